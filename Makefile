@@ -1,0 +1,47 @@
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+# Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
+CACHE  := $(CURDIR)/.numba_cache
+
+.PHONY: install demo test test-all lint bench reproduce quality clean
+.DELETE_ON_ERROR:
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $(STAMP)
+
+demo: install
+	$(BIN)/python examples/demo.py
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python tools/check_layers.py
+
+test: lint
+	rm -rf $(CACHE)*
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" tests/kernels tests/golden
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" tests/kernels tests/golden
+
+test-all: test
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
+
+bench: install
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python benchmarks/end_to_end.py
+
+quality: install
+	$(BIN)/python benchmarks/quality.py
+
+reproduce: quality
+
+clean:
+	rm -rf $(VENV) $(CACHE)* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,33 @@
+"""The exceptions of semblance.
+
+SemblanceError
+├── ParameterError           a parameter breaks a rule (also a ValueError)
+├── IncompatibleSketchError  two sketches were made with different parameters (also a ValueError)
+├── InputDataError           a file, row or column is not as expected (also a ValueError)
+├── OutputError              an output exists already or cannot be written (also an OSError)
+└── MissingExtraError        an optional dependency is not installed (also an ImportError)
+"""
+
+
+class SemblanceError(Exception):
+    """Base of every error that semblance raises on purpose."""
+
+
+class ParameterError(SemblanceError, ValueError):
+    """A parameter breaks a rule; the message says which, what was given and what would do."""
+
+
+class IncompatibleSketchError(SemblanceError, ValueError):
+    """Two values that only make sense together were made with different parameters."""
+
+
+class InputDataError(SemblanceError, ValueError):
+    """Input data is not as expected; the message names the file and the row."""
+
+
+class OutputError(SemblanceError, OSError):
+    """An output exists already, or could not be written; nothing half written is left behind."""
+
+
+class MissingExtraError(SemblanceError, ImportError):
+    """An optional dependency is needed and not installed; the message says how to install it."""

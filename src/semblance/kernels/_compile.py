@@ -1,0 +1,115 @@
+"""The only import of Numba: one decorator, and the machine instructions that Python has no operator for.
+
+Each instruction has a plain-Python twin, used when ``NUMBA_DISABLE_JIT=1``, so that every kernel can be run, and
+tested, as ordinary Python.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from llvmlite import ir
+from numba import config, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_MASK = (1 << 64) - 1
+
+
+def compiled(function):
+    """Compile ``function`` on first call: serial, without the interpreter lock, cached on disk where a folder allows."""
+    try:
+        return njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:  # Numba finds no writable cache folder: compile in memory
+        return njit(nogil=True, error_model="numpy")(function)
+
+
+def inlined(function):
+    """Compile a small function that kernels of any file may call; LLVM inlines it."""
+    return compiled(function)
+
+
+def is_cached(kernel) -> bool:
+    """Tell whether a cache folder already holds compiled code of the kernel's file."""
+    if config.DISABLE_JIT:
+        return True
+    folder = kernel.stats.cache_path
+    stem = Path(kernel.py_func.__code__.co_filename).stem
+    return folder is not None and any(Path(folder).glob(f"{stem}.{kernel.py_func.__name__}-*.nbi"))
+
+
+if config.DISABLE_JIT:
+
+    def multiply_high(a, b):
+        """Upper 64 bits of the 128-bit product."""
+        return np.uint64(int(a) * int(b) >> 64)
+
+    def load64(data, index):
+        """Eight bytes of a uint8 array from ``index`` on, little endian; the caller guarantees that they exist."""
+        return np.uint64(int.from_bytes(data[index : index + 8].tobytes(), "little"))
+
+    def store64(data, index, value):
+        """Write eight bytes into a uint8 array, little endian."""
+        data[index : index + 8] = np.frombuffer(int(value).to_bytes(8, "little"), np.uint8)
+
+    def popcount(value):
+        """Number of set bits."""
+        return int(value).bit_count()
+
+    def trailing_zeros(value):
+        """Number of zero bits below the lowest set bit; 64 for zero."""
+        value = int(value)
+        return (value & -value).bit_length() - 1 if value else 64
+
+else:
+
+    @intrinsic
+    def multiply_high(typingctx, a, b):
+        """Upper 64 bits of the 128-bit product."""
+
+        def codegen(context, builder, signature, args):
+            wide = ir.IntType(128)
+            product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+            return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+        return types.uint64(types.uint64, types.uint64), codegen
+
+    def _address(context, builder, array_type, array, index):
+        data = context.make_array(array_type)(context, builder, array).data
+        return builder.bitcast(cgutils.gep(builder, data, index), ir.IntType(64).as_pointer())
+
+    @intrinsic
+    def load64(typingctx, data, index):
+        """Eight bytes of a uint8 array from ``index`` on, little endian; the caller guarantees that they exist."""
+
+        def codegen(context, builder, signature, args):
+            return builder.load(_address(context, builder, signature.args[0], *args), align=1)
+
+        return types.uint64(data, types.int64), codegen
+
+    @intrinsic
+    def store64(typingctx, data, index, value):
+        """Write eight bytes into a uint8 array, little endian."""
+
+        def codegen(context, builder, signature, args):
+            builder.store(args[2], _address(context, builder, signature.args[0], args[0], args[1]), align=1)
+            return context.get_dummy_value()
+
+        return types.void(data, types.int64, types.uint64), codegen
+
+    @intrinsic
+    def popcount(typingctx, value):
+        """Number of set bits."""
+
+        def codegen(context, builder, signature, args):
+            return builder.ctpop(args[0])
+
+        return types.int64(types.uint64), codegen
+
+    @intrinsic
+    def trailing_zeros(typingctx, value):
+        """Number of zero bits below the lowest set bit; 64 for zero."""
+
+        def codegen(context, builder, signature, args):
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), codegen

@@ -1,0 +1,115 @@
+"""Band keys, the buckets they form once sorted, and the pairs that share a bucket.
+
+A sorted *entry* is a key whose low ``row_bits`` bits are replaced by the row it belongs to: one array of integers sorts
+faster than keys with an index beside them. Rows whose keys differ only in those bits meet by chance and are told apart
+by verification.
+"""
+
+import numpy as np
+
+from ._compile import compiled
+from .hashing import K0, fmix64, fold_multiply
+
+_ONE = np.uint64(1)
+
+
+@compiled
+def band_keys(slots, groups, bands, rows, out):
+    """Write a 64-bit key of each band of ``rows`` slots into ``out`` of shape (documents, bands).
+
+    Documents of different ``groups`` (uint64) get different keys.
+    """
+    for document in range(len(slots)):
+        for band in range(bands):
+            state = K0 ^ groups[document]
+            for i in range(band * rows, (band + 1) * rows):
+                state = fold_multiply(state ^ np.uint64(slots[document, i]), K0 + np.uint64(band))
+            out[document, band] = fmix64(state)
+
+
+@compiled
+def make_entries(keys, band, row_bits, out):
+    """Write the entries of one band, unsorted."""
+    mask = (_ONE << row_bits) - _ONE
+    for row in range(len(keys)):
+        out[row] = (keys[row, band] & ~mask) | np.uint64(row)
+
+
+@compiled
+def find_buckets(entries, row_bits, starts):
+    """Write the bounds of each run of two or more equal keys into ``starts`` of shape (n, 2); return their number."""
+    count = 0
+    begin = 0
+    for i in range(1, len(entries) + 1):
+        if i == len(entries) or (entries[i] ^ entries[begin]) >> row_bits != 0:
+            if i - begin > 1:
+                starts[count, 0] = begin
+                starts[count, 1] = i
+                count += 1
+            begin = i
+    return count
+
+
+@compiled
+def join_components(entries, row_bits, buckets, parents):
+    """Link the members of each bucket to its first; a component's root is its smallest row."""
+    mask = (_ONE << row_bits) - _ONE
+    for bucket in range(len(buckets)):
+        first = np.int64(entries[buckets[bucket, 0]] & mask)
+        for i in range(buckets[bucket, 0] + 1, buckets[bucket, 1]):
+            a = first
+            while parents[a] != a:
+                parents[a] = parents[parents[a]]
+                a = parents[a]
+            b = np.int64(entries[i] & mask)
+            while parents[b] != b:
+                parents[b] = parents[parents[b]]
+                b = parents[b]
+            if a < b:
+                parents[b] = a
+            else:
+                parents[a] = b
+
+
+@compiled
+def find_roots(parents):
+    """Replace each row's parent by the root of its component. Parents are never larger than their row."""
+    for row in range(len(parents)):
+        parents[row] = parents[parents[row]]
+
+
+@compiled
+def retire_keys(entries, row_bits, begin, end, band, keys):
+    """Give the members of one bucket keys of their own, so that later bands do not take the bucket for a match."""
+    mask = (_ONE << row_bits) - _ONE
+    for i in range(begin, end):
+        row = entries[i] & mask
+        keys[np.int64(row), band] = row << row_bits
+
+
+@compiled
+def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right):
+    """Write the pairs of all buckets that no earlier band holds; return how many. Without ``left`` they are counted.
+
+    ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other.
+    """
+    mask = (_ONE << row_bits) - _ONE
+    count = 0
+    for bucket in range(len(buckets)):
+        for i in range(buckets[bucket, 0], buckets[bucket, 1]):
+            a = np.int64(entries[i] & mask)
+            for j in range(i + 1, buckets[bucket, 1]):
+                b = np.int64(entries[j] & mask)
+                if b < first_free:
+                    continue
+                fresh = True
+                for earlier in range(band):
+                    if (keys[a, earlier] ^ keys[b, earlier]) >> row_bits == 0:
+                        fresh = False
+                        break
+                if fresh:
+                    if len(left) > 0:
+                        left[count] = a
+                        right[count] = b
+                    count += 1
+    return count

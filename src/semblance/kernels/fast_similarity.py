@@ -1,0 +1,77 @@
+"""Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017): k slots in about max(n, k ln k) hashes.
+
+In round r < k each element goes to one random slot, in round r >= k all elements go to slot r - k; a slot keeps the
+smallest (round, value). The rounds end when no slot is empty. Round 0 is one permutation hashing.
+
+A slot is one 32-bit number that orders as (round, value) does: round 0 has the lower half of the range, so that long
+texts keep 31 bits; the later rounds, which only short texts reach, share the upper half evenly.
+"""
+
+import numpy as np
+
+from ._compile import compiled
+from .hashing import fmix64
+
+EMPTY = np.uint32(0xFFFFFFFF)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(0x80000000)
+_LOW31 = np.uint64(0x7FFFFFFF)
+_LOW32 = np.uint64(0xFFFFFFFF)
+_S32 = np.uint64(32)
+_ODD = np.uint64(0xD6E8FEB86659FD93)
+
+
+@compiled
+def fill_empty_slots(values, begin, end, slots, seed, missing):
+    """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left."""
+    k = len(slots)
+    slot_count = np.uint64(k)
+    share = _HALF // np.uint64(2 * k)
+    for turn in range(1, 2 * k):
+        if missing == 0:
+            return
+        salt = fmix64(seed + np.uint64(turn) * GOLDEN)
+        base = _HALF + np.uint64(turn - 1) * share
+        if turn < k:
+            for i in range(begin, end):
+                mixed = fmix64(values[i] ^ salt)
+                slot = np.int64((mixed >> _S32) * slot_count >> _S32)
+                key = np.uint32(base + ((mixed & _LOW32) * share >> _S32))
+                if slots[slot] == EMPTY:
+                    missing -= 1
+                if key < slots[slot]:
+                    slots[slot] = key
+        elif slots[turn - k] == EMPTY:
+            smallest = EMPTY
+            for i in range(begin, end):
+                mixed = fmix64(values[i] ^ salt)
+                smallest = min(smallest, np.uint32(base + ((mixed & _LOW32) * share >> _S32)))
+            slots[turn - k] = smallest
+            missing -= 1
+
+
+@compiled
+def sign_rows(values, offsets, start, stop, seed, out):
+    """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
+
+    ``values`` are well-mixed 64-bit hashes; repeats change nothing.
+    """
+    slot_count = np.uint64(out.shape[1])
+    salt = fmix64(seed)
+    for row in range(start, stop):
+        slots = out[row - start]
+        slots[:] = EMPTY
+        begin = offsets[row]
+        end = offsets[row + 1]
+        for i in range(begin, end):
+            mixed = (values[i] ^ salt) * _ODD
+            slot = np.int64((mixed >> _S32) * slot_count >> _S32)
+            key = np.uint32(mixed & _LOW31)
+            if key < slots[slot]:
+                slots[slot] = key
+        if end > begin:
+            missing = 0
+            for slot in range(len(slots)):
+                missing += slots[slot] == EMPTY
+            if missing > 0:
+                fill_empty_slots(values, begin, end, slots, seed, missing)

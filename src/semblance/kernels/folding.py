@@ -1,0 +1,213 @@
+"""From a text's UTF-8 bytes to folded bytes in which one separator stands between tokens.
+
+All kernels validate UTF-8 on the way. Runs of ASCII are treated eight bytes at a time with plain 64-bit arithmetic:
+adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= c.
+"""
+
+import numpy as np
+
+from ._compile import compiled, inlined, load64, store64
+
+OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
+NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
+
+_TOPS = np.uint64(0x8080808080808080)
+_BLANKS = np.uint64(0x2020202020202020)
+_GE_0 = np.uint64(0x5050505050505050)  # 0x80 - ord("0"), in each byte; the others likewise
+_GT_9 = np.uint64(0x4646464646464646)
+_GE_A = np.uint64(0x3F3F3F3F3F3F3F3F)
+_GT_Z = np.uint64(0x2525252525252525)
+_GE_LOWER_A = np.uint64(0x1F1F1F1F1F1F1F1F)
+_GT_LOWER_Z = np.uint64(0x0505050505050505)
+_S2 = np.uint64(2)
+_S7 = np.uint64(7)
+_ZERO = np.uint64(0)
+_S56 = np.uint64(56)
+
+
+@inlined
+def lower_ascii(word):
+    """Lower-case the ASCII letters of eight bytes, none of which has its top bit set."""
+    upper = (word + _GE_A) & ~(word + _GT_Z) & _TOPS
+    return word | (upper >> _S2)
+
+
+@inlined
+def blank_separators(word):
+    """Replace what is no ASCII letter or digit by a blank, in eight bytes without top bits."""
+    letters = (word | _BLANKS) + _GE_LOWER_A
+    letters &= ~((word | _BLANKS) + _GT_LOWER_Z)
+    digits = (word + _GE_0) & ~(word + _GT_9)
+    chosen = (letters | digits) & _TOPS
+    mask = (chosen - (chosen >> _S7)) | chosen
+    return (word & mask) | (_BLANKS & ~mask)
+
+
+@inlined
+def decode(data, position, end):
+    """Return (code point, its length in bytes) at ``position``; (-1, 1) where the bytes are not valid UTF-8."""
+    first = np.int64(data[position])
+    if first < 0x80:
+        return first, 1
+    if first < 0xC2 or first > 0xF4:
+        return -1, 1
+    length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+    if position + length > end:
+        return -1, 1
+    point = first & (0x7F >> length)
+    for i in range(1, length):
+        following = np.int64(data[position + i])
+        if following & 0xC0 != 0x80:
+            return -1, 1
+        point = (point << 6) | (following & 0x3F)
+    if length == 3 and (point < 0x800 or 0xD800 <= point < 0xE000):
+        return -1, 1
+    if length == 4 and (point < 0x10000 or point > 0x10FFFF):
+        return -1, 1
+    return point, length
+
+
+@inlined
+def put_folded(data, position, length, fold, out, written):
+    """Append the folded form of one character (its own bytes where ``fold`` is 0); return the new length of ``out``."""
+    if fold == _ZERO:
+        for i in range(length):
+            out[written + i] = data[position + i]
+        return written + length
+    store64(out, written, fold)
+    return written + np.int64(fold >> _S56)
+
+
+@compiled
+def find_invalid(data, offsets, start, stop):
+    """Find the first byte of rows ``[start, stop)`` that is not valid UTF-8; return (row, offset in it) or (-1, -1)."""
+    for row in range(start, stop):
+        position = offsets[row]
+        end = offsets[row + 1]
+        while position < end:
+            while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
+                position += 8
+            if position < end:
+                point, length = decode(data, position, end)
+                if point < 0:
+                    return row, position - offsets[row]
+                position += length
+    return -1, -1
+
+
+@compiled
+def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
+    """Set ``out[row - start]`` where a row may not be in the normal form that ``flag`` stands for.
+
+    A text is normal if no character is marked as changing or composing and combining classes never fall.
+    """
+    for row in range(start, stop):
+        position = offsets[row]
+        end = offsets[row + 1]
+        last = 0
+        found = False
+        while position < end and not found:
+            while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
+                position += 8
+                last = 0
+            if position < end:
+                point, length = decode(data, position, end)
+                position += length
+                if point >= 0:
+                    properties = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)])
+                    order = properties >> 8
+                    found = (properties & flag) != 0 or (order != 0 and order < last)
+                    last = order
+        out[row - start] = found
+
+
+@compiled
+def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out):
+    """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the number of bytes written.
+
+    Letters, digits and marks make words; a letter or digit of a script without spaces is a word of its own, to which
+    marks belong. Invalid UTF-8 separates words. ``out`` has room for three bytes per byte and 8 more.
+    """
+    position = begin
+    written = 0
+    previous = OTHER
+    while position < end:
+        while position + 8 <= end:
+            word = load64(data, position)
+            if word & _TOPS != _ZERO:
+                break
+            if previous == SINGLE:
+                out[written] = 32
+                written += 1
+            if fold_case:
+                word = lower_ascii(word)
+            word = blank_separators(word)
+            store64(out, written, word)
+            position += 8
+            written += 8
+            previous = WORD if (word >> _S56) != np.uint64(32) else OTHER
+        stop = min(position + 8, end)
+        while position < stop:
+            point, length = decode(data, position, end)
+            kind = OTHER
+            fold = _ZERO
+            if point >= 0:
+                entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
+                kind = np.int64(kinds[entry]) & 7
+                if fold_case:
+                    fold = fold_bytes[folds[entry]]
+            if kind == OTHER or kind == SPACE:
+                out[written] = 32
+                written += 1
+                previous = OTHER
+            else:
+                if kind != MARK and (previous == SINGLE or (kind == SINGLE and previous == WORD)):
+                    out[written] = 32
+                    written += 1
+                written = put_folded(data, position, length, fold, out, written)
+                if kind != MARK:
+                    previous = kind
+                elif previous == OTHER:
+                    previous = WORD
+            position += length
+    return written
+
+
+@compiled
+def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fold_bytes, out):
+    """Write ``data[begin:end]`` into ``out``, each run of white space as one blank; return the bytes written.
+
+    With ``keep_lines`` a run that holds a line break becomes one line feed. White space at either end is dropped.
+    Invalid UTF-8 becomes U+FFFD. ``out`` has room for three bytes per byte and 8 more.
+    """
+    position = begin
+    written = 0
+    gap = 0
+    while position < end:
+        point, length = decode(data, position, end)
+        kind = OTHER
+        fold = _ZERO
+        if point >= 0:
+            entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
+            kind = np.int64(kinds[entry]) & 7
+            if fold_case:
+                fold = fold_bytes[folds[entry]]
+        if kind == SPACE:
+            if keep_lines and (10 <= point <= 13 or point == 0x85 or point == 0x2028 or point == 0x2029):
+                gap = 10
+            elif gap == 0:
+                gap = 32
+        else:
+            if gap != 0 and written > 0:
+                out[written] = gap
+                written += 1
+            gap = 0
+            if point < 0:
+                out[written] = 0xEF
+                out[written + 1] = 0xBF
+                out[written + 2] = 0xBD
+                written += 3
+            else:
+                written = put_folded(data, position, length, fold, out, written)
+        position += length
+    return written

@@ -1,0 +1,71 @@
+"""The mixers that all kernels share, and the 128-bit digest of a text's bytes.
+
+These functions fix the values of all signatures: they are a contract, held by the known-answer vectors in
+``tests/golden``.
+"""
+
+import numpy as np
+
+from ._compile import compiled, inlined, load64, multiply_high
+
+K0 = np.uint64(0xA0761D6478BD642F)
+K1 = np.uint64(0xE7037ED1A0B428DB)
+K2 = np.uint64(0x8EBC6AF09C88C6E3)
+K3 = np.uint64(0x589965CC75374CC3)
+FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+_M1 = np.uint64(0xFF51AFD7ED558CCD)
+_M2 = np.uint64(0xC4CEB9FE1A85EC53)
+_S33 = np.uint64(33)
+_EIGHT = np.uint64(8)
+
+
+@inlined
+def fmix64(x):
+    """MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output bit half of the time."""
+    x = (x ^ (x >> _S33)) * _M1
+    x = (x ^ (x >> _S33)) * _M2
+    return x ^ (x >> _S33)
+
+
+@inlined
+def fold_multiply(a, b):
+    """Both halves of the 128-bit product ``a * b``, XORed."""
+    return (a * b) ^ multiply_high(a, b)
+
+
+@compiled
+def digest_rows(data, offsets, start, stop, out):
+    """Write a 128-bit digest of the bytes of each row of ``[start, stop)`` into ``out`` of shape (rows, 2).
+
+    Two hashes with different constants run side by side.
+    """
+    for row in range(start, stop):
+        begin = offsets[row]
+        length = offsets[row + 1] - begin
+        a = K0 ^ np.uint64(length)
+        b = K3 ^ np.uint64(length)
+        position = begin
+        end = begin + length
+        while position + 16 <= end:
+            left = load64(data, position)
+            right = load64(data, position + 8)
+            a = fold_multiply(a ^ left, right ^ K1)
+            b = fold_multiply(b ^ right, left ^ K2) + left
+            position += 16
+        while position < end:
+            word = np.uint64(0)
+            for i in range(min(8, end - position)):
+                word |= np.uint64(data[position + i]) << (_EIGHT * np.uint64(i))
+            a = fold_multiply(a ^ word, K1)
+            b = fold_multiply(b ^ word, K2) + word
+            position += 8
+        out[row - start, 0] = fmix64(a ^ K2)
+        out[row - start, 1] = fmix64(b ^ K1)
+
+
+@compiled
+def mix_keys(keys, out):
+    """Mix integer keys of any structure into 64-bit hashes; a bijection, so that different keys stay different."""
+    for i in range(len(keys)):
+        out[i] = fmix64(keys[i] + K0)

@@ -1,0 +1,25 @@
+"""Minwise hashing with k independent hash functions (Broder 1997): the minimum of each over a set."""
+
+import numpy as np
+
+from ._compile import compiled
+
+EMPTY = np.uint32(0xFFFFFFFF)
+_S32 = np.uint64(32)
+
+
+@compiled
+def sign_rows(values, offsets, start, stop, multipliers, increments, out):
+    """Write the k minima of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
+
+    Function j is the multiply-shift hash ``(multipliers[j] * x + increments[j]) >> 32`` of the upper 32 bits x of a
+    well-mixed value.
+    """
+    k = out.shape[1]
+    for row in range(start, stop):
+        slots = out[row - start]
+        slots[:] = EMPTY
+        for i in range(offsets[row], offsets[row + 1]):
+            key = values[i] >> _S32
+            for j in range(k):
+                slots[j] = min(slots[j], np.uint32((multipliers[j] * key + increments[j]) >> _S32))

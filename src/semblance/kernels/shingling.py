@@ -1,0 +1,181 @@
+"""From folded bytes to token hashes, and from token hashes to shingle hashes.
+
+A shingle's hash is a polynomial in its tokens' hashes modulo 2^64, rolled along the text with one multiplication for
+the token that enters and one for the token that leaves, and finished by a strong mixer.
+"""
+
+import numpy as np
+
+from ._compile import compiled, load64, trailing_zeros
+from .folding import decode, fold_spaces, fold_words
+from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply
+
+UNITS = ("word", "char", "byte", "line")
+_UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
+
+# Odd, and neither 1 nor -1 modulo 8: exchanging tokens then costs at most two bits of a hash.
+MULTIPLIER = np.uint64(0x9FB21C651E98DF25)
+_ONES = np.uint64(0x0101010101010101)
+_TOPS = np.uint64(0x8080808080808080)
+_ZERO = np.uint64(0)
+
+
+@compiled
+def hash_separated(folded, length, separator, out):
+    """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are.
+
+    ``folded[length:]`` starts with 9 separators.
+    """
+    separators = _ONES * np.uint64(separator)
+    position = 0
+    count = 0
+    while position < length:
+        word = load64(folded, position)
+        difference = word ^ separators
+        found = (difference - _ONES) & ~difference & _TOPS
+        size = trailing_zeros(found) >> 3
+        if size == 0:
+            position += 1
+            continue
+        state = K0
+        total = 0
+        while size == 8:
+            state = fold_multiply(state ^ word, K2)
+            total += 8
+            position += 8
+            word = load64(folded, position)
+            difference = word ^ separators
+            found = (difference - _ONES) & ~difference & _TOPS
+            size = trailing_zeros(found) >> 3
+        if size > 0:
+            word &= FULL >> np.uint64(64 - 8 * size)
+        else:
+            word = _ZERO
+        out[count] = fold_multiply(state ^ word, K1 ^ np.uint64(total + size))
+        count += 1
+        position += size + 1
+    return count
+
+
+@compiled
+def hash_code_points(folded, length, out):
+    """Hash each code point of ``folded[:length]``, valid UTF-8; return how many there are."""
+    position = 0
+    count = 0
+    while position < length:
+        point, size = decode(folded, position, length)
+        out[count] = fold_multiply(np.uint64(point) ^ K0, K1)
+        count += 1
+        position += size
+    return count
+
+
+@compiled
+def hash_bytes(data, begin, end, out):
+    """Hash each byte of ``data[begin:end]``; return how many there are."""
+    for i in range(begin, end):
+        out[i - begin] = fold_multiply(np.uint64(data[i]) ^ K2, K3)
+    return end - begin
+
+
+@compiled
+def roll(tokens, count, width, out, written):
+    """Append the hashes of all shingles of ``width`` tokens to ``out``; return its new length.
+
+    Fewer tokens than ``width`` make one shingle, no token makes none.
+    """
+    if count == 0:
+        return written
+    width = min(width, count)
+    leaving = np.uint64(1)
+    for _ in range(width):
+        leaving *= MULTIPLIER
+    state = _ZERO
+    for i in range(width):
+        state = state * MULTIPLIER + tokens[i]
+    length = np.uint64(width) * K3
+    out[written] = fmix64(state + length)
+    written += 1
+    for i in range(width, count):
+        state = state * MULTIPLIER + (tokens[i] - tokens[i - width] * leaving)
+        out[written] = fmix64(state + length)
+        written += 1
+    return written
+
+
+@compiled
+def shingle_rows(
+    data, offsets, start, stop, unit, width, fold_case, pages, kinds, folds, fold_bytes, folded, tokens, out_offsets, out
+):
+    """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
+
+    ``out_offsets`` (rows + 1) receives where each row's hashes start. The scratch
+    ``folded`` holds three bytes per byte of the longest row and 16 more, ``tokens`` one value per byte of it and one more.
+    """
+    written = 0
+    out_offsets[0] = 0
+    for row in range(start, stop):
+        begin = offsets[row]
+        end = offsets[row + 1]
+        if unit == _UNIT_BYTE:
+            count = hash_bytes(data, begin, end, tokens)
+        else:
+            if unit == _UNIT_WORD:
+                length = fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, folded)
+            else:
+                length = fold_spaces(
+                    data, begin, end, fold_case, unit == _UNIT_LINE, pages, kinds, folds, fold_bytes, folded
+                )
+            if unit == _UNIT_CHAR:
+                count = hash_code_points(folded, length, tokens)
+            else:
+                separator = 32 if unit == _UNIT_WORD else 10
+                folded[length : length + 9] = separator
+                count = hash_separated(folded, length, separator, tokens)
+        written = roll(tokens, count, width, out, written)
+        out_offsets[row - start + 1] = written
+
+
+@compiled
+def roll_rows(tokens, offsets, width, out_offsets, out):
+    """Write the shingle hashes of rows of ready token hashes into ``out``, one row after another."""
+    written = 0
+    out_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        written = roll(tokens[offsets[row] : offsets[row + 1]], offsets[row + 1] - offsets[row], width, out, written)
+        out_offsets[row + 1] = written
+
+
+@compiled
+def distinct_rows(values, offsets, table, out_offsets, out):
+    """Copy each row without repeats, in order of first appearance; return the number of values written.
+
+    ``table`` (uint64, zeros) has at least twice the length of the longest row, a power of two.
+    """
+    written = 0
+    out_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        begin = offsets[row]
+        end = offsets[row + 1]
+        size = 2
+        while size < 2 * (end - begin):
+            size *= 2
+        mask = np.uint64(size - 1)
+        zero_met = False
+        for i in range(begin, end):
+            value = values[i]
+            if value == _ZERO:
+                fresh = not zero_met
+                zero_met = True
+            else:
+                place = np.int64(value & mask)
+                while table[place] != value and table[place] != _ZERO:
+                    place = np.int64(np.uint64(place + 1) & mask)
+                fresh = table[place] == _ZERO
+                table[place] = value
+            if fresh:
+                out[written] = value
+                written += 1
+        table[:size] = _ZERO
+        out_offsets[row + 1] = written
+    return written

@@ -1,0 +1,1 @@
+"""The steps from documents to kept documents."""

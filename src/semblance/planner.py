@@ -1,0 +1,215 @@
+"""From a wanted threshold and recall to permutations, bands and rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import ParameterError
+from .sketches._scheme import MAX_PERMUTATIONS
+from .theory import banding, minhash
+
+CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
+ESTIMATION_SLOTS = 256
+FREE_PERMUTATIONS = 2048
+
+# The cost model behind a free number of permutations: nanoseconds on a 2.6 GHz core for a text of 500 shingles, and a
+# corpus in which each document has RELATED others with resemblances spread evenly below the threshold. A candidate
+# costs its share of shingling the texts once more; unrelated documents are taken to resemble each other by BACKGROUND.
+SHINGLES, NS_PER_SLOT, NS_PER_BAND, NS_PER_CANDIDATE, RELATED, BACKGROUND = 500, 12.0, 60.0, 4000.0, 2.0, 0.03
+NOMINAL_DOCUMENTS = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a threshold and a recall come to.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1]
+        Resemblance from which two documents count as near-duplicates.
+    recall : float in (0, 1)
+        Wanted probability that a pair at the threshold is found.
+    permutations : int >= 1
+        Slots of a signature: ``bands * rows``, and those set aside for estimates or left over.
+    bands, rows : int >= 1
+        Documents that agree in all rows of a band are candidates.
+    estimation_slots : int >= 0
+        Slots beyond the bands, for estimates that the choice of candidates does not bias.
+    verify : {"exact", "sketch", "none"}
+        How candidates are told from near-duplicates.
+    documents : int >= 0, optional
+        Number of documents that memory and false candidates are stated for.
+    """
+
+    threshold: float
+    recall: float
+    permutations: int
+    bands: int
+    rows: int
+    estimation_slots: int = 0
+    verify: str = "exact"
+    documents: int | None = None
+
+    @property
+    def recall_at_threshold(self) -> float:
+        """Probability that a pair whose resemblance is the threshold becomes a candidate."""
+        return float(banding.candidate_probability(self.threshold, self.bands, self.rows))
+
+    @property
+    def curve(self) -> dict[float, float]:
+        """Probability of becoming a candidate at resemblances .5, .6, .7, .8 and .9."""
+        return {r: float(banding.candidate_probability(r, self.bands, self.rows)) for r in CURVE}
+
+    @property
+    def bytes_per_document(self) -> int:
+        """Bytes held for each document besides its text: band keys, 128-bit digest, estimation slots, bookkeeping."""
+        return 8 * self.bands + 16 + 4 * self.estimation_slots + 40
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Bytes held for all documents besides their texts, where their number is known."""
+        return None if self.documents is None else self.documents * (self.bytes_per_document + 16)
+
+    @property
+    def false_candidates(self) -> float | None:
+        """Expected candidate pairs among unrelated documents, taken to resemble each other by 0.03."""
+        if self.documents is None:
+            return None
+        chance = float(banding.candidate_probability(BACKGROUND, self.bands, self.rows))
+        return self.documents * (self.documents - 1) / 2 * chance
+
+    @property
+    def standard_error(self) -> float | None:
+        """Standard error of an estimate at the threshold, where there are estimation slots."""
+        return float(minhash.standard_error(self.threshold, self.estimation_slots)) if self.estimation_slots else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self) | {
+            "recall_at_threshold": self.recall_at_threshold,
+            "candidate_probability": {str(r): p for r, p in self.curve.items()},
+            "bytes_per_document": self.bytes_per_document,
+            "memory_bytes": self.memory_bytes,
+            "false_candidates": self.false_candidates,
+            "standard_error": self.standard_error,
+        }
+
+
+def check_targets(threshold: float, recall: float) -> None:
+    """Raise ParameterError unless threshold and recall are ones that can be planned for."""
+    if not 0.0 < threshold <= 1.0:
+        raise ParameterError(
+            f"threshold must lie in (0, 1]: it is the resemblance from which documents count as near-duplicates; "
+            f"{threshold} was given"
+        )
+    if not 0.0 < recall < 1.0:
+        raise ParameterError(
+            f"recall must lie strictly between 0 and 1: it is the share of near-duplicates to be found, "
+            f"and no sketch finds all for certain (0.999 costs about half as much again as 0.99); {recall} was given"
+        )
+
+
+def _fitting(threshold: float, recall: float, permutations: int) -> list[tuple[int, int]]:
+    """All (bands, rows) that reach the recall within a number of permutations, with as few bands as do."""
+    rows = np.arange(1, permutations + 1)
+    bands = banding.bands_for_recall(threshold, recall, rows)
+    return [(int(b), int(r)) for b, r in zip(bands, rows, strict=True) if b <= permutations // r]
+
+
+def _cost(threshold: float, bands: int, rows: int, documents: float) -> float:
+    """Modelled nanoseconds a document for sketching, band keys and verification of false candidates."""
+    slots = bands * rows
+    sketch = NS_PER_SLOT * slots * max(0.1, min(1.0, np.log(slots) * slots / SHINGLES))
+    related = RELATED * banding.mean_candidate_probability(threshold, bands, rows)
+    unrelated = documents * float(banding.candidate_probability(BACKGROUND, bands, rows))
+    return float(sketch + NS_PER_BAND * bands + NS_PER_CANDIDATE * (related + unrelated))
+
+
+def plan(
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    permutations: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    documents: float | None = None,
+    verify: str = "exact",
+) -> Plan:
+    """Choose permutations, bands and rows for a threshold and a recall.
+
+    Among the (bands, rows) with P(candidate | R = threshold) >= recall the one is taken that makes the fewest candidates
+    below the threshold (for a given number of permutations), or the least work by a cost model (if that is free too).
+
+    Parameters
+    ----------
+    threshold : float in (0, 1], default 0.8
+    recall : float in (0, 1), default 0.99
+    permutations : int >= 1, optional
+        Number of slots that bands may use.
+    bands, rows : int >= 1, optional
+        Both together override the choice; the recall is then whatever they give.
+    documents : number >= 0, optional
+        Documents to state memory and false candidates for; also weighs false candidates when permutations are free.
+    verify : {"exact", "sketch", "none"}, default "exact"
+        With "sketch" 256 more slots are set aside for estimates.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ParameterError
+        If a target is out of range or cannot be reached with the permutations given.
+
+    Examples
+    --------
+    >>> import semblance as sb
+    >>> chosen = sb.plan(threshold=0.8, recall=0.99, permutations=256)
+    >>> chosen.bands, chosen.rows
+    (26, 8)
+    """
+    check_targets(threshold, recall)
+    if verify not in ("exact", "sketch", "none"):
+        raise ParameterError(f"verify must be exact, sketch or none; {verify!r} was given")
+    if documents is not None and not 0 <= documents < float("inf"):
+        raise ParameterError(f"documents must be a number >= 0; {documents} was given")
+    if permutations is not None and not 1 <= permutations <= MAX_PERMUTATIONS:
+        raise ParameterError(f"permutations must lie in 1..{MAX_PERMUTATIONS}; {permutations} was given")
+    if (bands is None) != (rows is None):
+        raise ParameterError("bands and rows override the planner together: give both or neither")
+    if bands is not None and rows is not None:
+        if bands < 1 or rows < 1 or bands * rows > (permutations or MAX_PERMUTATIONS):
+            raise ParameterError(
+                f"bands and rows must be at least 1 and their product at most {permutations or MAX_PERMUTATIONS}; "
+                f"{bands} bands of {rows} rows were given"
+            )
+        shape = (bands, rows)
+    else:
+        fitting = _fitting(threshold, recall, permutations or FREE_PERMUTATIONS)
+        if not fitting:
+            needed = int(banding.bands_for_recall(threshold, recall, 1))
+            raise ParameterError(
+                f"{permutations or FREE_PERMUTATIONS} permutations cannot reach recall {recall} at threshold "
+                f"{threshold}: at least {needed} are needed; raise the permutations or the threshold, or lower the recall"
+            )
+        if permutations is None:
+            weight = NOMINAL_DOCUMENTS if documents is None else float(documents)
+            shape = min(fitting, key=lambda shape: (_cost(threshold, *shape, weight), shape[0]))
+        else:
+            shape = min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
+    used = shape[0] * shape[1]
+    estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
+    return Plan(
+        threshold=threshold,
+        recall=recall,
+        permutations=max(used, permutations or 0) + estimation_slots,
+        bands=shape[0],
+        rows=shape[1],
+        estimation_slots=estimation_slots,
+        verify=verify,
+        documents=None if documents is None else int(documents),
+    )

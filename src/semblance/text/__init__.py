@@ -1,0 +1,1 @@
+"""Texts as UTF-8 buffers, and the shingles of texts."""

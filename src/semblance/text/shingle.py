@@ -1,0 +1,246 @@
+"""Shingling: which normalisation, which tokens, how many of them in a row."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError, ParameterError
+from ..kernels import folding
+from ..kernels.hashing import digest_rows
+from ..kernels.shingling import UNITS, roll_rows, shingle_rows
+from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
+from .texts import Texts, as_texts, concatenate, from_arrow_array
+
+UNICODE_VERSION = "14.0.0"
+DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
+NORMALIZATIONS = ("none", "NFC", "NFKC")
+Tokenizer = Callable[[str], Iterable[str]]
+_scratch = threading.local()
+
+
+@cache
+def _tables() -> tuple[Any, ...]:
+    """Character tables: pages, kinds, folds, fold_bytes."""
+    with resources.files(__package__).joinpath(f"unicode_{UNICODE_VERSION}.npz").open("rb") as file:
+        data = np.load(file)
+        return tuple(data[name] for name in ("pages", "kinds", "folds", "fold_bytes"))
+
+
+@cache
+def _unassigned() -> frozenset[int]:
+    """Code points that the pinned Unicode version does not know but this interpreter's version does."""
+    if unicodedata.unidata_version == UNICODE_VERSION:
+        return frozenset()
+    known = _tables()[1][_tables()[0].astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(_tables()[0]))]
+    strangers = np.flatnonzero((known & 7) == folding.OTHER)
+    return frozenset(p for p in strangers.tolist() if unicodedata.category(chr(p))[0] in "LMN")
+
+
+def normalize(text: str, form: str) -> str:
+    """Bring a text into a Unicode normal form, the same on every Python version: later characters stay as they are."""
+    unassigned = _unassigned()
+    if not unassigned or not any(ord(c) in unassigned for c in text):
+        return unicodedata.normalize(form, text)  # type: ignore[arg-type]
+    parts, begin = [], 0
+    for i, character in enumerate(text):
+        if ord(character) in unassigned:
+            parts += [unicodedata.normalize(form, text[begin:i]), character]  # type: ignore[arg-type]
+            begin = i + 1
+    return "".join([*parts, unicodedata.normalize(form, text[begin:])])  # type: ignore[arg-type]
+
+
+def _buffer(name: str, size: int, dtype: Any) -> NDArray[Any]:
+    """Return this thread's scratch array of a name, grown where needed."""
+    array: NDArray[Any] | None = getattr(_scratch, name, None)
+    if array is None or len(array) < size:
+        array = np.empty(size + size // 4, dtype)
+        setattr(_scratch, name, array)
+    return array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shingling:
+    """How a text becomes a set of shingles.
+
+    Parameters
+    ----------
+    unit : {"word", "char", "byte", "line"}, default "word"
+        What a shingle is made of. Words are runs of Unicode letters, digits and marks; in scripts without spaces (Han,
+        Hiragana, Katakana, Thai, Lao, Khmer, Myanmar) each letter or digit, with the marks after it, is a word. "char" is
+        code points, runs of white space counting as one blank; "byte" is the text's UTF-8 bytes as they are; "line" is
+        non-blank lines, white space likewise.
+    width : int >= 1, optional
+        Units in a shingle; default 5 words, 5 characters, 8 bytes or 1 line. A shorter text is one shingle, itself.
+    normalization : {"NFC", "NFKC", "none"}, default "NFC"
+        Unicode normal form; without effect on bytes.
+    fold_case : bool, default True
+        Whether letters that differ in case only are the same; without effect on bytes.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Character properties are those of Unicode 14.0.0, whatever the version of Python: hashes never change with it.
+    """
+
+    unit: str = "word"
+    width: int | None = None
+    normalization: str = "NFC"
+    fold_case: bool = True
+    tokenizer: Tokenizer | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters and fill in the width."""
+        if self.unit not in UNITS:
+            raise ParameterError(f"unit must be one of {', '.join(UNITS)}; {self.unit!r} was given")
+        if self.normalization not in NORMALIZATIONS:
+            raise ParameterError(
+                f"normalization must be one of {', '.join(NORMALIZATIONS)}; {self.normalization!r} was given"
+            )
+        if self.width is None:
+            object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
+        if self.width is not None and not 1 <= self.width <= 1 << 20:
+            raise ParameterError(f"width must lie in 1..{1 << 20}; {self.width} was given")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters as plain values, for files."""
+        return {
+            "unit": self.unit if self.tokenizer is None else f"tokenizer {getattr(self.tokenizer, '__name__', '?')}",
+            "width": self.width,
+            "normalization": self.normalization,
+            "fold_case": self.fold_case,
+            "unicode": UNICODE_VERSION,
+        }
+
+    def normalized(self, texts: Texts) -> Texts:
+        """Return the texts in the wanted normal form; the very same buffers where all of them are already."""
+        if self.normalization == "none" or self.unit == "byte":
+            return texts
+        flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
+        suspects = np.zeros(len(texts), np.bool_)
+        pages, kinds, _, _ = _tables()
+        folding.find_unnormalized(texts.data, texts.offsets, 0, len(texts), pages, kinds, flag, suspects)
+        if not suspects.any():
+            return texts
+        parts, begin = [], 0
+        for row in np.flatnonzero(suspects).tolist():
+            text = normalize(texts.row(row).decode("utf-8", "replace"), self.normalization).encode()
+            parts.append(Texts(texts.data, texts.offsets[begin : row + 1]))
+            parts.append(Texts(np.frombuffer(text, np.uint8), np.array([0, len(text)])))
+            begin = row + 1
+        return concatenate([*parts, Texts(texts.data, texts.offsets[begin:])])
+
+    def hashes(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
+        """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text."""
+        assert self.width is not None
+        if self.tokenizer is not None:
+            return self._tokenized(texts)
+        texts = self.normalized(texts)
+        longest = int(np.diff(texts.offsets).max(initial=0))
+        folded = _buffer("folded", 3 * longest + 16, np.uint8)
+        tokens = _buffer("tokens", longest + 1, np.uint64)
+        out = _buffer("values", texts.n_bytes + len(texts), np.uint64)
+        offsets = np.empty(len(texts) + 1, np.int64)
+        unit = UNITS.index(self.unit)
+        shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, *_tables(),
+                     folded, tokens, offsets, out)  # fmt: skip
+        return out[: offsets[-1]], offsets
+
+    def _tokenized(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
+        """Shingle with the user's own tokeniser, one Python call a text."""
+        assert self.tokenizer is not None and self.width is not None
+        tokens: list[str] = []
+        bounds = np.zeros(len(texts) + 1, np.int64)
+        for row in range(len(texts)):
+            text = texts.row(row).decode("utf-8", "replace")
+            text = text if self.normalization == "none" else normalize(text, self.normalization)
+            tokens.extend(self.tokenizer(text.casefold() if self.fold_case else text))
+            bounds[row + 1] = len(tokens)
+        try:
+            flat = from_arrow_array(pa.array(tokens, pa.large_string()))
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise InputDataError(f"the tokenizer must yield str: {error}") from None
+        digests = np.empty((len(flat), 2), np.uint64)
+        digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
+        out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
+        roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
+        return out[: offsets[-1]], offsets
+
+
+def shingle(
+    texts: Any,
+    *,
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    encoding_errors: str = "strict",
+) -> Shingles:
+    """Turn texts into sets of shingle hashes.
+
+    Parameters
+    ----------
+    texts : list of str, or an Arrow, pandas or polars column of strings
+        None and null count as empty texts.
+    unit, width, normalization, fold_case
+        See :class:`Shingling`.
+    tokenizer : callable, optional
+        From a str to its tokens, in place of ``unit``: one Python call a text, ten to a hundred times slower.
+    encoding_errors : {"strict", "replace"}, default "strict"
+        Whether invalid UTF-8 is an error or separates words (and counts as U+FFFD among characters).
+
+    Returns
+    -------
+    Shingles
+        One set of 64-bit hashes a text; an empty set where the text has no token.
+
+    Raises
+    ------
+    InputDataError
+        If an item is no text or is not valid UTF-8.
+    ParameterError
+        If a parameter is out of its range.
+
+    References
+    ----------
+    Broder, "On the resemblance and containment of documents", 1997.
+
+    Examples
+    --------
+    >>> import semblance as sb
+    >>> sb.shingle(["One two three", "one, two: THREE four"], width=2).sizes.tolist()
+    [2, 3]
+    """
+    shingling = Shingling(
+        unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer
+    )
+    chunks = as_texts(texts, encoding_errors)
+    values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
+    for chunk in chunks:
+        invalid = chunk.find_invalid() if encoding_errors == "strict" else None
+        if invalid is not None:
+            raise InputDataError(
+                f"row {first_row + invalid[0]}: invalid UTF-8 at byte {invalid[1]} of the text; "
+                'pass encoding_errors="replace" to go on'
+            )
+        found, offsets = drop_repeats(*shingling.hashes(chunk))
+        values.append(found)
+        sizes.append(np.diff(offsets))
+        first_row += len(chunk)
+    return Shingles(
+        np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), shingling
+    )

@@ -1,0 +1,171 @@
+"""Texts as the compiled loops read them: one buffer of UTF-8 bytes and the offsets of the rows in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from ..kernels.folding import find_invalid
+from ..values import Int64Array
+
+CHUNK_ROWS = 65536
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """Some texts: row i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+    offsets : ndarray of int64, shape (n_texts + 1,)
+    """
+
+    data: NDArray[np.uint8]
+    offsets: Int64Array
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of UTF-8 in all rows."""
+        return int(self.offsets[-1] - self.offsets[0])
+
+    def row(self, row: int) -> bytes:
+        """Return the bytes of one text."""
+        return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
+
+    def take(self, rows: Int64Array) -> Texts:
+        """Copy some rows, in the order given."""
+        sizes = self.offsets[rows + 1] - self.offsets[rows]
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        data = np.empty(offsets[-1], np.uint8)
+        for i, row in enumerate(rows.tolist()):
+            data[offsets[i] : offsets[i + 1]] = self.data[self.offsets[row] : self.offsets[row + 1]]
+        return Texts(data, offsets)
+
+    def find_invalid(self) -> tuple[int, int] | None:
+        """Return (row, byte offset in it) of the first byte that is not valid UTF-8, or None."""
+        row, offset = find_invalid(self.data, self.offsets, 0, len(self))
+        return None if row < 0 else (row, offset)
+
+
+def concatenate(parts: Sequence[Texts]) -> Texts:
+    """Return all rows of several texts as one buffer."""
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts] or [np.zeros(0, np.int64)])
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    return Texts(np.concatenate(data) if data else np.zeros(0, np.uint8), offsets)
+
+
+def from_arrow_array(array: pa.Array) -> Texts:
+    """Read one Arrow string or binary array without copying its bytes; null counts as empty.
+
+    Raises
+    ------
+    InputDataError
+        If the array holds no strings.
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array, kind = array.dictionary_decode(), kind.value_type
+    if pa.types.is_null(kind):
+        return Texts(np.zeros(0, np.uint8), np.zeros(len(array) + 1, np.int64))
+    if not (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    ):
+        raise InputDataError(f"texts must be strings; the column holds {kind}")
+    if pa.types.is_string_view(kind):
+        array = array.cast(pa.large_string())
+    if array.null_count:
+        array = array.fill_null(b"" if "binary" in str(kind) else "")
+    wide = "large" in str(array.type)
+    _, offsets, data = array.buffers()
+    if offsets is None or len(array) == 0:
+        return Texts(np.zeros(0, np.uint8), np.zeros(len(array) + 1, np.int64))
+    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)[array.offset : array.offset + len(array) + 1]
+    content = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return Texts(content, bounds.astype(np.int64, copy=False))
+
+
+def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: str = "strict") -> Texts:
+    """Encode Python strings (or UTF-8 bytes, or None for an empty text).
+
+    Raises
+    ------
+    InputDataError
+        If an item is no text, or cannot be encoded (a lone surrogate) and ``encoding_errors`` is "strict".
+    """
+    items = list(strings)
+    try:
+        return from_arrow_array(pa.array(items, pa.large_string()))
+    except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        pass
+    encoded = []
+    for row, item in enumerate(items, first_row):
+        if item is None or isinstance(item, bytes):
+            encoded.append(item)
+        elif isinstance(item, str):
+            try:
+                encoded.append(item.encode("utf-8", "surrogatepass" if encoding_errors == "replace" else "strict"))
+            except UnicodeEncodeError as error:
+                raise InputDataError(
+                    f"row {row}: the text cannot be written as UTF-8 (a lone surrogate at character {error.start}); "
+                    'pass encoding_errors="replace" to go on'
+                ) from None
+        else:
+            raise InputDataError(f"row {row}: a text must be a str; this one is {type(item).__name__}: {item!r:.60}")
+    return from_arrow_array(pa.array(encoded, pa.large_binary()))
+
+
+def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
+    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these."""
+    if isinstance(data, pa.ChunkedArray):
+        return data
+    if isinstance(data, pa.Array):
+        return pa.chunked_array([data])
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.chunked_array(data)
+    if hasattr(data, "__arrow_c_array__"):
+        return pa.chunked_array([pa.array(data)])
+    if type(data).__module__.startswith("pandas"):
+        return pa.chunked_array([pa.array(data, from_pandas=True)])
+    if isinstance(data, np.ndarray):
+        return pa.chunked_array([pa.array(data.tolist(), pa.large_string())])
+    return None
+
+
+def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
+    """Read texts from a list of str or from an Arrow, pandas or polars column, in pieces, copying as little as possible.
+
+    Raises
+    ------
+    InputDataError
+        If ``data`` is no collection of texts.
+    """
+    if isinstance(data, (str, bytes)):
+        raise InputDataError("a list of texts is expected; a single text was given: put it into a list")
+    column = as_arrow_columns(data)
+    if column is not None:
+        return [from_arrow_array(chunk) for chunk in column.chunks]
+    if not isinstance(data, Iterable):
+        raise InputDataError(f"texts must be a list of str or a column; {type(data).__name__} was given")
+    items = data if isinstance(data, (list, tuple)) else list(data)
+    starts = range(0, len(items), CHUNK_ROWS)
+    return [from_strings(items[start : start + CHUNK_ROWS], start, encoding_errors) for start in starts]
