@@ -1,0 +1,1 @@
+"""Files and values in, files out."""

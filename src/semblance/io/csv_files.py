@@ -1,0 +1,124 @@
+"""CSV: a kept record is written out as it was read, whatever its quoting; every field is text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+
+from ..errors import InputDataError
+from ..text.texts import from_strings
+from .formats import read_lines
+from .jsonl import reserved_column
+from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from
+
+BATCH_ROWS = 4096
+csv.field_size_limit(sys.maxsize)
+
+
+class CsvSource(FileSource):
+    """A comma-separated file with a header. Rows are numbered by record, from 1, the header not counted."""
+
+    format = "csv"
+
+    def raw_records(self, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
+        """Yield (fields, own bytes) of each record, the header first."""
+        consumed: list[bytes] = []
+        offset = 0
+
+        def decoded() -> Iterator[str]:
+            nonlocal offset
+            for lines in read_lines(self.path):
+                for line in lines:
+                    consumed.append(line)
+                    try:
+                        text = line.decode("utf-8", encoding_errors)
+                    except UnicodeDecodeError as error:
+                        hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+                        raise InputDataError(
+                            f"{self.name}, line {reader.line_num + 1}: invalid UTF-8 at byte {offset + error.start} "
+                            f"of the file{hint}; convert the file, or pass --encoding-errors replace to go on"
+                        ) from None
+                    yield text.lstrip("\ufeff") if offset == 0 else text
+                    offset += len(line)
+
+        reader = csv.reader(decoded(), strict=True)
+        try:
+            for fields in reader:
+                if fields:
+                    yield fields, b"".join(consumed)
+                consumed.clear()
+        except csv.Error as error:
+            raise InputDataError(f"{self.name}, line {reader.line_num}: not valid CSV: {error}") from None
+
+    def header(self) -> bytes:
+        """Return the header's own bytes."""
+        return next(self.raw_records("replace"), ([], b""))[1]
+
+    def batches(self, columns: Columns) -> Iterator[Batch]:
+        """Read the columns wanted, as text."""
+        records = self.raw_records(columns.encoding_errors)
+        names, _ = next(records, ([], b""))
+        if not names:
+            return
+        wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
+        for name in wanted:
+            if name not in names:
+                raise missing_column(self.name, "header", "column", name, names)
+        for name in columns.reserved:
+            if name in names:
+                raise reserved_column(self.name, "header", "column", name)
+        places = [names.index(name) for name in wanted]
+        last = max(places)
+        first, rows = 1, []
+        for fields, _ in records:
+            if len(fields) <= last:
+                raise InputDataError(
+                    f"{self.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}"
+                )
+            rows.append([fields[place] for place in places])
+            if len(rows) == BATCH_ROWS:
+                yield self._batch(rows, first, columns)
+                first, rows = first + len(rows), []
+        if rows:
+            yield self._batch(rows, first, columns)
+
+    @staticmethod
+    def _batch(rows: list[list[str]], first: int, columns: Columns) -> Batch:
+        values = [list(column) for column in zip(*rows, strict=True)]
+        has_id = columns.id is not None
+        return Batch(
+            from_strings(values[0], first, columns.encoding_errors),
+            numbers_from(first, len(rows)),
+            values[1] if has_id else None,
+            dict(zip(columns.others, values[1 + has_id :], strict=True)),
+        )
+
+    def raw_rows(self) -> Iterator[bytes]:
+        """Yield each record's own bytes, the header left out."""
+        self.check_unchanged()
+        records = self.raw_records("replace")
+        next(records, None)
+        return (raw for _, raw in records)
+
+    @staticmethod
+    def annotate(line: bytes, values: Record) -> bytes:
+        """Append fields to a record, leaving its own bytes as they are."""
+        body = line.rstrip(b"\r\n")
+        out = io.StringIO()
+        csv.writer(out, lineterminator="").writerow([csv_value(v) for v in values.values()])
+        return body + b"," + out.getvalue().encode() + line[len(body) :]
+
+    def records(self) -> Iterator[Record]:
+        """Read all records as dictionaries of text."""
+        self.check_unchanged()
+        records = self.raw_records("replace")
+        names, _ = next(records, ([], b""))
+        for fields, _ in records:
+            yield dict(zip(names, fields, strict=False))
+
+
+def csv_value(value: object) -> object:
+    """Write null as nothing and truth as JSON does."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else value

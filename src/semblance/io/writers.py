@@ -1,0 +1,260 @@
+"""Writing rows out as they came in, and tables of results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from ..errors import InputDataError, OutputError, ParameterError
+from .csv_files import csv_value
+from .formats import SUFFIXES, atomic_directory, atomic_file, check_output, is_single_file, suffix_of
+from .sources import Record
+
+PROVENANCE = "_semblance.json"
+_RECORDS = 4096
+
+
+def format_of(output: Path) -> str:
+    """Return the format that an output file's suffix names."""
+    suffix = suffix_of(output)
+    if suffix is None or suffix == ".txt":
+        raise ParameterError(f"{output}: the suffix must be one of {', '.join(s for s in SUFFIXES if s != '.txt')}")
+    return SUFFIXES[suffix][0]
+
+
+def write_table(output: str | Path, table: pa.Table, provenance: Record, *, force: bool = False) -> None:
+    """Write a table of results as parquet, JSON lines or CSV, by the suffix.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and ``force`` is not set, or cannot be written; nothing half written is left.
+    """
+    path = check_output(output, force)
+    form = format_of(path)
+    with atomic_file(path) as stream:
+        if form == "parquet":
+            pq.write_table(table.replace_schema_metadata(_with_provenance(table.schema, provenance)), stream)
+        else:
+            records = (record for batch in table.to_batches(_RECORDS) for record in batch.to_pylist())
+            _write_records(stream, form, records, table.column_names)
+    if form != "parquet":
+        _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
+
+
+def _with_provenance(schema: pa.Schema, provenance: Record) -> dict[bytes, bytes]:
+    return {**(schema.metadata or {}), b"semblance": json.dumps(provenance).encode()}
+
+
+def _write_provenance(path: Path, provenance: Record) -> None:
+    with atomic_file(path) as stream:
+        stream.write(json.dumps(provenance, indent=2).encode() + b"\n")
+
+
+def _write_records(stream: BinaryIO, form: str, records: Iterable[Record], names: Sequence[str]) -> None:
+    if form == "jsonl":
+        for record in records:
+            stream.write(msgspec.json.encode(record) + b"\n")
+        return
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, names, lineterminator="\n")
+    writer.writeheader()
+    for number, record in enumerate(records, 1):
+        try:
+            writer.writerow({name: csv_value(value) for name, value in record.items()})
+        except ValueError:
+            more = sorted(set(record) - set(names))
+            raise OutputError(
+                f"row {number} has fields that the first has not ({', '.join(more)}): one CSV file cannot hold both; "
+                "write .jsonl instead"
+            ) from None
+        if buffer.tell() > 1 << 20:
+            stream.write(buffer.getvalue().encode("utf-8", "replace"))
+            buffer.seek(0)
+            buffer.truncate()
+    stream.write(buffer.getvalue().encode("utf-8", "replace"))
+
+
+class Selection:
+    """The rows of one source that are to be written, and what is added to them.
+
+    Parameters
+    ----------
+    source : Source
+    mask : ndarray of bool, shape (n_rows,)
+        Rows to write.
+    added : pyarrow.Table or None
+        Columns to append, a row for each row of the source.
+    """
+
+    def __init__(self, source: Any, mask: NDArray[np.bool_], added: pa.Table | None) -> None:
+        self.source = source
+        self.mask = mask
+        self.added = added
+
+    def _check(self, n_rows: int) -> None:
+        if n_rows != len(self.mask):
+            raise InputDataError(f"{self.source.name}: {len(self.mask)} rows were read at first, {n_rows} now; run again")
+
+    def _additions(self) -> Iterator[Record]:
+        assert self.added is not None
+        for batch in self.added.to_batches(_RECORDS):
+            yield from batch.to_pylist()
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the rows' own bytes, additions appended."""
+        additions = self._additions() if self.added is not None else None
+        count = 0
+        for count, line in enumerate(self.source.raw_rows(), 1):
+            self._check(count) if count > len(self.mask) else None
+            added = next(additions) if additions is not None else None
+            if self.mask[count - 1]:
+                yield line if added is None else self.source.annotate(line, added)
+        self._check(count)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the rows as dictionaries, additions appended."""
+        additions = self._additions() if self.added is not None else None
+        count = 0
+        for count, record in enumerate(self.source.records(), 1):
+            self._check(count) if count > len(self.mask) else None
+            added = next(additions) if additions is not None else {}
+            if self.mask[count - 1]:
+                yield {**record, **added}
+        self._check(count)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield the rows as Arrow tables, additions appended."""
+        row = 0
+        for table in self.source.tables():
+            end = row + len(table)
+            self._check(end) if end > len(self.mask) else None
+            if self.added is not None:
+                for name in self.added.column_names:
+                    table = table.append_column(name, self.added.column(name).slice(row, len(table)))
+            yield table.filter(pa.array(self.mask[row:end]))
+            row = end
+        self._check(row)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of :meth:`tables`."""
+        schema = self.source.schema
+        for field in self.added.schema if self.added is not None else ():
+            schema = schema.append(field)
+        return schema
+
+
+def write_rows(
+    output: str | Path, selections: Sequence[Selection], provenance: Record, *, force: bool = False
+) -> None:
+    """Write selected rows: into one file if ``output`` has a known suffix, else into a directory, a file per input.
+
+    Raises
+    ------
+    OutputError
+        If the output exists and ``force`` is not set, or cannot be written; nothing half written is left.
+    """
+    path = check_output(output, force)
+    if is_single_file(path):
+        with atomic_file(path) as stream:
+            _write_single(stream, format_of(path), selections, provenance)
+        if format_of(path) != "parquet":
+            _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
+        return
+    with atomic_directory(path) as folder:
+        for selection in selections:
+            _write_alike(folder, selection, provenance)
+        _write_provenance(folder / PROVENANCE, provenance)
+
+
+def _write_alike(folder: Path, selection: Selection, provenance: Record) -> None:
+    """Write one source in its own format under its own name."""
+    source = selection.source
+    if source.format == "txt":
+        if selection.added is not None:
+            raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
+        for (path, relative, _), kept in zip(source.files, selection.mask, strict=True):
+            if kept:
+                target = folder / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_file(target.with_name(target.name)) as stream:
+                    stream.write(source.read(path))
+        return
+    form = {"memory": "jsonl", "table": "parquet"}.get(source.format, source.format)
+    name = source.relative if source.format == form else f"{source.relative}.{form}"
+    with atomic_file(folder / name) as stream:
+        _write_single(stream, form, [selection], provenance)
+
+
+def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], provenance: Record) -> None:
+    """Write several sources into one stream: their own bytes where the formats agree, converted where not."""
+    formats = {selection.source.format for selection in selections}
+    if form == "parquet" and formats <= {"parquet", "table"} and len({s.source.schema for s in selections}) == 1:
+        _write_parquet(stream, selections, provenance)
+    elif form == "jsonl" and formats == {"jsonl"}:
+        _write_lines(stream, selections)
+    elif form == "csv" and formats == {"csv"} and len({s.source.header().rstrip() for s in selections}) == 1:
+        header = selections[0].source.header()
+        if selections[0].added is not None:
+            header = selections[0].source.annotate(header, {n: n for n in selections[0].added.column_names})
+        stream.write(header)
+        _write_lines(stream, selections, needs_feed=not header.endswith(b"\n"))
+    else:
+        records = (record for selection in selections for record in selection.records())
+        if form == "parquet":
+            _write_converted_parquet(stream, records, provenance)
+        else:
+            first = next(records, None)
+            names = list(first) if first is not None else []
+            _write_records(stream, form, _chain(first, records), names)
+
+
+def _chain(first: Record | None, rest: Iterator[Record]) -> Iterator[Record]:
+    if first is not None:
+        yield first
+    yield from rest
+
+
+def _write_lines(stream: BinaryIO, selections: Sequence[Selection], needs_feed: bool = False) -> None:
+    """Write lines, with a line feed where one that lacks it is followed by another."""
+    for selection in selections:
+        for line in selection.lines():
+            if needs_feed:
+                stream.write(b"\n")
+            stream.write(line)
+            needs_feed = not line.endswith(b"\n")
+
+
+def _write_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+    schema = selections[0].schema
+    schema = schema.with_metadata(_with_provenance(schema, provenance))
+    with pq.ParquetWriter(stream, schema, compression=selections[0].source.compression) as writer:
+        for selection in selections:
+            for table in selection.tables():
+                if len(table):
+                    writer.write_table(table.cast(schema))
+
+
+def _write_converted_parquet(stream: BinaryIO, records: Iterator[Record], provenance: Record) -> None:
+    rows = list(records)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        try:
+            columns[name] = pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            columns[name] = pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values])
+    table = pa.table(columns)
+    pq.write_table(table.replace_schema_metadata(_with_provenance(table.schema, provenance)), stream)

@@ -1,0 +1,173 @@
+"""All pairs of near-duplicates, none removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import __version__
+from ..errors import ParameterError
+from ..io.writers import write_table
+from ..theory import minhash
+from ..values import Float64Array, Int64Array
+from .deduplicate import Active, Corpus, _no_progress, peak_memory
+from .documents import Progress
+from .settings import Settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairsResult:
+    """The pairs found, and how.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of
+        the last, with "none" nothing.
+    summary : dict
+        documents, pairs, candidate pairs, whether ``max_pairs`` cut the list, text bytes, seconds, peak memory, plan.
+    provenance : dict
+    """
+
+    table: pa.Table
+    summary: dict[str, Any]
+    provenance: dict[str, Any]
+
+    def write(self, output: str | Path, *, force: bool = False) -> None:
+        """Write the table as parquet, JSON lines or CSV, by the suffix."""
+        write_table(output, self.table, self.provenance, force=force)
+
+
+def _spread(
+    active: Active, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
+) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
+    """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves."""
+    n = len(active.representative)
+    by_leader = np.argsort(active.representative, kind="stable")
+    begin = np.searchsorted(active.representative[by_leader], np.arange(n))
+    count = np.bincount(active.representative, minlength=n)
+    budget = np.iinfo(np.int64).max if limit is None else limit
+    lefts, rights, values, cut = [], [], [], False
+    for leader in np.flatnonzero(count > 1).tolist():
+        members = by_leader[begin[leader] : begin[leader] + count[leader]]
+        some = members[: 2 + int((2 * budget) ** 0.5)]
+        cut = cut or len(some) < len(members)
+        i, j = np.triu_indices(len(some), 1)
+        lefts.append(some[i])
+        rights.append(some[j])
+        values.append(np.ones(len(i)))
+        budget -= len(i)
+        if budget <= 0:
+            cut = True
+            break
+    if budget > 0:
+        product = count[left] * count[right]
+        reach = int(np.searchsorted(np.cumsum(product), budget, side="right")) + 1
+        cut = cut or reach < len(left)
+        left, right, product, resemblance = left[:reach], right[:reach], product[:reach], resemblance[:reach]
+        pair = np.repeat(np.arange(len(left)), product)
+        place = np.arange(len(pair)) - np.repeat(np.cumsum(product) - product, product)
+        width = count[right[pair]]
+        lefts.append(by_leader[begin[left[pair]] + place // np.maximum(width, 1)])
+        rights.append(by_leader[begin[right[pair]] + place % np.maximum(width, 1)])
+        values.append(resemblance[pair])
+    a, b, value = np.concatenate(lefts), np.concatenate(rights), np.concatenate(values)
+    if limit is not None and len(a) > limit:
+        a, b, value, cut = a[:limit], b[:limit], value[:limit], True
+    return np.minimum(a, b), np.maximum(a, b), value, cut
+
+
+def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> PairsResult:
+    """Find all pairs of near-duplicates and say how: what :func:`pairs` does, with summary and provenance.
+
+    Parameters, errors and exactness are those of :func:`pairs`.
+    """
+    job = Settings(**settings)
+    if job.keep != "first":
+        raise ParameterError("pairs keeps all documents: keep is for dedup")
+    corpus = Corpus(data, against, job, progress or _no_progress)
+    documents, active = corpus.documents, corpus.active
+    found = corpus.candidates(None, job.max_pairs)
+    if job.verify == "none":
+        rows = active.rows
+        left, right, resemblance = rows[found.left], rows[found.right], np.ones(len(found.left))
+        n_candidates = len(left)
+    else:
+        groups = corpus.groups(found)
+        left = np.concatenate([active.rows[g.rows[g.left]] for g in groups] or [np.empty(0, np.int64)])
+        right = np.concatenate([active.rows[g.rows[g.right]] for g in groups] or [np.empty(0, np.int64)])
+        resemblance = np.concatenate([g.resemblance for g in groups] or [np.empty(0)])
+        n_candidates = sum(g.n_candidates for g in groups)
+    left, right, resemblance, cut = _spread(active, left, right, resemblance, job.max_pairs)
+    wanted = right >= documents.n_reference
+    left, right, resemblance = left[wanted], right[wanted], resemblance[wanted]
+    order = np.lexsort((right, left))
+    left, right, resemblance = left[order], right[order], resemblance[order]
+    columns: dict[str, Any] = {"left_id": documents.ids.take(left), "right_id": documents.ids.take(right)}
+    if job.verify == "exact":
+        columns["resemblance"] = resemblance
+    elif job.verify == "sketch":
+        columns["estimated_resemblance"] = resemblance
+        columns["standard_error"] = minhash.standard_error(resemblance, job.plan.estimation_slots)
+    corpus.clock.lap("listing")
+    summary = {
+        "documents": len(documents),
+        "reference": documents.n_reference,
+        "empty": int(documents.empty.sum()),
+        "pairs": len(left),
+        "candidate_pairs": n_candidates,
+        "cut_by_max_pairs": bool(cut or found.cut),
+        "verified_by": job.verify,
+        "threshold": job.threshold,
+        "recall_planned": job.plan.recall_at_threshold,
+        "text_bytes": documents.n_bytes,
+        "seconds": corpus.clock.seconds,
+        "peak_memory": peak_memory(),
+        "plan": job.plan.to_dict(),
+    }
+    provenance = {
+        "semblance": __version__,
+        "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
+        "inputs": [source.identity() for source in documents.sources],
+    }
+    return PairsResult(pa.table(columns), summary, provenance)
+
+
+def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> pa.Table:
+    """List all pairs of near-duplicates, exact duplicates too.
+
+    Parameters
+    ----------
+    data, against, progress, **settings
+        As for :func:`semblance.dedup`; ``verify`` may also be "none", and ``max_pairs`` limits the list. With ``against``
+        pairs of two reference documents are left out.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``left_id, right_id, resemblance`` (float64), left before right in input order, ascending. With
+        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of its range.
+    InputDataError
+        If a file or row is not as expected.
+
+    Notes
+    -----
+    Memory: 24 bytes a candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
+    unless ``max_pairs`` is given. A list of exactly ``max_pairs`` was probably cut.
+
+    Examples
+    --------
+    >>> import semblance as sb
+    >>> sb.pairs(["one two three", "One, two: three.", "four"]).to_pylist()
+    [{'left_id': 0, 'right_id': 1, 'resemblance': 1.0}]
+    """
+    return find_pairs(data, against=against, progress=progress, **settings).table

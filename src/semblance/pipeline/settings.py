@@ -1,0 +1,174 @@
+"""All parameters of a job over a corpus, checked in one place."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..errors import ParameterError
+from ..planner import Plan, plan
+from ..sketches import FastSimilarity
+from ..text.shingle import Shingling, Tokenizer
+
+KEEP_POLICIES = ("first", "last", "longest", "shortest")
+MAX_BUCKET = 128
+
+
+def available_threads() -> int:
+    """Number of processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a user may choose about a job; two knobs, ``threshold`` and ``recall``, are usually enough.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1], default 0.8
+        Resemblance (Jaccard similarity of shingle sets) from which two documents are near-duplicates.
+    recall : float in (0, 1), default 0.99
+        Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
+    text : str, default "text"
+        Column or field that holds the text.
+    id : str, optional
+        Column or field that holds a unique str or int; default ``file:row``, or the row number in memory.
+    keep : str, default "first"
+        Which of several near-duplicates stays: first, last, longest, shortest (in bytes of text), largest:COLUMN or
+        smallest:COLUMN. Ties go to the earlier row.
+    within : str, optional
+        Compare only documents with equal values in this column (as text; null equals null).
+    verify : {"exact", "sketch", "none"}, default "exact"
+        Whether removals rest on exact resemblances or on estimates; "none" (unverified candidates) is for pairs only.
+    empty : {"keep", "drop"}, default "keep"
+        What becomes of documents without any token. They never match.
+    unit, width, normalization, fold_case, tokenizer
+        What a shingle is: see :class:`semblance.Shingling`.
+    permutations, bands, rows : int, optional
+        In place of the planner's choice: see :func:`semblance.plan`.
+    seed : int in [0, 2^64), default 1
+        The only source of randomness.
+    threads : int >= 1, optional
+        Default: all processors this process may use. The result does not depend on it.
+    encoding_errors : {"strict", "replace"}, default "strict"
+        Whether invalid UTF-8 is an error, or separates words.
+    glob : str, optional
+        Which files of a folder are read.
+    format : {"parquet", "jsonl", "csv", "txt"}, optional
+        In place of what a file's suffix says.
+    max_bucket : int >= 2, default 128
+        In larger buckets documents are compared with kept ones only, not all with all.
+    max_pairs : int >= 1, optional
+        List at most so many pairs (for pairs only); the summary says when that cut the list.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    """
+
+    threshold: float = 0.8
+    recall: float = 0.99
+    text: str = "text"
+    id: str | None = None
+    keep: str = "first"
+    within: str | None = None
+    verify: str = "exact"
+    empty: str = "keep"
+    unit: str = "word"
+    width: int | None = None
+    normalization: str = "NFC"
+    fold_case: bool = True
+    tokenizer: Tokenizer | None = None
+    permutations: int | None = None
+    bands: int | None = None
+    rows: int | None = None
+    seed: int = 1
+    threads: int | None = None
+    encoding_errors: str = "strict"
+    glob: str | None = None
+    format: str | None = None
+    max_bucket: int = MAX_BUCKET
+    max_pairs: int | None = None
+    annotate: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check every parameter before any work is done."""
+        policy, _, column = self.keep.partition(":")
+        if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
+            raise ParameterError(
+                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; {self.keep!r} was given"
+            )
+        for name, allowed in (
+            ("verify", ("exact", "sketch", "none")),
+            ("empty", ("keep", "drop")),
+            ("encoding_errors", ("strict", "replace")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name} must be one of {', '.join(allowed)}; {getattr(self, name)!r} was given")
+        for name, least in (("threads", 1), ("max_bucket", 2), ("max_pairs", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ParameterError(f"{name} must be at least {least}; {value} was given")
+        _ = self.plan, self.shingling, self.scheme
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The planner's choice for these targets."""
+        return plan(
+            threshold=self.threshold,
+            recall=self.recall,
+            permutations=self.permutations,
+            bands=self.bands,
+            rows=self.rows,
+            verify=self.verify,
+        )
+
+    @cached_property
+    def shingling(self) -> Shingling:
+        """What a shingle is."""
+        return Shingling(
+            unit=self.unit,
+            width=self.width,
+            normalization=self.normalization,
+            fold_case=self.fold_case,
+            tokenizer=self.tokenizer,
+        )
+
+    @cached_property
+    def scheme(self) -> FastSimilarity:
+        """The sketch that bands and estimates are cut from."""
+        return FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
+
+    @property
+    def n_threads(self) -> int:
+        """Threads to use."""
+        return self.threads or available_threads()
+
+    @property
+    def keep_column(self) -> str | None:
+        """The column that the keep policy orders by, if it does."""
+        return self.keep.partition(":")[2] or None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a result depends on, for provenance."""
+        return {
+            "threshold": self.threshold,
+            "recall": self.recall,
+            "keep": self.keep,
+            "within": self.within,
+            "verify": self.verify,
+            "empty": self.empty,
+            "text": self.text,
+            "id": self.id,
+            "encoding_errors": self.encoding_errors,
+            "shingling": self.shingling.to_dict(),
+            "sketch": "FastSimilarity",
+            "permutations": self.plan.permutations,
+            "bands": self.plan.bands,
+            "rows": self.plan.rows,
+            "seed": self.seed,
+            "max_bucket": self.max_bucket,
+        }
