@@ -39,7 +39,7 @@ _HOMES = {
     "verify": "pipeline.verify",
 }
 
-__all__ = ["theory", *_HOMES]  # noqa: PLE0604 - strings all
+__all__ = ["theory", *_HOMES]
 __all__ = sorted(__all__)
 
 

@@ -198,7 +198,7 @@ def plan(
             )
         if permutations is None:
             weight = NOMINAL_DOCUMENTS if documents is None else float(documents)
-            shape = min(fitting, key=lambda shape: (_cost(threshold, *shape, weight), shape[0]))
+            shape = min(fitting, key=lambda s: (_cost(threshold, s[0], s[1], weight), s[0]))
         else:
             shape = min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
     used = shape[0] * shape[1]

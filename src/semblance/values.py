@@ -223,7 +223,7 @@ class Pairs:
         """Return the pairs as an Arrow table ``left, right[, resemblance]``."""
         import pyarrow as pa
 
-        columns = {"left": self.left, "right": self.right}
+        columns: dict[str, Any] = {"left": self.left, "right": self.right}
         if self.resemblance is not None:
             columns["resemblance"] = self.resemblance
         return pa.table(columns)

@@ -71,7 +71,8 @@ class CsvSource(FileSource):
                 raise reserved_column(self.name, "header", "column", name)
         places = [names.index(name) for name in wanted]
         last = max(places)
-        first, rows = 1, []
+        rows: list[list[str]] = []
+        first = 1
         for fields, _ in records:
             if len(fields) <= last:
                 raise InputDataError(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..text.texts import as_arrow_columns, as_texts
+from .formats import suffix_of
 from .parquet import table_batch
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
@@ -105,24 +106,34 @@ class TableSource:
             yield from batch.to_pylist()
 
 
-def _is_path(item: Any) -> bool:
-    return isinstance(item, (str, Path))
+def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Tell a list of paths from a list of texts: texts do not all name existing files of a known suffix."""
+    if all(isinstance(item, Path) for item in items):
+        return True
+    return all(
+        isinstance(item, (str, Path)) and len(str(item)) < 4096 and suffix_of(item) is not None and Path(item).is_file()
+        for item in items
+    )
 
 
 def as_sources(data: Any, *, glob: str | None = None, file_format: str | None = None) -> list[Any]:
     """Tell what a user handed over: paths, a table or frame, or texts.
 
-    A str or path is a path; a list is a list of texts unless its items are ``pathlib.Path``.
+    A str or path is a path; a list is a list of texts unless its items are ``pathlib.Path`` or all name existing files
+    of a known suffix; sources are taken as they are.
 
     Raises
     ------
     InputDataError
         If it is none of these.
     """
-    if _is_path(data):
+    if isinstance(data, (str, Path)):
         return open_sources([data], glob=glob, file_format=file_format)
-    if isinstance(data, (list, tuple)) and data and all(isinstance(item, Path) for item in data):
-        return open_sources(data, glob=glob, file_format=file_format)
+    if isinstance(data, (list, tuple)) and data:
+        if all(hasattr(item, "batches") and hasattr(item, "records") for item in data):
+            return list(data)
+        if _are_paths(data):
+            return open_sources(data, glob=glob, file_format=file_format)
     if isinstance(data, pa.RecordBatch):
         return [TableSource(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):

@@ -162,7 +162,8 @@ def open_sources(
         raise ParameterError(f"format must be one of {', '.join(FORMATS)}; {file_format!r} was given")
     kinds: dict[str, Any] = {"parquet": ParquetSource, "jsonl": JsonLinesSource, "csv": CsvSource}
     found: list[tuple[Path, str, str | None]] = []
-    for path in map(os.fspath, paths):
+    for given in paths:
+        path = os.fspath(given)
         if path == "-":
             if file_format is None:
                 raise ParameterError("standard input has no suffix: pass --format jsonl, csv, parquet or txt with '-'")

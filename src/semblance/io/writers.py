@@ -155,9 +155,7 @@ class Selection:
         return schema
 
 
-def write_rows(
-    output: str | Path, selections: Sequence[Selection], provenance: Record, *, force: bool = False
-) -> None:
+def write_rows(output: str | Path, selections: Sequence[Selection], provenance: Record, *, force: bool = False) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a directory, a file per input.
 
     Raises

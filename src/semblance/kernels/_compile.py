@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import njit, types
 from numba.core import cgutils
+from numba.core.config import DISABLE_JIT
 from numba.extending import intrinsic
 
 _MASK = (1 << 64) - 1
@@ -30,14 +31,14 @@ def inlined(function):
 
 def is_cached(kernel) -> bool:
     """Tell whether a cache folder already holds compiled code of the kernel's file."""
-    if config.DISABLE_JIT:
+    if DISABLE_JIT:
         return True
     folder = kernel.stats.cache_path
     stem = Path(kernel.py_func.__code__.co_filename).stem
     return folder is not None and any(Path(folder).glob(f"{stem}.{kernel.py_func.__name__}-*.nbi"))
 
 
-if config.DISABLE_JIT:
+if DISABLE_JIT:
 
     def multiply_high(a, b):
         """Upper 64 bits of the 128-bit product."""

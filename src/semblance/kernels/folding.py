@@ -97,28 +97,39 @@ def find_invalid(data, offsets, start, stop):
 
 @compiled
 def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
-    """Set ``out[row - start]`` where a row may not be in the normal form that ``flag`` stands for.
+    """Find the stretches that may not be in the normal form that ``flag`` stands for; return how many there are.
 
-    A text is normal if no character is marked as changing or composing and combining classes never fall.
+    A stretch is a run of characters beyond ASCII and the one character before it: nothing in ASCII composes with what
+    precedes it. It may not be normal if a character of it is marked as changing or composing, or if combining classes
+    fall. ``out`` of shape (n, 3) receives (row, begin, end) of the first n stretches.
     """
+    count = 0
     for row in range(start, stop):
         position = offsets[row]
         end = offsets[row + 1]
-        last = 0
-        found = False
-        while position < end and not found:
+        while position < end:
             while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
                 position += 8
-                last = 0
-            if position < end:
+            while position < end and data[position] < 0x80:
+                position += 1
+            begin = max(position - 1, offsets[row])
+            last = 0
+            found = False
+            while position < end and data[position] >= 0x80:
                 point, length = decode(data, position, end)
                 position += length
                 if point >= 0:
                     properties = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)])
                     order = properties >> 8
-                    found = (properties & flag) != 0 or (order != 0 and order < last)
+                    found = found or (properties & flag) != 0 or (order != 0 and order < last)
                     last = order
-        out[row - start] = found
+            if found:
+                if count < len(out):
+                    out[count, 0] = row
+                    out[count, 1] = begin
+                    out[count, 2] = position
+                count += 1
+    return count
 
 
 @compiled

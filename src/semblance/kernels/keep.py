@@ -5,8 +5,6 @@ compared, when its turn comes, with the documents of the bucket that were kept b
 are few, else with those nearest to it in ``nearby``, an order in which similar sketches stand close together.
 """
 
-import numpy as np
-
 from ._compile import compiled
 from .resemblance import intersection
 
@@ -60,8 +58,7 @@ def walk(
         for p in range(pair_offsets[row], pair_offsets[row + 1]):
             other = pair_left[p]
             if keeper[other] == other and (
-                pair_resemblance[p] > best_resemblance
-                or (pair_resemblance[p] == best_resemblance and other < best)
+                pair_resemblance[p] > best_resemblance or (pair_resemblance[p] == best_resemblance and other < best)
             ):
                 best = other
                 best_resemblance = pair_resemblance[p]

@@ -105,7 +105,21 @@ def roll(tokens, count, width, out, written):
 
 @compiled
 def shingle_rows(
-    data, offsets, start, stop, unit, width, fold_case, pages, kinds, folds, fold_bytes, folded, tokens, out_offsets, out
+    data,
+    offsets,
+    start,
+    stop,
+    unit,
+    width,
+    fold_case,
+    pages,
+    kinds,
+    folds,
+    fold_bytes,
+    folded,
+    tokens,
+    out_offsets,
+    out,
 ):
     """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
 

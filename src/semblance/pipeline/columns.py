@@ -36,9 +36,7 @@ class Ids:
             ids = self.column.take(pa.array(rows))
         else:
             source = np.searchsorted(self.source_starts, rows, side="right") - 1
-            labels = [
-                self.sources[s].label(n) for s, n in zip(source.tolist(), self.numbers[rows].tolist(), strict=True)
-            ]
+            labels = [self.sources[s].label(n) for s, n in zip(source.tolist(), self.numbers[rows].tolist(), strict=True)]
             kind = pa.int64() if labels and all(isinstance(label, int) for label in labels) else pa.string()
             ids = pa.array(labels if kind == pa.int64() else map(str, labels), kind)
         return ids if missing is None else pc.if_else(pa.array(~missing), ids, pa.scalar(None, ids.type))

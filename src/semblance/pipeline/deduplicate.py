@@ -5,21 +5,21 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..hashing import derive
 from ..io.memory import as_sources
 from ..search.banding import Candidates, find_candidates
 from ..sketches import FastSimilarity
+from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array
-from .documents import Documents, Progress, read_documents
-from .keep import walk_group
-from .result import DedupResult, Evidence, Summary
+from .documents import PIECE_BYTES, Documents, Progress, read_documents
+from .result import DedupResult, Evidence
 from .sets import RowSets
 from .settings import Settings
 from .verify import Group, verify_groups
@@ -137,13 +137,19 @@ class Corpus:
         rows = self.active.rows[positions]
         if self.settings.verify == "sketch":
             return RowSets.from_signatures(self.documents.slots[rows])
-        return RowSets.from_values(*self.settings.shingling.hashes(self.documents.texts(rows)))
+        return RowSets.from_pieces(map(self.settings.shingling.hashes, self._texts(rows)))
 
     def load_signatures(self, positions: Int64Array) -> UInt32Array:
         """Sketch some active documents anew, with slots that no band was cut from."""
-        seed = int(derive(self.settings.seed, "nearby order", 1)[0])
-        texts = self.documents.texts(self.active.rows[positions])
-        return FastSimilarity(permutations=64, seed=seed).sign_values(*self.settings.shingling.hashes(texts))
+        scheme = FastSimilarity(permutations=64, seed=int(derive(self.settings.seed, "nearby order", 1)[0]))
+        texts = self._texts(self.active.rows[positions])
+        return np.concatenate([scheme.sign_values(*self.settings.shingling.hashes(piece)) for piece in texts])
+
+    def _texts(self, rows: Int64Array) -> Iterator[Texts]:
+        """Copy the texts of some rows together, a megabyte or a text at a time."""
+        before = np.cumsum(self.documents.sizes[rows])
+        for piece in np.split(rows, np.flatnonzero(np.diff(before // PIECE_BYTES)) + 1):
+            yield self.documents.texts(piece)
 
     def groups(self, candidates: Candidates) -> list[Group]:
         """Compare all candidate pairs."""
@@ -218,5 +224,3 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     walked = evidence.walk(job.threshold)
     corpus.clock.lap("keeping")
     return DedupResult(evidence, job.threshold, walked, corpus.clock.seconds, peak_memory())
-
-

@@ -221,5 +221,3 @@ def _joined(parts: list[Any], dtype: Any, *width: int) -> Any:
     joined = np.concatenate(parts) if parts else np.empty((0, *width), dtype)
     parts.clear()
     return joined
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from ..kernels import keep as kernel
 from ..values import Float64Array, Int64Array, Pairs
 from .verify import Group
 
-COMPARE_ALL = 256
+COMPARE_ALL = 1024
 COMPARE_NEAREST = 16
 
 
@@ -59,7 +60,7 @@ def walk_group(group: Group, threshold: float, n_reference: int) -> Walked:
     skipped = np.zeros((n, 2), np.int64)
     kept_lists, kept_counts = np.empty(n_members, np.int64), np.zeros(n_buckets, np.int64)
     kept_places, seen, near = np.full(n_members, -1, np.int64), np.full(n, -1, np.int64), np.empty(64, np.int64)
-    parts: list[tuple[NDArray[np.int64], ...]] = []
+    parts: list[tuple[Any, ...]] = []
     row = 0
     while row < n:
         row, count = kernel.walk(
@@ -91,7 +92,7 @@ class Kept:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Whether each row is kept, bool of shape (n_documents,)."""
-        return self.keeper == np.arange(len(self.keeper))
+        return np.equal(self.keeper, np.arange(len(self.keeper)))
 
 
 def keep(verified: Pairs) -> Kept:

@@ -210,7 +210,7 @@ class DedupResult:
     def keep(self) -> NDArray[np.bool_]:
         """Whether each row is kept, bool of shape (n_rows,)."""
         rows = np.arange(len(self._evidence.documents))
-        return (self._decisions.keeper == rows)[self._first :]
+        return np.equal(self._decisions.keeper, rows)[self._first :]
 
     def _columns(self, rows: Int64Array, resemblance: Float64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state a resemblance, null where ``missing``: measured, or estimated with its error."""
@@ -263,7 +263,7 @@ class DedupResult:
         first = np.full(n, n, np.int64)
         np.minimum.at(first, labels, rows)
         member = first[labels][self._first :] - self._first
-        return np.where(member >= 0, member, -1 - (member + self._first))
+        return np.asarray(np.where(member >= 0, member, -1 - (member + self._first)), np.int64)
 
     @cached_property
     def annotations(self) -> pa.Table:

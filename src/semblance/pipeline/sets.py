@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +31,27 @@ class RowSets:
     @classmethod
     def from_values(cls, values: UInt64Array, offsets: Int64Array, slots: int = 0) -> RowSets:
         """Number the values of all rows and pack each row; repeats within a row count once."""
-        table, numbers_in_table = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32)
-        numbers = np.empty(len(values), np.int32)
-        done, used = 0, 0
-        while done < len(values):
-            done, used = kernel.number_values(values, done, table, numbers_in_table, used, numbers)
-            if done < len(values):
-                larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
-                kernel.move_table(table, numbers_in_table, *larger)
-                table, numbers_in_table = larger
-        n_rows = len(offsets) - 1
-        scratch = np.zeros((used >> 6) + 1, np.uint64)
-        touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
-        sizes, block_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
-        blocks, words = np.empty(len(values), np.int32), np.empty(len(values), np.uint64)
-        kernel.pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, words)
-        n_blocks = int(block_offsets[-1])
-        return cls(sizes, block_offsets, blocks[:n_blocks].copy(), words[:n_blocks].copy(), slots)
+        return cls.from_pieces([(values, offsets)], slots)
+
+    @classmethod
+    def from_pieces(cls, pieces: Iterable[tuple[UInt64Array, Int64Array]], slots: int = 0) -> RowSets:
+        """Do the same for rows that come in several pieces, of which only one need be in memory at a time."""
+        table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
+        packed: list[tuple[Any, ...]] = []
+        for values, offsets in pieces:
+            numbers = np.empty(len(values), np.int32)
+            done = 0
+            while done < len(values):
+                done, used = kernel.number_values(values, done, table, numbers_in_table, used, numbers)
+                if done < len(values):
+                    larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
+                    kernel.move_table(table, numbers_in_table, *larger)
+                    table, numbers_in_table = larger
+            packed.append(_pack(numbers, offsets, used))
+        if not packed:
+            return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64), slots)
+        sizes, n_blocks, blocks, words = (np.concatenate(parts) for parts in zip(*packed, strict=True))
+        return cls(sizes, np.concatenate([[0], np.cumsum(n_blocks)]), blocks, words, slots)
 
     @classmethod
     def from_signatures(cls, signatures: UInt32Array) -> RowSets:
@@ -62,3 +68,15 @@ class RowSets:
         kernel.compare_pairs(left, right, self.sizes, self.block_offsets, self.blocks, self.words, threshold,
                              self.slots, out)  # fmt: skip
         return out
+
+
+def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> tuple[Any, ...]:
+    """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``."""
+    n_rows = len(offsets) - 1
+    scratch = np.zeros((used >> 6) + 1, np.uint64)
+    touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
+    sizes, block_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
+    blocks, words = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.uint64)
+    kernel.pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, words)
+    n_blocks = int(block_offsets[-1])
+    return sizes, np.diff(block_offsets), blocks[:n_blocks].copy(), words[:n_blocks].copy()

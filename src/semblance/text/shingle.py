@@ -19,7 +19,7 @@ from ..kernels import folding
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
-from .texts import Texts, as_texts, concatenate, from_arrow_array
+from .texts import Texts, as_texts, from_arrow_array
 
 UNICODE_VERSION = "14.0.0"
 DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
@@ -57,6 +57,22 @@ def normalize(text: str, form: str) -> str:
             parts += [unicodedata.normalize(form, text[begin:i]), character]  # type: ignore[arg-type]
             begin = i + 1
     return "".join([*parts, unicodedata.normalize(form, text[begin:])])  # type: ignore[arg-type]
+
+
+def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
+    """Return texts in which some stretches (row, begin, end) are normalised."""
+    first = int(texts.offsets[0])
+    data = texts.data[first : texts.offsets[-1]].tobytes()
+    parts, done, growth = [], 0, np.zeros(len(texts), np.int64)
+    for row, begin, end in stretches.tolist():
+        old = data[begin - first : end - first]
+        new = normalize(old.decode("utf-8", "replace"), form).encode()
+        parts += [data[done : begin - first], new]
+        done = end - first
+        growth[row] += len(new) - len(old)
+    offsets = texts.offsets - first
+    offsets[1:] += np.cumsum(growth)
+    return Texts(np.frombuffer(b"".join([*parts, data[done:]]), np.uint8), offsets)
 
 
 def _buffer(name: str, size: int, dtype: Any) -> NDArray[Any]:
@@ -130,18 +146,13 @@ class Shingling:
         if self.normalization == "none" or self.unit == "byte":
             return texts
         flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
-        suspects = np.zeros(len(texts), np.bool_)
-        pages, kinds, _, _ = _tables()
-        folding.find_unnormalized(texts.data, texts.offsets, 0, len(texts), pages, kinds, flag, suspects)
-        if not suspects.any():
-            return texts
-        parts, begin = [], 0
-        for row in np.flatnonzero(suspects).tolist():
-            text = normalize(texts.row(row).decode("utf-8", "replace"), self.normalization).encode()
-            parts.append(Texts(texts.data, texts.offsets[begin : row + 1]))
-            parts.append(Texts(np.frombuffer(text, np.uint8), np.array([0, len(text)])))
-            begin = row + 1
-        return concatenate([*parts, Texts(texts.data, texts.offsets[begin:])])
+        where = (texts.data, texts.offsets, 0, len(texts), *_tables()[:2], flag)
+        stretches = np.empty((64, 3), np.int64)
+        count = folding.find_unnormalized(*where, stretches)
+        if count > len(stretches):
+            stretches = np.empty((count, 3), np.int64)
+            folding.find_unnormalized(*where, stretches)
+        return _replace(texts, stretches[:count], self.normalization) if count else texts
 
     def hashes(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
         """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text."""
@@ -225,9 +236,7 @@ def shingle(
     >>> sb.shingle(["One two three", "one, two: THREE four"], width=2).sizes.tolist()
     [2, 3]
     """
-    shingling = Shingling(
-        unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer
-    )
+    shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
     chunks = as_texts(texts, encoding_errors)
     values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
     for chunk in chunks:

@@ -1,0 +1,5 @@
+"""``python -m semblance``."""
+
+from .cli import main
+
+main()

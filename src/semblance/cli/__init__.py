@@ -1,0 +1,5 @@
+"""The command line: it translates arguments, and nothing else."""
+
+from .main import main
+
+__all__ = ["main"]

@@ -1,0 +1,66 @@
+"""``semblance dedup``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from . import options
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@options.targets
+@options.writing
+@click.option("--annotate", is_flag=True, help="Write every row, with keep, duplicate_of, resemblance, cluster added.")
+@click.option("--keep", default="first", show_default=True, metavar="POLICY",
+              help="Which of several stays: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.")  # fmt: skip
+@click.option("--verify", type=click.Choice(["exact", "sketch"]), default="exact", show_default=True,
+              help="Whether removals rest on measured or estimated resemblances.")  # fmt: skip
+@click.option("--empty", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
+              help="What becomes of documents without any token.")  # fmt: skip
+@options.reading
+@options.shingling
+@options.planning
+@options.running
+def dedup(
+    inputs: tuple[str, ...], output: str | None, force: bool, against: tuple[str, ...], quiet: bool, as_json: bool,
+    **settings: Any,
+) -> None:  # fmt: skip
+    """Remove near-duplicates from files, folders, globs or standard input ("-").
+
+    A document is removed if and only if a kept one resembles it by at least the threshold. Without -o only the summary
+    is printed.
+
+    \b
+    Examples:
+      semblance dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
+      semblance dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
+      semblance dedup notes/ --glob '*.md' --format txt --keep longest
+      zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
+    """
+    from ..io.formats import check_output
+    from ..io.sources import open_sources
+    from ..pipeline.deduplicate import dedup as run
+    from .progress import progress
+
+    if output is not None:
+        check_output(output, force)
+    reading = {"glob": settings["glob"], "file_format": settings["format"]}
+    sources = open_sources(inputs, **reading)
+    references = open_sources(against, **reading) if against else None
+    with progress(quiet) as report:
+        result = run(sources, against=references, progress=report, **settings)
+        if output is not None:
+            report("writing", 0)
+            result.write(output, annotate=settings["annotate"], force=force)
+    if as_json:
+        click.echo(json.dumps(result.summary.to_dict() | {"output": output}))
+        return
+    click.echo(str(result.summary))
+    if output is not None:
+        click.echo(f"written: {output}")
+    elif not quiet:
+        click.echo("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

@@ -1,0 +1,77 @@
+"""Options that several commands share; names and defaults are those of ``semblance.Settings``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def apply(*decorators: Any) -> Decorator:
+    """Combine options, shown in the order given."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+targets = apply(
+    click.option("-t", "--threshold", type=float, default=0.8, show_default=True,
+                 help="Resemblance from which two documents are near-duplicates."),
+    click.option("--recall", type=float, default=0.99, show_default=True,
+                 help="Probability with which a pair at the threshold is found."),
+)  # fmt: skip
+
+shingling = apply(
+    click.option("--unit", type=click.Choice(["word", "char", "byte", "line"]), default="word", show_default=True,
+                 help="What shingles are made of."),
+    click.option("--width", type=int, default=None,
+                 help="Units in a shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]"),
+    click.option("--normalization", type=click.Choice(["NFC", "NFKC", "none"]), default="NFC", show_default=True,
+                 help="Unicode normal form."),
+    click.option("--fold-case/--keep-case", default=True, show_default=True,
+                 help="Whether letters that differ in case only are the same."),
+)  # fmt: skip
+
+planning = apply(
+    click.option("--permutations", type=int, default=None, help="Slots of a signature, in place of the planner's."),
+    click.option("--bands", type=int, default=None, help="With --rows: in place of the planner's choice."),
+    click.option("--rows", type=int, default=None, help="With --bands: in place of the planner's choice."),
+)
+
+seed = click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
+                        show_default=True, help="Whether invalid UTF-8 is an error, or separates words.")  # fmt: skip
+
+reading = apply(
+    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
+    click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
+    click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with equal values there."),
+    click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
+                 "May be repeated."),
+    click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read."),
+    click.option("--format", "format", type=click.Choice(["parquet", "jsonl", "csv", "txt"]), default=None,
+                 help="In place of what the suffix says; needed for standard input ('-')."),
+    encoding,
+)  # fmt: skip
+
+running = apply(
+    seed,
+    click.option("--threads", type=click.IntRange(1), default=None,
+                 help="The result does not depend on it.  [default: all processors]"),
+    click.option("--quiet", is_flag=True, help="No progress, no notes."),
+    as_json,
+)  # fmt: skip
+
+writing = apply(
+    click.option("-o", "--output", default=None, metavar="PATH",
+                 help="A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file."),
+    click.option("--force", is_flag=True, help="Replace an existing output."),
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""``semblance pairs``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from . import options
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@options.targets
+@options.writing
+@click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
+              help="Whether resemblances are measured, estimated, or left out.")  # fmt: skip
+@click.option("--max-pairs", type=click.IntRange(1), default=None, help="List at most so many pairs.")
+@options.reading
+@options.shingling
+@options.planning
+@options.running
+def pairs(
+    inputs: tuple[str, ...], output: str | None, force: bool, against: tuple[str, ...], quiet: bool, as_json: bool,
+    **settings: Any,
+) -> None:  # fmt: skip
+    """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
+
+    \b
+    Examples:
+      semblance pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
+      semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
+    """
+    from ..io.formats import check_output
+    from ..io.sources import open_sources
+    from ..io.writers import format_of
+    from ..pipeline.pairs import find_pairs
+    from .progress import progress
+
+    if output is not None:
+        format_of(check_output(output, force))
+    reading = {"glob": settings["glob"], "file_format": settings["format"]}
+    sources = open_sources(inputs, **reading)
+    references = open_sources(against, **reading) if against else None
+    with progress(quiet) as report:
+        result = find_pairs(sources, against=references, progress=report, **settings)
+        if output is not None:
+            report("writing", 0)
+            result.write(output, force=force)
+    summary = result.summary
+    if as_json:
+        click.echo(json.dumps(summary | {"output": output}))
+        return
+    measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
+    click.echo(f"{summary['documents']:,} documents, {summary['text_bytes'] / 1e6:,.1f} MB of text")
+    click.echo(f"  pairs  {summary['pairs']:>12,}   (resemblance >= {summary['threshold']:g}, {measured})")
+    if summary["cut_by_max_pairs"]:
+        click.echo("  the list was cut by --max-pairs: there are more")
+    click.echo(
+        f"recall at the threshold: {summary['recall_planned']:.4f}; {summary['candidate_pairs']:,} pairs compared\n"
+        f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB"
+    )
+    if output is not None:
+        click.echo(f"written: {output}")

@@ -1,0 +1,43 @@
+"""``semblance plan``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from . import options
+
+
+@click.command()
+@options.targets
+@options.planning
+@click.option("--documents", type=float, default=None, help="Documents to state memory and false candidates for.")
+@click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
+              help="With 'sketch' slots are set aside for estimates.")  # fmt: skip
+@options.as_json
+def plan(as_json: bool, **targets: Any) -> None:
+    """Show what a threshold and a recall come to: permutations, bands, rows, the S-curve, memory."""
+    from ..planner import plan as choose
+
+    chosen = choose(**targets)
+    if as_json:
+        click.echo(json.dumps(chosen.to_dict()))
+        return
+    click.echo(f"threshold {chosen.threshold:g}, recall {chosen.recall:g}")
+    click.echo(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
+               + (f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})"
+                  if chosen.estimation_slots else ""))  # fmt: skip
+    click.echo(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}")
+    click.echo("  probability of comparing a pair, by its resemblance:")
+    for resemblance, probability in chosen.curve.items():
+        mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
+        click.echo(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
+    click.echo(f"  {chosen.bytes_per_document} bytes a document, the texts not counted")
+    if chosen.documents is not None:
+        assert chosen.memory_bytes is not None and chosen.false_candidates is not None
+        click.echo(
+            f"  {chosen.documents:,} documents: {chosen.memory_bytes / 1e9:,.2f} GB; about "
+            f"{chosen.false_candidates:,.0f} candidate pairs among unrelated documents"
+        )

@@ -1,0 +1,49 @@
+"""Notes and progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+
+def announce_compilation() -> None:
+    """Say that kernels will be compiled, where no cache holds them."""
+    from ..kernels._compile import is_cached
+    from ..kernels.shingling import shingle_rows
+
+    if not is_cached(shingle_rows):
+        click.echo("compiling the inner loops, once for this installation: some 10 to 30 seconds", err=True)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """Give a function that reports amounts done of named stages; it draws on a terminal, and is silent elsewhere."""
+    if quiet:
+        yield lambda stage, amount: None
+        return
+    announce_compilation()
+    if not sys.stderr.isatty():
+        yield lambda stage, amount: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    units = {"sketching": "documents", "verifying": "pairs"}
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[done]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", done="")
+        done: dict[str, int] = {}
+
+        def report(stage: str, amount: int) -> None:
+            done[stage] = done.get(stage, 0) + amount
+            bar.update(task, description=stage, done=f"{done[stage]:,} {units.get(stage, '')}" if done[stage] else "")
+
+        yield report
