@@ -203,7 +203,7 @@ def open_sources(
 
 def _spool() -> Path:
     """Copy standard input to a temporary file, since rows are read twice; it goes when the program ends."""
-    spool = tempfile.NamedTemporaryFile(prefix="semblance-stdin-")  # noqa: SIM115 - kept open until the end
+    spool = tempfile.NamedTemporaryFile(prefix="semblance-stdin-")
     shutil.copyfileobj(sys.stdin.buffer, spool)
     spool.flush()
     _spools.append(spool)

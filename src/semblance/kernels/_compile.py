@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
-from numba.core.config import DISABLE_JIT
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-_MASK = (1 << 64) - 1
+DISABLE_JIT = bool(getattr(config, "DISABLE_JIT", False))
 
 
 def compiled(function):

@@ -1,0 +1,35 @@
+"""Settings of all tests."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("semblance", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("semblance")
+
+DATA = Path(__file__).parents[2] / "shared/data"
+JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+
+
+@pytest.fixture(autouse=True)
+def _wrapping_integers():
+    """Kernels run as plain Python wrap around as compiled ones do."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed."""
+    return np.random.default_rng(20240817)
+
+
+@pytest.fixture
+def data():
+    """The folder of real corpora, which is not part of the repository."""
+    if not DATA.is_dir():
+        pytest.skip("the real corpora lie beside the repository, and are absent here")
+    return DATA

@@ -1,0 +1,129 @@
+"""Exact verification and the walk equal set arithmetic."""
+
+import numpy as np
+import pytest
+from conftest import JIT_OFF
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import walk as naive
+
+import semblance as sb
+from semblance.pipeline import keep as keep_module
+from semblance.pipeline.keep import walk_group
+from semblance.pipeline.sets import RowSets
+from semblance.pipeline.verify import Buckets, Group
+
+small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
+
+
+def arrays(sets):
+    return [x for s in sets for x in sorted(s)], np.cumsum([0, *map(len, sets)])
+
+
+@settings(max_examples=15 if JIT_OFF else 150)
+@given(small_sets, st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 1.0]))
+def test_verified_pairs_equal_set_arithmetic(sets, threshold):
+    shingles = sb.Shingles.from_arrays(*arrays(sets))
+    left, right = np.triu_indices(len(sets), 1)
+    verified = sb.verify(sb.Pairs(left, right, len(sets)), shingles, threshold=threshold)
+    found = dict(zip(zip(verified.left.tolist(), verified.right.tolist(), strict=True), verified.resemblance, strict=True))
+    assert found == naive.all_pairs(sets, threshold)
+
+
+@pytest.mark.parametrize("common", range(0, 13))
+def test_a_pair_at_the_threshold_counts(common):
+    """The boundary: intersection / union in float64 equals the threshold to the last bit."""
+    left = list(range(10))
+    right = list(range(10 - min(common, 10), 20 - min(common, 10)))
+    union = 20 - min(common, 10)
+    threshold = min(common, 10) / union
+    if threshold == 0:
+        return
+    shingles = sb.Shingles.from_arrays(left + right, [0, 10, 20])
+    pair = sb.Pairs(np.array([0]), np.array([1]), 2)
+    assert len(sb.verify(pair, shingles, threshold=threshold)) == 1
+    assert len(sb.verify(pair, shingles, threshold=float(np.nextafter(threshold, 2)) if threshold < 1 else 1.0)) == (
+        threshold == 1
+    )
+
+
+def test_numbering_survives_growth_and_zero(rng):
+    size = 40 if JIT_OFF else 9000
+    values = rng.permutation(np.arange(size, dtype=np.uint64)) << np.uint64(20)
+    offsets = np.array([0, size // 2, size, 2 * size])
+    sets = RowSets.from_values(np.concatenate([values, values[::-1]]), offsets)
+    assert sets.sizes.tolist() == [size // 2, size - size // 2, size]
+    out = sets.compare(np.array([0, 0, 1]), np.array([1, 2, 2]), 0.0)
+    assert out.tolist() == [0.0, (size // 2) / size, (size - size // 2) / size]
+
+
+def test_pieces_make_the_same_sets_as_one(rng):
+    values = rng.integers(0, 60, 300, dtype=np.uint64)
+    offsets = np.arange(0, 301, 20)
+    whole = RowSets.from_values(values, offsets)
+    parts = RowSets.from_pieces(
+        [(values[:100], offsets[:6]), (values[100:100], offsets[:1]), (values[100:], offsets[5:] - 100)]
+    )
+    for name in ("sizes", "block_offsets", "blocks", "words"):
+        assert getattr(whole, name).tolist() == getattr(parts, name).tolist(), name
+
+
+def test_signatures_as_sets_count_equal_slots(rng):
+    signatures = rng.integers(0, 3, (6, 50), dtype=np.uint32)
+    sets = RowSets.from_signatures(signatures)
+    left, right = np.triu_indices(6, 1)
+    expected = (signatures[left] == signatures[right]).mean(1)
+    assert sets.compare(left, right, 0.0).tolist() == expected.tolist()
+
+
+@settings(max_examples=15 if JIT_OFF else 200)
+@given(st.integers(1, 12), st.dictionaries(st.tuples(st.integers(0, 11), st.integers(0, 11)),
+                                           st.sampled_from([0.5, 0.75, 0.75, 1.0]), max_size=30))  # fmt: skip
+def test_keep_equals_twin(n, raw):
+    pairs = {(min(p), max(p)): r for p, r in raw.items() if p[0] != p[1] and max(p) < n}
+    left, right = (np.array([p[i] for p in pairs], np.int64) for i in (0, 1))
+    kept = sb.keep(sb.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
+    assert kept.keeper.tolist() == naive.keep(n, pairs)
+
+
+def bucket_group(sets, members):
+    """A group whose rows share one large bucket, in the order of their numbers, and no ready pair."""
+    n = len(sets)
+    values, offsets = arrays(sets)
+    packed = RowSets.from_values(np.array(values, np.uint64), offsets)
+    member = np.zeros(n, np.int64)
+    member[members] = 1
+    buckets = Buckets(
+        np.array([0, len(members)]), np.concatenate([[0], np.cumsum(member)]), np.zeros(len(members), np.int64),
+        np.arange(len(members)),
+    )  # fmt: skip
+    none = np.empty(0, np.int64)
+    return Group(np.arange(n), none, none, np.empty(0), packed, buckets, 0)
+
+
+@settings(max_examples=15 if JIT_OFF else 150)
+@given(st.lists(st.frozensets(st.integers(0, 12), min_size=1, max_size=8), min_size=1, max_size=12))
+def test_walk_over_a_large_bucket_equals_twin(sets):
+    walked = walk_group(bucket_group(sets, list(range(len(sets)))), 0.5, 0)
+    assert walked.keeper.tolist() == naive.keep(len(sets), naive.all_pairs(sets, 0.5))
+    assert walked.skipped.sum() == 0
+    for a, b, r in zip(walked.left, walked.right, walked.found, strict=True):
+        assert r == naive.resemblance(sets[a], sets[b])
+
+
+def test_crowded_bucket_counts_what_it_skips(monkeypatch):
+    monkeypatch.setattr(keep_module, "COMPARE_ALL", 4)
+    monkeypatch.setattr(keep_module, "COMPARE_NEAREST", 1)
+    sets = [frozenset(range(10 * i, 10 * i + 10)) for i in range(9)] + [frozenset(range(70, 80)), frozenset(range(9))]
+    walked = walk_group(bucket_group(sets, list(range(11))), 0.5, 0)
+    assert walked.keeper.tolist()[:9] == list(range(9)), "documents that resemble nothing stay"
+    assert walked.keeper[9] == 9, "the nearest kept place is 8; 7 was skipped, and that is counted"
+    assert walked.skipped[:, 0].tolist() == [0, 0, 0, 0, 0, 4, 5, 6, 7, 8, 9]
+    assert walked.skipped[:, 1].tolist() == [0] * 5 + [1] * 6
+
+
+def test_reference_rows_are_kept_and_not_compared_with_each_other():
+    sets = [frozenset(range(5))] * 4
+    walked = walk_group(bucket_group(sets, [0, 1, 2, 3]), 0.5, 2)
+    assert walked.keeper.tolist() == [0, 1, 0, 0]
+    assert sorted(zip(walked.left.tolist(), walked.right.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]

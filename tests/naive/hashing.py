@@ -1,0 +1,65 @@
+"""Twins of the hash kernels in plain Python integers."""
+
+MASK = (1 << 64) - 1
+K0, K1, K2, K3 = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3
+MULTIPLIER = 0x9FB21C651E98DF25
+
+
+def fmix64(x):
+    """MurmurHash3's finaliser."""
+    x = ((x ^ (x >> 33)) * 0xFF51AFD7ED558CCD) & MASK
+    x = ((x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53) & MASK
+    return x ^ (x >> 33)
+
+
+def fold_multiply(a, b):
+    """Lower and upper half of the product, XORed."""
+    product = (a & MASK) * (b & MASK)
+    return (product & MASK) ^ (product >> 64)
+
+
+def digest(data):
+    """128-bit digest."""
+    a, b = K0 ^ len(data), K3 ^ len(data)
+    at = 0
+    while at + 16 <= len(data):
+        left, right = (int.from_bytes(data[at + i : at + i + 8], "little") for i in (0, 8))
+        a = fold_multiply(a ^ left, right ^ K1)
+        b = (fold_multiply(b ^ right, left ^ K2) + left) & MASK
+        at += 16
+    while at < len(data):
+        word = int.from_bytes(data[at : at + 8], "little")
+        a = fold_multiply(a ^ word, K1)
+        b = (fold_multiply(b ^ word, K2) + word) & MASK
+        at += 8
+    return fmix64(a ^ K2), fmix64(b ^ K1)
+
+
+def token_hash(token):
+    """Hash of a token's bytes."""
+    state, full = K0, len(token) // 8 * 8
+    for at in range(0, full, 8):
+        state = fold_multiply(state ^ int.from_bytes(token[at : at + 8], "little"), K2)
+    return fold_multiply(state ^ int.from_bytes(token[full:], "little"), K1 ^ len(token))
+
+
+def shingle_hashes(tokens, width):
+    """Hashes of all shingles of token hashes."""
+    if not tokens:
+        return []
+    width = min(width, len(tokens))
+    out = []
+    for i in range(len(tokens) - width + 1):
+        state = 0
+        for token in tokens[i : i + width]:
+            state = (state * MULTIPLIER + token) & MASK
+        out.append(fmix64((state + width * K3) & MASK))
+    return out
+
+
+def derive(seed, purpose, count):
+    """Numbers derived from a seed."""
+    import hashlib
+
+    stream = hashlib.shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
+    return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]

@@ -1,0 +1,71 @@
+"""Twins of tokenising in plain Python strings, by ``unicodedata``."""
+
+import unicodedata
+
+from naive.hashing import K0, K1, K2, K3, fold_multiply, shingle_hashes, token_hash
+
+SPACELESS = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "THAI", "LAO",
+             "KHMER", "MYANMAR")  # fmt: skip
+BREAKS = "\n\v\f\r\x85\u2028\u2029"
+
+
+def is_space(c):
+    """White space."""
+    return c in "\t\x85" or c in BREAKS or unicodedata.category(c) in ("Zs", "Zl", "Zp")
+
+
+def fold(text, fold_case):
+    """Case folding, a character at a time."""
+    return text.casefold() if fold_case else text
+
+
+def words(text, fold_case=True):
+    """Runs of letters, digits and marks; single characters of scripts without spaces, with the marks after them."""
+    out, single = [], None  # single: is the open word one of a script without spaces? None: no word is open
+    for c in text:
+        category = unicodedata.category(c)[0]
+        if category == "M":
+            if single is None:
+                out.append("")
+                single = False
+            out[-1] += fold(c, fold_case)
+        elif category in "LN":
+            alone = unicodedata.name(c, "").startswith(SPACELESS)
+            if single is None or single or alone:
+                out.append("")
+            out[-1] += fold(c, fold_case)
+            single = alone
+        else:
+            single = None
+    return out
+
+
+def collapsed(text, keep_lines):
+    """White space collapsed to a blank, or to a line feed where it holds a line break."""
+    out, gap = "", ""
+    for c in text:
+        if is_space(c):
+            gap = "\n" if keep_lines and (c in BREAKS or gap == "\n") else gap or " "
+        else:
+            out += (gap if out else "") + c
+            gap = ""
+    return out
+
+
+def tokens(text, unit, fold_case=True):
+    """Token hashes of a text."""
+    if unit == "byte":
+        return [fold_multiply(b ^ K2, K3) for b in text.encode()]
+    if unit == "word":
+        return [token_hash(w.encode()) for w in words(text, fold_case)]
+    folded = fold(collapsed(text, unit == "line"), fold_case)
+    if unit == "char":
+        return [fold_multiply(ord(c) ^ K0, K1) for c in folded]
+    return [token_hash(line.encode()) for line in folded.split("\n") if line]
+
+
+def hashes(text, unit="word", width=5, normalization="NFC", fold_case=True):
+    """Shingle hashes of a text, repeats included."""
+    if normalization != "none" and unit != "byte":
+        text = unicodedata.normalize(normalization, text)
+    return shingle_hashes(tokens(text, unit, fold_case), width)
