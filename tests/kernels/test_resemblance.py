@@ -30,7 +30,7 @@ def test_verified_pairs_equal_set_arithmetic(sets, threshold):
     assert found == naive.all_pairs(sets, threshold)
 
 
-@pytest.mark.parametrize("common", range(0, 13))
+@pytest.mark.parametrize("common", range(13))
 def test_a_pair_at_the_threshold_counts(common):
     """The boundary: intersection / union in float64 equals the threshold to the last bit."""
     left = list(range(10))

@@ -16,7 +16,7 @@ from . import options
 @options.writing
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="Whether resemblances are measured, estimated, or left out.")  # fmt: skip
-@click.option("--max-pairs", type=click.IntRange(1), default=None, help="List at most so many pairs.")
+@click.option("--max-pairs", type=click.IntRange(1), default=None, help="Compare, and list, at most so many pairs.")
 @options.reading
 @options.shingling
 @options.planning

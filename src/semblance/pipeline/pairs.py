@@ -50,35 +50,30 @@ def _spread(
     by_leader = np.argsort(active.representative, kind="stable")
     begin = np.searchsorted(active.representative[by_leader], np.arange(n))
     count = np.bincount(active.representative, minlength=n)
-    budget = np.iinfo(np.int64).max if limit is None else limit
-    lefts, rights, values, cut = [], [], [], False
+    budget = np.iinfo(np.int64).max if limit is None else limit + 1  # one more than wanted tells that there are more
+    lefts, rights, values = [], [], []
     for leader in np.flatnonzero(count > 1).tolist():
         members = by_leader[begin[leader] : begin[leader] + count[leader]]
-        some = members[: 2 + int((2 * budget) ** 0.5)]
-        cut = cut or len(some) < len(members)
-        i, j = np.triu_indices(len(some), 1)
-        lefts.append(some[i])
-        rights.append(some[j])
+        i, j = np.triu_indices(min(len(members), 2 + int((2 * budget) ** 0.5)), 1)
+        lefts.append(members[i])
+        rights.append(members[j])
         values.append(np.ones(len(i)))
         budget -= len(i)
         if budget <= 0:
-            cut = True
             break
     if budget > 0:
         product = count[left] * count[right]
-        reach = int(np.searchsorted(np.cumsum(product), budget, side="right")) + 1
-        cut = cut or reach < len(left)
+        reach = int(np.searchsorted(np.cumsum(product), budget)) + 1
         left, right, product, resemblance = left[:reach], right[:reach], product[:reach], resemblance[:reach]
         pair = np.repeat(np.arange(len(left)), product)
         place = np.arange(len(pair)) - np.repeat(np.cumsum(product) - product, product)
         width = count[right[pair]]
-        lefts.append(by_leader[begin[left[pair]] + place // np.maximum(width, 1)])
-        rights.append(by_leader[begin[right[pair]] + place % np.maximum(width, 1)])
+        lefts.append(by_leader[begin[left[pair]] + place // width])
+        rights.append(by_leader[begin[right[pair]] + place % width])
         values.append(resemblance[pair])
     a, b, value = np.concatenate(lefts), np.concatenate(rights), np.concatenate(values)
-    if limit is not None and len(a) > limit:
-        a, b, value, cut = a[:limit], b[:limit], value[:limit], True
-    return np.minimum(a, b), np.maximum(a, b), value, cut
+    cut = limit is not None and len(a) > limit
+    return np.minimum(a, b)[:limit], np.maximum(a, b)[:limit], value[:limit], cut
 
 
 def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> PairsResult:

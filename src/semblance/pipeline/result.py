@@ -102,7 +102,8 @@ class Summary:
     text_bytes : int
         Bytes of text read.
     candidate_pairs, verified_pairs, uncompared_pairs : int
-        Pairs compared; found at or above the threshold; left out in large buckets of documents that are not alike.
+        Pairs compared; found at or above the threshold; left out in large buckets of documents that are not alike (a pair
+        counts once for each such bucket it shares).
     recall_planned : float
         Probability that a pair at the threshold is found, by the plan.
     recall_vouched : float
@@ -165,7 +166,7 @@ class Summary:
             )
         if self.uncompared_pairs:
             lines.append(
-                f"{self.uncompared_pairs:,} pairs in crowded buckets of documents below the threshold were not compared: "
+                f"{self.uncompared_pairs:,} comparisons in crowded buckets of documents that are not near-duplicates were left out: "
                 f"for those documents a recall of {self.recall_vouched:.3f} is vouched for"
             )
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)

@@ -61,7 +61,7 @@ class Settings:
     max_bucket : int >= 2, default 128
         In larger buckets documents are compared with kept ones only, not all with all.
     max_pairs : int >= 1, optional
-        List at most so many pairs (for pairs only); the summary says when that cut the list.
+        Compare, and list, at most so many pairs (for pairs only); the summary says when that cut the list.
 
     Raises
     ------

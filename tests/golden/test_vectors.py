@@ -1,0 +1,76 @@
+"""Known answers: hashes, signatures and keys are contracts; these values never change within a format version."""
+
+import hashlib
+
+import numpy as np
+
+import semblance as sb
+from semblance.kernels import banding
+from semblance.pipeline.settings import Settings
+
+TEXTS = ["The quick brown fox jumps over the lazy dog, again and again.", "天地玄黃 宇宙洪荒", "Ελληνικά café", "", "x"]
+
+
+def digest(array):
+    """SHA-256 of an array's bytes, little endian."""
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+def test_shingles():
+    found = {unit: digest(sb.shingle(TEXTS, unit=unit).values) for unit in ("word", "char", "byte", "line")}
+    assert found == {
+        "word": "f0882282c40f2bd0",
+        "char": "988c89302252889d",
+        "byte": "655b5f91514acb77",
+        "line": "4bab26fa04a6a979",
+    }
+
+
+def test_first_shingle_values():
+    assert [hex(v) for v in sb.shingle(TEXTS[:1]).values[:3].tolist()] == [
+        "0x2154e984c32f3b2e",
+        "0xeb3f3c1fb08c9008",
+        "0xe1147372b85bc1c7",
+    ]
+
+
+def test_signatures():
+    shingles = sb.shingle(TEXTS)
+    assert digest(sb.FastSimilarity(permutations=96, seed=7).sign(shingles).values) == "2938ffe43eb2db4d"
+    assert digest(sb.MinHash(permutations=96, seed=7).sign(shingles).values) == "49002e1262faf2d1"
+
+
+def test_from_arrays():
+    assert [hex(v) for v in sb.Shingles.from_arrays([0, 1, -1], [0, 3]).values.tolist()] == [
+        "0x5f80708adb6c5a9",
+        "0xf73934473078a698",
+        "0xeff403784106123e",
+    ]
+
+
+def test_band_keys():
+    slots = sb.FastSimilarity(permutations=96, seed=7).sign(sb.shingle(TEXTS)).values
+    keys = np.empty((len(TEXTS), 16), np.uint64)
+    banding.band_keys(slots, np.zeros(len(TEXTS), np.uint64), 16, 6, keys)
+    assert digest(keys) == "c96ec617371e8695"
+
+
+def test_parameters_stated_with_every_output():
+    assert Settings().to_dict() == {
+        "threshold": 0.8,
+        "recall": 0.99,
+        "keep": "first",
+        "within": None,
+        "verify": "exact",
+        "empty": "keep",
+        "text": "text",
+        "id": None,
+        "encoding_errors": "strict",
+        "shingling": {"unit": "word", "width": 5, "normalization": "NFC", "fold_case": True, "unicode": "14.0.0"},
+        "sketch": "FastSimilarity",
+        "permutations": 96,
+        "bands": 16,
+        "rows": 6,
+        "seed": 1,
+        "max_bucket": 128,
+    }

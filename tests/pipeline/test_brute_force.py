@@ -1,0 +1,158 @@
+"""The whole job against exact resemblances of all pairs."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from corpora import KINDS, edited, planted, vocabulary, word_sets
+from naive import walk as naive
+
+import semblance as sb
+
+
+def check_removed(result, texts, threshold):
+    """Precision 1: every removed document names a kept one that resembles it exactly as stated."""
+    sets = word_sets(texts)
+    kept = set(np.flatnonzero(result.keep).tolist())
+    removed = result.removed.to_pylist()
+    assert {row["id"] for row in removed} | kept == set(range(len(texts)))
+    for row in removed:
+        assert row["duplicate_of"] in kept
+        assert row["resemblance"] == naive.resemblance(sets[row["id"]], sets[row["duplicate_of"]]) >= threshold
+
+
+@cache
+def edited_texts():
+    """Texts, and their exact pairs of resemblance .5 and more."""
+    texts = planted(np.random.default_rng(1))
+    return texts, naive.all_pairs(word_sets(texts), 0.5)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9])
+def test_recall_and_precision_on_edited_texts(threshold):
+    texts, at_half = edited_texts()
+    exact = {pair: r for pair, r in at_half.items() if r >= threshold}
+    listed = sb.pairs(texts, threshold=threshold, recall=0.99).to_pylist()
+    found = {(row["left_id"], row["right_id"]): row["resemblance"] for row in listed}
+    assert found.items() <= exact.items(), "a pair is listed that is none, or with a wrong resemblance"
+    floor = 0.99 - 3 * (0.99 * 0.01 / len(exact)) ** 0.5
+    assert len(found) / len(exact) >= floor
+    check_removed(sb.dedup(texts, threshold=threshold), texts, threshold)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_edit_is_found(rng, kind):
+    vocab, texts = vocabulary(), []
+    for _ in range(150):
+        base = list(rng.choice(vocab, int(rng.integers(40, 400))))
+        texts += [" ".join(base), " ".join(edited(base, kind, 0.01, rng, vocab))]
+    sets = word_sets(texts)
+    near = [i for i in range(0, 300, 2) if naive.resemblance(sets[i], sets[i + 1]) >= 0.8]
+    assert len(near) > 40
+    listed = sb.pairs(texts, threshold=0.8)
+    found = set(zip(listed["left_id"].to_pylist(), listed["right_id"].to_pylist(), strict=True))
+    missed = sum((i, i + 1) not in found for i in near)
+    assert missed <= 0.01 * len(near) + 3 * (0.0099 * len(near)) ** 0.5
+
+
+def test_recall_at_the_threshold_itself(rng):
+    """Pairs of resemblance exactly .8, the hardest that count: 400 pairs of 45 words, 5 of 41 shingles apart."""
+    texts = []
+    for i in range(400):
+        words = [f"p{i}w{j}" for j in range(40)]
+        changed = list(words)
+        changed[-4:] = [f"p{i}x{j}" for j in range(4)]
+        texts += [" ".join(words), " ".join(changed)]
+    sets = word_sets(texts)
+    exact = naive.resemblance(sets[0], sets[1])
+    assert exact == 32 / 40
+    found = len(sb.pairs(texts, threshold=exact))
+    assert found >= 400 * 0.99 - 3 * (400 * 0.0099) ** 0.5
+    assert len(sb.pairs(texts, threshold=float(np.nextafter(exact, 1)))) == 0
+
+
+def test_keep_walk_equals_twin_on_a_dense_corpus(rng):
+    """Chains and overlapping families: with recall near 1 the kept set is the one of the exact walk."""
+    base = [f"t{i}" for i in range(130)]
+    texts = [" ".join(base[i : i + 60]) for i in rng.permutation(70)]
+    exact = naive.all_pairs(word_sets(texts), 0.7)
+    result = sb.dedup(texts, threshold=0.7, recall=0.999999, permutations=1024)
+    keeper = naive.keep(len(texts), exact)
+    assert result.keep.tolist() == [k == i for i, k in enumerate(keeper)]
+    assert [row["duplicate_of"] for row in result.removed.to_pylist()] == [k for i, k in enumerate(keeper) if k != i]
+
+
+def test_no_chain_removes_a_document(rng):
+    """A ~ B ~ C, A unlike C: B goes on account of A, and C stays although B resembles it."""
+    words = [f"w{i}" for i in range(60)]
+    texts = [" ".join(words[i : i + 45]) for i in (0, 4, 8)]
+    sets = word_sets(texts)
+    threshold = naive.resemblance(sets[0], sets[1])
+    assert naive.resemblance(sets[0], sets[2]) < threshold
+    result = sb.dedup(texts, threshold=threshold, recall=0.9999)
+    assert result.keep.tolist() == [True, False, True]
+    assert result.clusters.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("unit", ["char", "byte", "line"])
+def test_other_units_are_exact_too(rng, unit):
+    vocab, texts = vocabulary(300), []
+    joint = "\n" if unit == "line" else " "
+    for _ in range(60):
+        base = list(rng.choice(vocab, 60))
+        texts += [joint.join(base), joint.join(edited(base, "replace", 0.03, rng, vocab))]
+    shingles = sb.shingle(texts, unit=unit)
+    sets = [set(shingles.row(i).tolist()) for i in range(len(texts))]
+    exact = naive.all_pairs(sets, 0.7)
+    listed = sb.pairs(texts, threshold=0.7, unit=unit, recall=0.9999).to_pylist()
+    assert {(r["left_id"], r["right_id"]): r["resemblance"] for r in listed} == exact
+
+
+def test_own_tokenizer(rng):
+    texts = ["a-b-c-d-e-f", "A-B-C-D-E-F", "a-b-c-x-y-z"]
+    found = sb.pairs(texts, tokenizer=lambda text: text.split("-"), width=1, threshold=0.3, recall=0.9999)
+    assert found.to_pylist() == [
+        {"left_id": 0, "right_id": 1, "resemblance": 1.0},
+        {"left_id": 0, "right_id": 2, "resemblance": 3 / 9},
+        {"left_id": 1, "right_id": 2, "resemblance": 3 / 9},
+    ]
+
+
+def test_sketch_verification_states_estimates(rng):
+    texts = planted(rng, n_families=60, lengths=(50, 500))
+    exact = naive.all_pairs(word_sets(texts), 0.01)
+    table = sb.pairs(texts, threshold=0.7, verify="sketch")
+    assert table.column_names == ["left_id", "right_id", "estimated_resemblance", "standard_error"]
+    errors = [
+        (row["estimated_resemblance"] - exact.get((row["left_id"], row["right_id"]), 0.0))
+        / max((exact[row["left_id"], row["right_id"]] * (1 - exact[row["left_id"], row["right_id"]]) / 256) ** 0.5, 1e-9)
+        for row in table.to_pylist()
+        if exact.get((row["left_id"], row["right_id"]), 0) < 1
+    ]
+    assert len(errors) > 50
+    assert np.abs(errors).max() < 5
+    result = sb.dedup(texts, threshold=0.7, verify="sketch")
+    assert result.removed.column_names == ["id", "duplicate_of", "estimated_resemblance", "standard_error"]
+    assert "ESTIMATED" in str(result.summary) and "estimates" in str(result.summary)
+
+
+def test_unverified_candidates_have_no_score():
+    assert sb.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
+    with pytest.raises(sb.ParameterError, match="nothing unverified"):
+        sb.dedup(["a"], verify="none")
+
+
+def test_components_equal_scipy(rng):
+    """Star links of bucket members give the components of all their pairs."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    from semblance.search.banding import find_candidates
+
+    for _ in range(20):
+        keys = rng.integers(0, 60, (80, 2), dtype=np.uint64) << np.uint64(40)
+        found = find_candidates(keys, max_bucket=None)
+        graph = coo_array((np.ones(len(found.left)), (found.left, found.right)), (80, 80))
+        labels = connected_components(graph, directed=False)[1]
+        roots = found.roots
+        assert (np.equal.outer(labels, labels) == np.equal.outer(roots, roots)).all()

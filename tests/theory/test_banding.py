@@ -1,0 +1,85 @@
+"""The planner and the S-curve."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import semblance as sb
+from semblance.theory import banding, minhash
+
+
+@pytest.mark.parametrize(
+    ("threshold", "recall", "permutations", "shape"),
+    [
+        (0.7, 0.95, 128, (17, 5)), (0.8, 0.95, 128, (13, 7)), (0.9, 0.95, 128, (10, 12)),
+        (0.7, 0.99, 128, (17, 4)), (0.8, 0.99, 128, (16, 6)), (0.9, 0.99, 128, (11, 10)),
+        (0.7, 0.95, 256, (35, 7)), (0.8, 0.95, 256, (21, 9)), (0.9, 0.95, 256, (15, 16)),
+        (0.7, 0.99, 256, (37, 6)), (0.8, 0.99, 256, (26, 8)), (0.9, 0.99, 256, (18, 14)),
+    ],
+)  # fmt: skip
+def test_planner_returns_the_table(threshold, recall, permutations, shape):
+    plan = sb.plan(threshold=threshold, recall=recall, permutations=permutations)
+    assert (plan.bands, plan.rows) == shape
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.999, 1.0])
+@pytest.mark.parametrize("recall", [0.5, 0.9, 0.99, 0.999])
+@pytest.mark.parametrize("permutations", [None, 128, 1024])
+def test_every_plan_reaches_its_recall(threshold, recall, permutations):
+    try:
+        plan = sb.plan(threshold=threshold, recall=recall, permutations=permutations)
+    except sb.ParameterError:
+        assert permutations is not None and banding.bands_for_recall(threshold, recall, 1) > permutations
+        return
+    assert plan.recall_at_threshold >= recall
+    assert plan.bands * plan.rows <= plan.permutations
+    if plan.bands > 1:
+        assert banding.candidate_probability(threshold, plan.bands - 1, plan.rows) < recall, "a band too many"
+
+
+def test_curve_equals_the_binomial():
+    """A pair is a candidate unless all bands differ: the upper tail of a binomial."""
+    r = np.linspace(0, 1, 21)
+    for bands, rows in ((1, 1), (5, 3), (26, 8)):
+        expected = stats.binom.sf(0, bands, r**rows)
+        np.testing.assert_allclose(banding.candidate_probability(r, bands, rows), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_curve_is_exact_where_it_is_tiny():
+    assert banding.candidate_probability(0.01, 20, 10) == pytest.approx(20e-20, rel=1e-9)
+    assert banding.candidate_probability(0.0, 3, 2) == 0.0
+    assert banding.candidate_probability(1.0, 3, 2) == 1.0
+
+
+def test_mean_probability_is_the_integral():
+    from scipy.integrate import quad
+
+    expected = quad(lambda s: 1 - (1 - s**8) ** 26, 0, 0.8)[0] / 0.8
+    assert banding.mean_candidate_probability(0.8, 26, 8) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [{"threshold": 0}, {"threshold": 1.1}, {"recall": 0}, {"recall": 1}, {"permutations": 0},
+                                   {"bands": 3}, {"rows": 3}, {"bands": 0, "rows": 1}, {"verify": "maybe"},
+                                   {"documents": -1}, {"permutations": 3, "threshold": 0.1},
+                                   {"permutations": 10, "bands": 4, "rows": 4}])  # fmt: skip
+def test_wrong_targets_are_refused(wrong):
+    with pytest.raises(sb.ParameterError):
+        sb.plan(**wrong)
+
+
+def test_plan_states_memory_and_slots_for_estimates():
+    plan = sb.plan(threshold=0.8, verify="sketch", documents=1e8)
+    assert plan.estimation_slots == 256
+    assert plan.permutations == plan.bands * plan.rows + 256
+    assert plan.standard_error == pytest.approx((0.8 * 0.2 / 256) ** 0.5)
+    assert plan.memory_bytes > plan.documents * plan.bytes_per_document
+    assert set(plan.to_dict()) >= {"bands", "rows", "candidate_probability", "memory_bytes", "false_candidates"}
+
+
+def test_identities_of_resemblance():
+    left, right, common = 30, 50, 20
+    r = common / (left + right - common)
+    assert minhash.hamming_distance(r, left, right) == pytest.approx(left + right - 2 * common)
+    assert minhash.containment(r, left, right) == pytest.approx(common / left)
+    assert minhash.variance(0.5, 4) == 0.0625
+    assert minhash.variance([0.0, 1.0], 7).tolist() == [0.0, 0.0]
