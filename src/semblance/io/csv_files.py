@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..errors import InputDataError
 from ..text.texts import from_strings
 from .formats import read_lines
-from .jsonl import reserved_column
-from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from
+from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
 csv.field_size_limit(sys.maxsize)
@@ -66,9 +65,7 @@ class CsvSource(FileSource):
         for name in wanted:
             if name not in names:
                 raise missing_column(self.name, "header", "column", name, names)
-        for name in columns.reserved:
-            if name in names:
-                raise reserved_column(self.name, "header", "column", name)
+        self._check_free(names, columns.reserved)
         places = [names.index(name) for name in wanted]
         last = max(places)
         rows: list[list[str]] = []
@@ -84,6 +81,15 @@ class CsvSource(FileSource):
                 first, rows = first + len(rows), []
         if rows:
             yield self._batch(rows, first, columns)
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if the header names one of these."""
+        self._check_free(next(self.raw_records("replace"), ([], b""))[0], names)
+
+    def _check_free(self, header: Sequence[str], names: Sequence[str]) -> None:
+        for name in names:
+            if name in header:
+                raise reserved_column(self.name, "header", "column", name)
 
     @staticmethod
     def _batch(rows: list[list[str]], first: int, columns: Columns) -> Batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputDataError
 from ..text.texts import from_strings
 from .formats import read_lines
-from .sources import Batch, Columns, FileSource, Record, missing_column
+from .sources import Batch, Columns, FileSource, Record, missing_column, reserved_column
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -129,6 +129,20 @@ class JsonLinesSource(FileSource):
                     dict(more),
                 )
 
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if a line has a field of one of these names."""
+        fields = [(f"f{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)) for i, name in enumerate(names)]
+        decoder = msgspec.json.Decoder(msgspec.defstruct("Reserved", fields))
+        for number, _, line in self.lines():
+            try:
+                row = decoder.decode(line.removeprefix(_BOM) if number == 1 else line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                found = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff")).keys() & set(names)
+            else:
+                found = {name for i, name in enumerate(names) if getattr(row, f"f{i}") is not msgspec.UNSET}
+            if found:
+                raise reserved_column(self.name, f"row {number}", "field", min(found))
+
     def raw_rows(self) -> Iterator[bytes]:
         """Yield each row's own bytes."""
         self.check_unchanged()
@@ -147,11 +161,3 @@ class JsonLinesSource(FileSource):
         """Read all rows as dictionaries."""
         for line in self.raw_rows():
             yield json.loads(line.decode("utf-8", "replace").lstrip("\ufeff"))
-
-
-def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
-    """The error for a column that annotation would write a second time."""
-    return InputDataError(
-        f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
-        "rename it, or run without --annotate"
-    )

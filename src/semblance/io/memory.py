@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..text.texts import as_arrow_columns, as_texts
 from .formats import suffix_of
-from .parquet import table_batch
+from .parquet import check_names_free, table_batch
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
 
@@ -42,6 +42,9 @@ class ListSource:
         for texts in as_texts(self._data, columns.encoding_errors):
             yield Batch(texts, numbers_from(first, len(texts)))
             first += len(texts)
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Do nothing: there are no columns."""
 
     def records(self) -> Iterator[Record]:
         """Return all rows as dictionaries of id and text."""
@@ -82,19 +85,19 @@ class TableSource:
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted."""
-        from .jsonl import reserved_column
-
         wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
         for name in wanted:
             if name not in self._table.column_names:
                 raise missing_column("table", "schema", "column", name, self._table.column_names)
-        for name in columns.reserved:
-            if name in self._table.column_names:
-                raise reserved_column("table", "schema", "column", name)
+        self.check_free(columns.reserved)
         first = 0
         for batch in self._table.select(list(dict.fromkeys(wanted))).to_batches():
             yield table_batch(batch, first, columns, "table")
             first += len(batch)
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if the table has a column of one of these names."""
+        check_names_free("table", self._table.column_names, names)
 
     def tables(self) -> Iterator[pa.Table]:
         """Return the table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 
 from ..errors import InputDataError
 from ..text.texts import from_arrow_array
-from .jsonl import reserved_column
-from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from
+from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
 
@@ -49,9 +48,7 @@ class ParquetSource(FileSource):
             for name in wanted:
                 if name not in names:
                     raise missing_column(self.name, "schema", "column", name, names)
-            for name in columns.reserved:
-                if name in names:
-                    raise reserved_column(self.name, "schema", "column", name)
+            check_names_free(self.name, names, columns.reserved)
             first = 1
             try:
                 for batch in file.iter_batches(BATCH_ROWS, columns=list(dict.fromkeys(wanted))):
@@ -61,6 +58,10 @@ class ParquetSource(FileSource):
                 if isinstance(error, InputDataError):
                     raise
                 raise InputDataError(f"{self.name}, after row {first - 1}: damaged parquet data: {error}") from None
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if the schema names one of these."""
+        check_names_free(self.name, self.schema.names, names)
 
     def tables(self) -> Iterator[pa.Table]:
         """Read all columns again, a row group at a time."""
@@ -74,6 +75,13 @@ class ParquetSource(FileSource):
         for table in self.tables():
             for batch in table.to_batches(1024):
                 yield from batch.to_pylist()
+
+
+def check_names_free(source: str, found: Sequence[str], names: Sequence[str]) -> None:
+    """Raise InputDataError if a schema names a column that annotation would add."""
+    for name in names:
+        if name in found:
+            raise reserved_column(source, "schema", "column", name)
 
 
 def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:

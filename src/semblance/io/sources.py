@@ -67,6 +67,10 @@ class Source(Protocol):
         """Read all rows again, whole, as dictionaries."""
         ...
 
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if a column of one of these names, which annotation would add, is there already."""
+        ...
+
 
 class FileSource:
     """What sources of one file have in common."""
@@ -103,6 +107,14 @@ class FileSource:
 def missing_column(source: str, row: str, kind: str, name: str, found: Sequence[str]) -> InputDataError:
     """The error for a column that is not there."""
     return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}")
+
+
+def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
+    """The error for a column that annotation would write a second time."""
+    return InputDataError(
+        f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
+        "rename it, or run without --annotate"
+    )
 
 
 def numbers_from(first: int, count: int) -> Int64Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,9 @@ class TextFilesSource:
     def _batched(self) -> Iterator[list[tuple[Path, str, str | None]]]:
         for begin in range(0, len(self.files), BATCH_FILES):
             yield self.files[begin : begin + BATCH_FILES]
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Do nothing: there are no columns."""
 
     def records(self) -> Iterator[Record]:
         """Read all files as dictionaries of id and text."""

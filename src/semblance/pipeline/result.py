@@ -166,7 +166,7 @@ class Summary:
             )
         if self.uncompared_pairs:
             lines.append(
-                f"{self.uncompared_pairs:,} comparisons in crowded buckets of documents that are not near-duplicates were left out: "
+                f"{self.uncompared_pairs:,} comparisons in crowded buckets of unlike documents were left out: "
                 f"for those documents a recall of {self.recall_vouched:.3f} is vouched for"
             )
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
@@ -372,5 +372,7 @@ class DedupResult:
             if begin < 0 or (begin == end == 0 and documents.source_starts[number] < self._first):
                 continue
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
+            if annotate and not self.settings.annotate:  # else reading has checked it, before any work
+                source.check_free(self.annotations.column_names)
             selections.append(Selection(source, mask, self.annotations.slice(begin, end - begin) if annotate else None))
         write_rows(output, selections, self.provenance, force=force)
