@@ -1,0 +1,25 @@
+"""Exact truth to measure recall against: resemblances of a sample of documents with all others."""
+
+import numpy as np
+
+import semblance as sb
+from semblance.pipeline.sets import RowSets
+
+
+def exact_pairs(shingles: sb.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
+    """All pairs (left < right) at or above a threshold of which at least one row is in the sample, by brute force."""
+    sets = RowSets.from_values(shingles.values, shingles.offsets)
+    everyone = np.arange(len(shingles))
+    found: set[tuple[int, int]] = set()
+    for row in sample.tolist():
+        if sets.sizes[row]:
+            values = sets.compare(np.full(len(everyone), row), everyone, threshold)
+            for other in np.flatnonzero(values >= threshold).tolist():
+                if other != row:
+                    found.add((min(row, other), max(row, other)))
+    return found
+
+
+def recall_on_sample(found: set[tuple[int, int]], truth: set[tuple[int, int]]) -> float:
+    """Share of the true pairs that were found; nan where there is none."""
+    return len(found & truth) / len(truth) if truth else float("nan")

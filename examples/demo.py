@@ -1,0 +1,56 @@
+"""Deduplicate the source files of Python's own standard library: real text that needs no download.
+
+The codec modules in ``encodings`` are natural near-duplicates: most are generated from one template.
+"""
+
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import semblance as sb
+
+THRESHOLD = 0.7
+
+
+def main() -> None:
+    """Run the job on the command line, meet the files that are not UTF-8, and look at what was found."""
+    library = sysconfig.get_paths()["stdlib"]
+    with tempfile.TemporaryDirectory() as folder:
+        # A copy without installed packages and caches, so that the demo shows the library alone.
+        root = Path(folder) / "python"
+        for file in Path(library).rglob("*.py"):
+            inside = file.relative_to(library)
+            if not {"site-packages", "dist-packages", "__pycache__"} & set(inside.parts):
+                target = root / inside
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(file.read_bytes())
+        arguments = ["dedup", str(root), "--glob", "*.py", "--format", "txt", "--threshold", str(THRESHOLD)]
+        run(arguments)
+        print("\nA few of these files are not UTF-8 on purpose: they test Python's own decoding. So we go on, and let")
+        print("invalid bytes separate words:\n")
+        clean = str(Path(folder) / "clean")
+        run([*arguments, "--encoding-errors", "replace", "--keep", "longest", "-o", clean])
+        print(f"\n{sum(1 for _ in Path(clean).rglob('*.py'))} files were written. The same in Python, to see who matched whom:\n")
+        result = sb.dedup(root, glob="*.py", format="txt", threshold=THRESHOLD, keep="longest", encoding_errors="replace")
+        print(f"    {result}")
+        rows = sorted(result.removed.to_pylist(), key=lambda row: row["resemblance"])
+        for title, some in (("the least similar removals", rows[:4]), ("the most similar", rows[-4:])):
+            print(f"\n  {title}:")
+            for row in some:
+                left, right = (str(Path(row[name]).relative_to(root)) for name in ("id", "duplicate_of"))
+                print(f"    {row['resemblance']:.3f}  {left}  ->  {right}")
+        stricter = result.rethreshold(0.9)
+        print(f"\n  at threshold 0.9 (without reading anything again): {stricter}")
+
+
+def run(arguments: list[str]) -> None:
+    """Show a command and what it prints."""
+    shown = " ".join(a if " " not in a and "*" not in a else f"'{a}'" for a in arguments)
+    print(f"$ semblance {shown}", flush=True)
+    subprocess.run([sys.executable, "-m", "semblance", *arguments], check=False, stderr=subprocess.STDOUT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""The command line: exact outputs, exit codes, defaults equal to the Python parameters."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+
+import click
+import pytest
+
+import semblance as sb
+from semblance.cli.dedup import dedup
+from semblance.cli.main import main
+from semblance.cli.pairs import pairs
+from semblance.cli.plan import plan
+
+A = " ".join(f"word{i}" for i in range(60))
+ROWS = [{"id": "a", "text": A}, {"id": "b", "text": "unlike"}, {"id": "c", "text": A + " more"}, {"id": "d", "text": A}]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+def run(capfd, *arguments):
+    """Run the program; return (exit code, standard output, standard error)."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    captured = capfd.readouterr()
+    return stop.value.code or 0, captured.out, captured.err
+
+
+def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
+    code, out, err = run(capfd, "dedup", corpus)
+    assert code == 0
+    assert "4 documents" in out and "exact duplicates removed             1" in out
+    assert "near-duplicates removed              1" in out and "kept                                 2" in out
+    assert "nothing was written" in err
+    assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_dedup_writes(capfd, corpus, tmp_path):
+    target = tmp_path / "out.jsonl"
+    code, out, _ = run(capfd, "dedup", corpus, "--id", "id", "-o", target)
+    assert code == 0 and f"written: {target}" in out
+    assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == ["a", "b"]
+    provenance = json.loads((tmp_path / "out.jsonl_semblance.json").read_text())
+    assert provenance["semblance"] == sb.__version__
+    code, _, err = run(capfd, "dedup", corpus, "-o", target)
+    assert code == 1 and "--force" in err
+    assert run(capfd, "dedup", corpus, "-o", target, "--force")[0] == 0
+
+
+def test_annotate(capfd, corpus, tmp_path):
+    run(capfd, "dedup", corpus, "--id", "id", "--annotate", "-o", tmp_path / "out.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(row["keep"], row["duplicate_of"], row["cluster"]) for row in rows] == [
+        (True, None, "a"), (True, None, "b"), (False, "a", "a"), (False, "a", "a")]  # fmt: skip
+
+
+def test_json_summary(capfd, corpus):
+    code, out, err = run(capfd, "dedup", corpus, "--json", "--quiet")
+    summary = json.loads(out)
+    assert code == 0 and err == ""
+    assert (summary["documents"], summary["kept"], summary["exact_duplicates"], summary["near_duplicates"]) == (4, 2, 1, 1)
+    assert summary["plan"]["bands"] == 16 and summary["peak_memory"] > 1e6 and summary["seconds"]
+
+
+def test_pairs(capfd, corpus, tmp_path):
+    code, out, _ = run(capfd, "pairs", corpus, "--id", "id", "-t", "0.7", "-o", tmp_path / "pairs.csv")
+    assert code == 0 and "pairs             3" in out
+    lines = (tmp_path / "pairs.csv").read_text().splitlines()
+    assert lines[0] == "left_id,right_id,resemblance"
+    assert [line.split(",")[:2] for line in lines[1:]] == [["a", "c"], ["a", "d"], ["c", "d"]]
+    assert json.loads(run(capfd, "pairs", corpus, "--json")[1])["pairs"] == 3
+    assert "cut by --max-pairs" in run(capfd, "pairs", corpus, "--max-pairs", "1")[1]
+    assert run(capfd, "pairs", corpus, "-o", tmp_path / "pairs.txt")[0] == 2
+
+
+def test_against(capfd, corpus, tmp_path):
+    (tmp_path / "old.jsonl").write_text(json.dumps({"text": A}) + "\n")
+    out = json.loads(run(capfd, "dedup", corpus, "--against", tmp_path / "old.jsonl", "--json")[1])
+    assert (out["kept"], out["reference"]) == (1, 1)
+
+
+def test_compare(capfd, tmp_path):
+    (tmp_path / "a.txt").write_text(A)
+    (tmp_path / "b.txt").write_text(A + " more")
+    code, out, _ = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["resemblance"] == 56 / 57 and found["containment_left"] == 1.0 and found["hamming_distance"] == 1
+    assert abs(found["estimated_resemblance"] - 56 / 57) < 5 * found["standard_error"]
+    text = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[1]
+    assert "resemblance                   0.9825" in text and "±" in text
+    (tmp_path / "b.txt").write_text("")
+    assert "undefined" in run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[1]
+    assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "none.txt")[0] == 1
+
+
+def test_plan(capfd):
+    code, out, _ = run(
+        capfd, "plan", "--threshold", "0.8", "--recall", "0.99", "--permutations", "256", "--documents", "1e8"
+    )
+    assert code == 0
+    assert "26 bands of 8 rows" in out and "0.9916" in out and "100,000,000 documents" in out
+    found = json.loads(run(capfd, "plan", "--permutations", "256", "--json")[1])
+    assert (found["bands"], found["rows"]) == (26, 8)
+    assert list(found["candidate_probability"]) == ["0.5", "0.6", "0.7", "0.8", "0.9"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["dedup"], 2, "Missing argument"),
+        (["dedup", "none.jsonl"], 1, "no file of that name"),
+        (["dedup", "IN", "--threshold", "1.5"], 2, "threshold must lie in (0, 1]"),
+        (["dedup", "IN", "--threshold", "high"], 2, "not a valid float"),
+        (["dedup", "IN", "--text", "body"], 1, "field 'body' is missing; fields found: id, text"),
+        (["dedup", "-"], 2, "--format"),
+        (["dedup", "IN", "--threads", "0"], 2, "0 is not in the range"),
+        (["frobnicate"], 2, "No such command"),
+        (["plan", "--recall", "1"], 2, "recall must lie strictly between 0 and 1"),
+    ],
+)
+def test_errors(capfd, corpus, arguments, code, message):
+    found, _, err = run(capfd, *[corpus if a == "IN" else a for a in arguments])
+    assert found == code
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_no_permission_is_told_before_any_work(capfd, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    code, _, err = run(capfd, "dedup", corpus, "-o", tmp_path / "out.jsonl")
+    assert code == 1 and "no permission" in err
+
+
+def test_standard_input(corpus, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "semblance", "dedup", "-", "--format", "jsonl", "--annotate", "-o", str(tmp_path / "o.jsonl")],
+        input=corpus.read_bytes(), capture_output=True, check=True,
+    )  # fmt: skip
+    assert b"4 documents" in done.stdout
+    assert b'"cluster": "stdin:1"' in (tmp_path / "o.jsonl").read_bytes().splitlines()[0]
+
+
+def test_help_and_import_load_nothing_heavy():
+    code = (
+        "import sys, semblance, semblance.cli; dir(semblance); "
+        "print([m for m in ('numpy', 'numba', 'pyarrow', 'scipy', 'rich', 'msgspec') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", [dedup, pairs])
+def test_every_default_is_that_of_the_settings(command):
+    defaults = {field.name: field.default for field in fields(sb.Settings)}
+    renamed = {"inputs", "output", "force", "against", "quiet", "as_json"}
+    for parameter in command.params:
+        if parameter.name not in renamed:
+            assert parameter.name in defaults, f"{parameter.name} is no setting"
+            assert parameter.get_default(click.Context(command)) == defaults[parameter.name], parameter.name
+    missing = set(defaults) - {p.name for p in command.params}
+    assert missing <= {"tokenizer", "max_bucket", "max_pairs", "keep", "empty", "annotate"}
+
+
+def test_plan_has_the_parameters_of_the_function():
+    import inspect
+
+    signature = inspect.signature(sb.plan)
+    options = {p.name: p.get_default(click.Context(plan)) for p in plan.params if p.name != "as_json"}
+    assert options == {name: p.default for name, p in signature.parameters.items()}
+
+
+def test_interrupt_leaves_nothing_behind(tmp_path):
+    with open(tmp_path / "big.jsonl", "w") as file:
+        for i in range(60_000):
+            file.write(json.dumps({"text": f"{A} {i} {i + 1} {i + 2}"}) + "\n")
+    (tmp_path / "out").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "semblance", "dedup", str(tmp_path / "big.jsonl"), "-o", str(tmp_path / "out/o.jsonl"), "--unit", "char"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the job was done before the signal came")
+    assert process.returncode == 130
+    assert b"interrupted" in err and b"Traceback" not in err
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_works_without_a_writable_cache(tmp_path):
+    """No folder for compiled code: everything is compiled in memory."""
+    import shutil
+    from pathlib import Path
+
+    package = tmp_path / "lib/semblance"
+    shutil.copytree(Path(sb.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "from semblance.kernels import _compile; from numba.core import caching\n"
+        "caching.CacheImpl._locator_classes = []\n"
+        "import semblance as sb\n"
+        "print(sb.dedup(['a b', 'A b', 'c']).keep.tolist())"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.strip() == "[True, False, True]", done.stderr
+
+
+def test_version(capfd):
+    assert run(capfd, "--version")[1].strip() == f"semblance, version {sb.__version__}"
