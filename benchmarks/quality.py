@@ -87,7 +87,14 @@ def cases(data: Path):
     yield "licences", [text for _, text in split], labels, {"width": 3}, (0.7, 0.8, 0.9), (
         "label: same licence expression, a coarse one (rules of one licence share no wording)")  # fmt: skip
     rows = rows_of(data / "poems_zh.parquet")
-    yield "poems_zh", [r["text"] for r in rows], None, {"width": 3}, (0.5, 0.7, 0.9), "no labels; Chinese, one word a character"
+    yield (
+        "poems_zh",
+        [r["text"] for r in rows],
+        None,
+        {"width": 3},
+        (0.5, 0.7, 0.9),
+        "no labels; Chinese, one word a character",
+    )
 
 
 def main() -> None:

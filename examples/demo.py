@@ -32,7 +32,9 @@ def main() -> None:
         print("invalid bytes separate words:\n")
         clean = str(Path(folder) / "clean")
         run([*arguments, "--encoding-errors", "replace", "--keep", "longest", "-o", clean])
-        print(f"\n{sum(1 for _ in Path(clean).rglob('*.py'))} files were written. The same in Python, to see who matched whom:\n")
+        print(
+            f"\n{sum(1 for _ in Path(clean).rglob('*.py'))} files were written. The same in Python, to see who matched whom:\n"
+        )
         result = sb.dedup(root, glob="*.py", format="txt", threshold=THRESHOLD, keep="longest", encoding_errors="replace")
         print(f"    {result}")
         rows = sorted(result.removed.to_pylist(), key=lambda row: row["resemblance"])
