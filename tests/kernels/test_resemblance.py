@@ -57,6 +57,24 @@ def test_numbering_survives_growth_and_zero(rng):
     assert out.tolist() == [0.0, (size // 2) / size, (size - size // 2) / size]
 
 
+@pytest.mark.skipif(JIT_OFF, reason="a hundred thousand pairs are for compiled code")
+def test_a_hundred_thousand_random_pairs_equal_set_arithmetic(rng):
+    universe = 60
+    matrix = rng.random((500, universe)) < rng.uniform(0.2, 0.95, (500, 1))
+    matrix[0] = matrix[1]
+    sets = [frozenset(np.flatnonzero(row).tolist()) for row in matrix]
+    left, right = (rng.integers(0, 500, 100_000) for _ in range(2))
+    values, offsets = arrays(sets)
+    packed = RowSets.from_values(np.array(values, np.uint64) * np.uint64(0x9E3779B97F4A7C15), offsets)
+    common = (matrix[left] & matrix[right]).sum(1)
+    union = (matrix[left] | matrix[right]).sum(1)
+    expected = common / np.maximum(union, 1)
+    for threshold in (0.0, 0.5, 0.8):
+        found = packed.compare(left, right, threshold)
+        assert ((found >= threshold) == (expected >= threshold)).all()
+        assert (found[found >= threshold] == expected[expected >= threshold]).all()
+
+
 def test_pieces_make_the_same_sets_as_one(rng):
     values = rng.integers(0, 60, 300, dtype=np.uint64)
     offsets = np.arange(0, 301, 20)

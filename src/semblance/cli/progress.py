@@ -15,7 +15,7 @@ def announce_compilation() -> None:
     from ..kernels.shingling import shingle_rows
 
     if not is_cached(shingle_rows):
-        click.echo("compiling the inner loops, once for this installation: some 10 to 30 seconds", err=True)
+        click.echo("compiling the inner loops, once for this installation: some 10 to 20 seconds", err=True)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ the token that enters and one for the token that leaves, and finished by a stron
 
 import numpy as np
 
-from ._compile import compiled, load64, trailing_zeros
+from ._compile import compiled, load64, store64, trailing_zeros
 from .folding import decode, fold_spaces, fold_words
 from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply
 
@@ -148,6 +148,21 @@ def shingle_rows(
                 count = hash_separated(folded, length, separator, tokens)
         written = roll(tokens, count, width, out, written)
         out_offsets[row - start + 1] = written
+
+
+@compiled
+def gather_rows(data, offsets, rows, out_offsets, out):
+    """Copy the bytes of some rows into ``out``, one after another."""
+    for i in range(len(rows)):
+        source = offsets[rows[i]]
+        target = out_offsets[i]
+        length = out_offsets[i + 1] - target
+        position = 0
+        while position + 8 <= length:
+            store64(out, target + position, load64(data, source + position))
+            position += 8
+        for rest in range(position, length):
+            out[target + rest] = data[source + rest]
 
 
 @compiled

@@ -85,7 +85,7 @@ def collect_ids(parts: list[Any], numbers: Int64Array, sources: list[Any], sourc
         indices = np.asarray(codes.indices)
         order = np.argsort(indices, kind="stable")
         again = np.flatnonzero(np.diff(indices[order]) == 0)
-        second = int(order[again + 1].min())
+        second = int(np.min(order[again + 1]))
         first = int(np.flatnonzero(indices == indices[second])[0])
         raise InputDataError(
             f"the id {column[second].as_py()!r} is there twice: {made.place(first)} and {made.place(second)}; "

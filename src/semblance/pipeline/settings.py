@@ -59,7 +59,9 @@ class Settings:
     format : {"parquet", "jsonl", "csv", "txt"}, optional
         In place of what a file's suffix says.
     max_bucket : int >= 2, default 128
-        In larger buckets documents are compared with kept ones only, not all with all.
+        In larger buckets documents are compared with kept ones only, not all with all: with every document of the bucket
+        kept before them up to 1024, beyond that with the 16 on either side that lie nearest by sketch. The summary counts
+        what is left out.
     max_pairs : int >= 1, optional
         Compare, and list, at most so many pairs (for pairs only); the summary says when that cut the list.
 

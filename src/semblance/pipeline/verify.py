@@ -86,7 +86,7 @@ def _assignments(
     group = (np.cumsum(weights) - weights) // GROUP_BYTES
     group_of_root = np.full(len(roots), -1, np.int64)
     group_of_root[roots[order[starts]]] = np.cumsum(np.diff(group, prepend=group[0]) > 0)
-    n_groups = int(group_of_root.max()) + 1
+    n_groups = int(np.max(group_of_root)) + 1
     group_of_row = group_of_root[roots]
     by_group = np.argsort(group_of_row, kind="stable")
     row_bounds = np.searchsorted(group_of_row[by_group], np.arange(n_groups + 1))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..kernels.folding import find_invalid
+from ..kernels.shingling import gather_rows
 from ..values import Int64Array
 
 CHUNK_ROWS = 65536
@@ -49,8 +50,7 @@ class Texts:
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(sizes, out=offsets[1:])
         data = np.empty(offsets[-1], np.uint8)
-        for i, row in enumerate(rows.tolist()):
-            data[offsets[i] : offsets[i + 1]] = self.data[self.offsets[row] : self.offsets[row + 1]]
+        gather_rows(self.data, self.offsets, rows, offsets, data)
         return Texts(data, offsets)
 
     def find_invalid(self) -> tuple[int, int] | None:
