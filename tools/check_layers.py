@@ -35,7 +35,15 @@ def violations(root: Path) -> list[str]:
             parts = name.split(".")
             if parts[0] in ("numba", "llvmlite") and inside != ONLY_NUMBA:
                 out.append(f"{file}:{line}: {name} is imported outside {ONLY_NUMBA}")
-            if room == "theory" and parts[0] not in ("semblance", "numpy", "typing", "__future__", "collections", "math"):
+            if room == "theory" and parts[0] not in (
+                "semblance",
+                "numpy",
+                "typing",
+                "__future__",
+                "collections",
+                "math",
+                "dataclasses",
+            ):
                 out.append(f"{file}:{line}: theory imports {name}; it may import NumPy only")
             if parts[0] != "semblance" or len(parts) < 2 or parts[1] not in RANK or room not in RANK:
                 continue

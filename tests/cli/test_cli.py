@@ -105,9 +105,7 @@ def test_compare(capfd, tmp_path):
 
 
 def test_plan(capfd):
-    code, out, _ = run(
-        capfd, "plan", "--threshold", "0.8", "--recall", "0.99", "--permutations", "256", "--documents", "1e8"
-    )
+    code, out, _ = run(capfd, "plan", "--threshold", "0.8", "--recall", "0.99", "--permutations", "256", "--documents", "1e8")
     assert code == 0
     assert "26 bands of 8 rows" in out and "0.9916" in out and "100,000,000 documents" in out
     found = json.loads(run(capfd, "plan", "--permutations", "256", "--json")[1])

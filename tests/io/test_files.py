@@ -83,9 +83,7 @@ def test_default_ids_are_file_and_row(tmp_path):
 
 
 def test_csv_keeps_its_own_bytes(tmp_path):
-    raw = (
-        b'\xef\xbb\xbfid,"text",n\r\n007,"' + A.encode() + b'",NA\r\n"x ""y""","two\nlines, of text",01\r\nz,' + A2.encode()
-    )
+    raw = b'\xef\xbb\xbfid,"text",n\r\n007,"' + A.encode() + b'",NA\r\n"x ""y""","two\nlines, of text",01\r\nz,' + A2.encode()
     source = tmp_path / "in.csv"
     source.write_bytes(raw)
     result = sb.dedup(source, id="id")

@@ -152,8 +152,7 @@ def test_resemblances_do_not_depend_on_row_order(rng):
     shuffled = sb.pairs([texts[i] for i in order], recall=0.999999)
     pairs = {frozenset(p[:2]): p[2] for p in zip(*(c.to_pylist() for c in found.columns), strict=True)}
     again = {
-        frozenset((int(order[a]), int(order[b]))): r
-        for a, b, r in zip(*(c.to_pylist() for c in shuffled.columns), strict=True)
+        frozenset((int(order[a]), int(order[b]))): r for a, b, r in zip(*(c.to_pylist() for c in shuffled.columns), strict=True)
     }
     assert pairs == again
 

@@ -48,9 +48,7 @@ def test_variance_of_minhash(rng, union):
     assert abs(found.var() * 128 / (exact * (1 - exact)) - 1) < 4 * (2 / 4000) ** 0.5
 
 
-@pytest.mark.parametrize(
-    ("union", "ratio"), [(8, 0.523), (16, 0.502), (32, 0.508), (64, 0.516), (128, 0.620), (256, 0.793)]
-)
+@pytest.mark.parametrize(("union", "ratio"), [(8, 0.523), (16, 0.502), (32, 0.508), (64, 0.516), (128, 0.620), (256, 0.793)])
 def test_variance_of_fast_similarity_is_that_of_the_simulation(rng, union, ratio):
     """Ratios to R (1 - R) / k at k = 64, R = .5 from an independent simulation of 3000 replicates; both sides err."""
     shingles, exact = pairs_of_sets(rng, 4000, union, 0.5)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import semblance as sb
-from semblance.theory import banding, minhash
+from semblance.theory import banding, hamming, minhash
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_plan_states_memory_and_slots_for_estimates():
 def test_identities_of_resemblance():
     left, right, common = 30, 50, 20
     r = common / (left + right - common)
-    assert minhash.hamming_distance(r, left, right) == pytest.approx(left + right - 2 * common)
+    assert hamming.distance(r, left, right) == pytest.approx(left + right - 2 * common)
     assert minhash.containment(r, left, right) == pytest.approx(common / left)
     assert minhash.variance(0.5, 4) == 0.0625
     assert minhash.variance([0.0, 1.0], 7).tolist() == [0.0, 0.0]

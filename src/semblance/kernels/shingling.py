@@ -137,9 +137,7 @@ def shingle_rows(
             if unit == _UNIT_WORD:
                 length = fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, folded)
             else:
-                length = fold_spaces(
-                    data, begin, end, fold_case, unit == _UNIT_LINE, pages, kinds, folds, fold_bytes, folded
-                )
+                length = fold_spaces(data, begin, end, fold_case, unit == _UNIT_LINE, pages, kinds, folds, fold_bytes, folded)
             if unit == _UNIT_CHAR:
                 count = hash_code_points(folded, length, tokens)
             else:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..sketches import FastSimilarity
 from ..text.shingle import shingle
-from ..theory import minhash
+from ..theory import hamming
 
 
 def compare_texts(
@@ -48,7 +48,5 @@ def compare_texts(
         "containment_left": shingles.containment(0, 1) if sizes[0] else None,
         "containment_right": shingles.containment(1, 0) if sizes[1] else None,
         "hamming_distance": sizes[0] + sizes[1] - 2 * common,
-        "estimated_hamming_distance": (
-            None if estimate[0] is None else float(minhash.hamming_distance(estimate[0], *sizes))
-        ),
+        "estimated_hamming_distance": (None if estimate[0] is None else float(hamming.distance(estimate[0], *sizes))),
     }

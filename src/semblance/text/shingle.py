@@ -123,9 +123,7 @@ class Shingling:
         if self.unit not in UNITS:
             raise ParameterError(f"unit must be one of {', '.join(UNITS)}; {self.unit!r} was given")
         if self.normalization not in NORMALIZATIONS:
-            raise ParameterError(
-                f"normalization must be one of {', '.join(NORMALIZATIONS)}; {self.normalization!r} was given"
-            )
+            raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; {self.normalization!r} was given")
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if self.width is not None and not 1 <= self.width <= 1 << 20:
@@ -250,6 +248,4 @@ def shingle(
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)
-    return Shingles(
-        np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), shingling
-    )
+    return Shingles(np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), shingling)

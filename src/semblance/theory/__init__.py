@@ -1,5 +1,5 @@
 """Formulas: numbers in, numbers out, vectorised over NumPy arrays."""
 
-from . import banding, minhash
+from . import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, xor_bits
 
-__all__ = ["banding", "minhash"]
+__all__ = ["banding", "bbit", "choose", "fractional", "hamming", "minhash", "mixture", "one_permutation", "xor_bits"]

@@ -1,15 +1,51 @@
-"""Resemblance estimated from k independent permutations (Broder 1997; Li & König 2010, equations 1-3)."""
+"""Resemblance of sets, and its estimate from k independent permutations (Broder 1997; Li & König 2010)."""
 
-from typing import Any
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-FloatArray = Any
-"""A float, or a float64 array of the shape that the arguments broadcast to."""
+from ..errors import ParameterError
+from ._check import Float, count, within
 
 
-def variance(resemblance: ArrayLike, permutations: ArrayLike) -> FloatArray:
+def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Common members over all members, a / (f1 + f2 - a); nan where both sets are empty.
+
+    Parameters
+    ----------
+    common, size_left, size_right : array_like of int >= 0
+
+    References
+    ----------
+    Li & König, "b-Bit Minwise Hashing", WWW 2010, section 1.
+    """
+    a, left, right = (np.asarray(x, np.float64) for x in (common, size_left, size_right))
+    if np.any(a > np.minimum(left, right)) or np.any(a < 0):
+        raise ParameterError(f"common must lie between 0 and the smaller size; {common!r} of {size_left!r}, {size_right!r}")
+    with np.errstate(invalid="ignore"):
+        return a / (left + right - a)
+
+
+def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Number of common members, R (f1 + f2) / (1 + R).
+
+    References
+    ----------
+    Report on minwise, b-bit and one-permutation hashing, equation 11.
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    return r / (1.0 + r) * (np.asarray(size_left, np.float64) + np.asarray(size_right, np.float64))
+
+
+def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Highest resemblance that two sizes allow: the smaller over the larger; nan where both are 0."""
+    left, right = np.asarray(size_left, np.float64), np.asarray(size_right, np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.minimum(left, right) / np.maximum(left, right)
+
+
+def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     """Variance of the share of equal slots: R (1 - R) / k.
 
     Parameters
@@ -26,36 +62,89 @@ def variance(resemblance: ArrayLike, permutations: ArrayLike) -> FloatArray:
     ----------
     Li & König, "b-Bit Minwise Hashing", WWW 2010, equation 3.
     """
-    r = np.asarray(resemblance, np.float64)
-    return r * (1.0 - r) / np.asarray(permutations, np.float64)
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    return r * (1.0 - r) / count("permutations", permutations)
 
 
-def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> FloatArray:
+def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     """Square root of :func:`variance`, with the same parameters."""
     return np.sqrt(variance(resemblance, permutations))
 
 
-def hamming_distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> FloatArray:
-    """Size of the symmetric difference of two sets: (1 - R) / (1 + R) (f1 + f2).
+def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
+    """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
 
     Parameters
     ----------
-    resemblance : array_like of float in [0, 1]
-    size_left, size_right : array_like of int >= 0
+    matches : array_like of int in [0, trials]
+    trials : array_like of int >= 1
+    z : float
+        Quantile of the normal distribution; the default is that of 95 %.
+    """
+    p = within("matches / trials", np.asarray(matches, np.float64) / count("trials", trials), 0.0, 1.0)
+    half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
+    return np.maximum(p - half, 0.0), np.minimum(p + half, 1.0)
+
+
+def _upper_tail(matches: int, trials: int, probability: float) -> float:
+    """P(X >= matches) of a binomial, summed in logarithms."""
+    if matches <= 0:
+        return 1.0
+    if probability <= 0.0:
+        return 0.0
+    if probability >= 1.0:
+        return 1.0
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
+    i = np.arange(matches, trials + 1)
+    log_terms = log_factorial[trials] - log_factorial[i] - log_factorial[trials - i]
+    log_terms = log_terms + i * np.log(probability) + (trials - i) * np.log1p(-probability)
+    top = log_terms.max()
+    return float(min(1.0, np.exp(top) * np.exp(log_terms - top).sum()))
+
+
+def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share: the binomial inverted, right for any share and number.
+
+    Parameters
+    ----------
+    matches : int in [0, trials]
+    trials : int >= 1
+    confidence : float in (0, 1)
 
     Returns
     -------
-    float or ndarray of float64
+    (float, float)
+        Covers the share with at least the confidence asked for. For b-bit slots apply
+        :func:`semblance.theory.bbit.resemblance` to both ends.
 
     References
     ----------
-    Li & König, "b-Bit Minwise Hashing", WWW 2010, section 2.4, equation 18.
+    Clopper & Pearson, "The use of confidence or fiducial limits", Biometrika 1934.
     """
-    r = np.asarray(resemblance, np.float64)
-    return (1.0 - r) / (1.0 + r) * (np.asarray(size_left, np.float64) + np.asarray(size_right, np.float64))
+    if not 0 <= matches <= trials or trials < 1:
+        raise ParameterError(f"matches must lie in 0..trials, and trials be at least 1; {matches} of {trials} were given")
+    if not 0.0 < confidence < 1.0:
+        raise ParameterError(f"confidence must lie strictly between 0 and 1; {confidence} was given")
+    tail = (1.0 - confidence) / 2.0
+
+    def solve(successes: int) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _upper_tail(successes, trials, middle) < tail else (low, middle)
+        return (low + high) / 2
+
+    return (solve(matches) if matches else 0.0), (1.0 - solve(trials - matches) if matches < trials else 1.0)
 
 
-def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> FloatArray:
+def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2)."""
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    left, right = count("size_left", size_left), count("size_right", size_right)
+    return (left - r * right) / (left + right)
+
+
+def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
     """Share of the left set that lies in the right one: (1 + f2 / f1) R / (1 + R).
 
     Parameters
@@ -63,10 +152,20 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     resemblance : array_like of float in [0, 1]
     size_left : array_like of int >= 1
     size_right : array_like of int >= 0
-
-    Returns
-    -------
-    float or ndarray of float64
     """
-    r = np.asarray(resemblance, np.float64)
-    return (1.0 + np.asarray(size_right, np.float64) / np.asarray(size_left, np.float64)) * r / (1.0 + r)
+    return intersection(resemblance, size_left, size_right) / count("size_left", size_left)
+
+
+def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Resemblance of two sets of which a share C of the left lies in the right: C / (1 + f2 / f1 - C)."""
+    c = within("containment", containment, 0.0, 1.0)
+    return c / (1.0 + np.asarray(size_right, np.float64) / count("size_left", size_left) - c)
+
+
+def containment_variance(
+    resemblance: ArrayLike, resemblance_variance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
+) -> Float:
+    """Variance of the containment computed from an estimated resemblance, by the delta method."""
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    slope = (1.0 + np.asarray(size_right, np.float64) / count("size_left", size_left)) / (1.0 + r) ** 2
+    return slope**2 * np.asarray(resemblance_variance, np.float64)

@@ -1,0 +1,45 @@
+"""Checks of arguments that formulas share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ParameterError
+
+Float = Any
+"""A float, or a float64 array of the shape that the arguments broadcast to."""
+
+
+def within(name: str, value: ArrayLike, low: float, high: float) -> NDArray[np.float64]:
+    """Return a value as float64 if all of it lies in [low, high] (nan passes)."""
+    array = np.asarray(value, np.float64)
+    if np.any((array < low) | (array > high)):
+        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}]; {value!r} was given")
+    return array
+
+
+def count(name: str, value: ArrayLike, least: int = 1) -> NDArray[np.float64]:
+    """Return a count as float64 if all of it is at least ``least``."""
+    return within(name, value, least, np.inf)
+
+
+def resemblance_of(
+    resemblance: ArrayLike, density_left: ArrayLike, density_right: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Check a resemblance and two densities, and that sets of such densities can have it."""
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    left = within("density_left", density_left, 0.0, 1.0)
+    right = within("density_right", density_right, 0.0, 1.0)
+    smaller, larger = np.minimum(left, right), np.maximum(left, right)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        highest = np.where(larger > 0, smaller / larger, 1.0)
+        crowded = (left + right) / (1.0 + r) > 1.0 + 1e-9
+    if np.any(r > highest * (1 + 1e-9)) or np.any(crowded):
+        raise ParameterError(
+            f"no two sets of densities {density_left!r} and {density_right!r} have resemblance {resemblance!r}: it is at most "
+            "min / max of the densities, and their union, (r1 + r2) / (1 + R), at most 1"
+        )
+    return r, left, right

@@ -1,0 +1,250 @@
+"""b-bit minwise hashing: what the lowest b bits of minima tell of the resemblance (Li & König, WWW 2010).
+
+Densities are r = f / D, sizes over the range of the permutation. Where the "permutation" is a 64-bit hash they are 0 for all
+practical sets, whatever the universe the sets were drawn from.
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from ._check import Float, count, resemblance_of, within
+
+
+def chance_match(bits: ArrayLike, density: ArrayLike = 0.0) -> Float:
+    """A: probability that b bits of a further minimum agree by chance, r (1 - r)^(2^b - 1) / (1 - (1 - r)^(2^b)).
+
+    Parameters
+    ----------
+    bits : array_like of int in [1, 64]
+    density : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+        2^-b at density 0, 0 at density 1; falls in both.
+
+    References
+    ----------
+    Li & König, WWW 2010, equations 5-8.
+    """
+    b, r = within("bits", bits, 1, 64), within("density", density, 0.0, 1.0)
+    n = np.exp2(b)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        log_rest = np.log1p(-r)
+        a = r * np.exp((n - 1.0) * log_rest) / -np.expm1(n * log_rest)
+    return np.where(r <= 0.0, 1.0 / n, np.where(r >= 1.0, 0.0, a))[()]
+
+
+def constants(bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> tuple[Float, Float]:
+    """C1 and C2 of Theorem 1: the chance matches of both sides, weighted by the densities crosswise and straight.
+
+    References
+    ----------
+    Li & König, WWW 2010, equations 6 and 7.
+    """
+    left, right = within("density_left", density_left, 0.0, 1.0), within("density_right", density_right, 0.0, 1.0)
+    a_left, a_right = chance_match(bits, left), chance_match(bits, right)
+    total = left + right
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(total > 0.0, left / np.where(total > 0.0, total, 1.0), 0.5)
+    return a_left * (1.0 - share) + a_right * share, a_left * share + a_right * (1.0 - share)
+
+
+def match_probability(
+    resemblance: ArrayLike, bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """Probability that the lowest b bits of two minima agree: C1 + (1 - C2) R (Theorem 1).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If an argument is out of range, or no sets of these densities have this resemblance.
+
+    References
+    ----------
+    Li & König, WWW 2010, Theorem 1, equation 4. Exact for vanishing 1 / D; the error falls as about 0.5 / D.
+    """
+    r, left, right = resemblance_of(resemblance, density_left, density_right)
+    c1, c2 = constants(bits, left, right)
+    return c1 + (1.0 - c2) * r
+
+
+def resemblance(
+    match_share: ArrayLike, bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """Unbiased estimate of the resemblance from the share of matching slots: (E - C1) / (1 - C2); may be negative.
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 9.
+    """
+    c1, c2 = constants(bits, density_left, density_right)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (np.asarray(match_share, np.float64) - c1) / (1.0 - c2)
+
+
+def variance(
+    resemblance: ArrayLike,
+    bits: ArrayLike,
+    permutations: ArrayLike,
+    density_left: ArrayLike = 0.0,
+    density_right: ArrayLike = 0.0,
+) -> Float:
+    """Variance of that estimate from k permutations: E (1 - E) / (k (1 - C2)^2).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    permutations : array_like of int >= 1
+    density_left, density_right : array_like of float in [0, 1]
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 11.
+    """
+    e = match_probability(resemblance, bits, density_left, density_right)
+    _, c2 = constants(bits, density_left, density_right)
+    return e * (1.0 - e) / (count("permutations", permutations) * (1.0 - c2) ** 2)
+
+
+def scheme_variance(slot_variance: ArrayLike, resemblance: ArrayLike, bits: ArrayLike, slots: ArrayLike) -> Float:
+    """Variance of b-bit estimates on any scheme of ``slots`` slots whose own variance is known: Var + (1 - R) / (k (2^b - 1)).
+
+    For sparse sets and bits taken from re-mixed slot values. Exact, since mismatching slots agree in their bits
+    independently of everything else.
+    """
+    r, b = within("resemblance", resemblance, 0.0, 1.0), within("bits", bits, 1, 64)
+    return np.asarray(slot_variance, np.float64) + (1.0 - r) / (count("slots", slots) * (np.exp2(b) - 1.0))
+
+
+def storage_factor(
+    resemblance: ArrayLike, bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """B(b) = b k Var: bits stored times variance; the lower, the better a bit is used.
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 12.
+    """
+    return np.asarray(bits, np.float64) * variance(resemblance, bits, 1, density_left, density_right)
+
+
+def storage_ratio(
+    bits_from: ArrayLike,
+    bits_to: ArrayLike,
+    resemblance: ArrayLike,
+    density_left: ArrayLike = 0.0,
+    density_right: ArrayLike = 0.0,
+) -> Float:
+    """B(bits_from) / B(bits_to): how many times less storage ``bits_to`` needs for the same variance.
+
+    References
+    ----------
+    Li & König, WWW 2010, Theorem 2, equations 13-15, and Table 1.
+    """
+    return storage_factor(resemblance, bits_from, density_left, density_right) / storage_factor(
+        resemblance, bits_to, density_left, density_right
+    )
+
+
+def storage_ratio_limit(bits_from: ArrayLike, bits_to: ArrayLike, density: ArrayLike = 0.0) -> Float:
+    """Limit of the storage ratio for R -> 1 at equal densities: (b1 / b2) (1 - A2) / (1 - A1).
+
+    References
+    ----------
+    Li & König, WWW 2010, Theorem 2, equation 14.
+    """
+    a_from, a_to = chance_match(bits_from, density), chance_match(bits_to, density)
+    return np.asarray(bits_from, np.float64) / np.asarray(bits_to, np.float64) * (1.0 - a_to) / (1.0 - a_from)
+
+
+def exact_match_probability(universe: int, size_left: int, size_right: int, common: int, bits: int) -> float:
+    """Probability that the lowest b bits of two minima agree under a random permutation of [0, D): no approximation.
+
+    Parameters
+    ----------
+    universe : int >= 1
+        D; the sum has D^2 / 2^b terms.
+    size_left, size_right : int in [1, D]
+    common : int
+        Size of the intersection, such that the union fits the universe.
+    bits : int in [1, 64]
+
+    References
+    ----------
+    Li & König, WWW 2010, appendix A.
+    """
+    union = size_left + size_right - common
+    if not (size_left >= 1 and size_right >= 1 and 0 <= common <= min(size_left, size_right) and union <= universe):
+        raise ParameterError(
+            f"no sets of sizes {size_left}, {size_right} with {common} in common lie in a universe of {universe}"
+        )
+    within("bits", bits, 1, 64)
+    step = 1 << bits
+    total = comb(universe, union)
+    probability = common / union
+    # The minimum of one set alone is at i, with the union's smallest; the other's first is at j > i.
+    for own, other in ((size_left, size_right), (size_right, size_left)):
+        alone = own - common
+        if alone == 0:
+            continue
+        favourable = 0
+        for i in range(universe):
+            for j in range(i + step, universe - other + 1, step):
+                # Position i belongs to the first set alone; the other set lies in [j, D) with its minimum at j; further
+                # members of the first set alone lie anywhere above i.
+                favourable += comb(universe - j - 1, other - 1) * comb(universe - i - 1 - other, alone - 1)
+        probability += favourable / (total * comb(union, other))
+    return probability
+
+
+def quantized(density: ArrayLike, levels: int) -> Float:
+    """Density rounded to the middle of one of ``levels`` equal steps, as it is stored in log2(levels) bits."""
+    r = within("density", density, 0.0, 1.0)
+    count("levels", levels)
+    return (np.minimum(np.floor(r * levels), levels - 1) + 0.5) / levels
+
+
+def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayLike) -> Float:
+    """Bias of the 1-bit estimate if both densities are ``stored`` instead of ``density``: (r' - r) (1 - R) / (2 - r).
+
+    References
+    ----------
+    Li & König, WWW 2010, section 5.2.
+    """
+    r, true, kept = (np.asarray(x, np.float64) for x in (resemblance, density, stored))
+    return (kept - true) * (1.0 - r) / (2.0 - true)
+
+
+def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
+    """Factor by which the same mistake changes the variance: (2 - r')^2 / (2 - r)^2.
+
+    References
+    ----------
+    Li & König, WWW 2010, section 5.2.
+    """
+    return ((2.0 - np.asarray(stored, np.float64)) / (2.0 - np.asarray(density, np.float64))) ** 2
+
+
+def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16, 32), density: float = 0.0) -> Float:
+    """Number of bits, of those given, with the least storage factor at a resemblance and equal densities."""
+    choices = np.asarray(bits)
+    r = np.asarray(resemblance, np.float64)
+    factors = np.stack([storage_factor(r, int(b), density, density) for b in choices])
+    return choices[np.argmin(factors, axis=0)]

@@ -1,0 +1,105 @@
+"""The best sketch for a wanted error and a budget of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ParameterError
+from . import bbit, xor_bits
+
+BITS = (1, 2, 3, 4, 6, 8, 16, 32)
+COMBINED = (2, 3, 4, 6, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A sketch and what it gives.
+
+    Parameters
+    ----------
+    scheme : {"bbit", "xor_bits"}
+    bits : int
+        Bits a slot; 1 for combined bits.
+    combined : int
+        Permutations XORed into each stored bit; 1 for ``bbit``.
+    slots : int
+        Stored slots; ``slots * combined`` permutations are computed.
+    total_bits : int
+        Bits of a sketch.
+    standard_error : float
+        At the resemblance asked about.
+    """
+
+    scheme: str
+    bits: int
+    combined: int
+    slots: int
+    total_bits: int
+    standard_error: float
+
+
+def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, int, int, float]]:
+    """Yield (scheme, bits, combined, variance of one slot) of all sketches to choose from."""
+    for b in BITS:
+        yield "bbit", b, 1, float(bbit.variance(resemblance, b, 1, density, density))
+    if resemblance >= density / 2.0 and resemblance > 0.0:
+        for m in COMBINED:
+            yield "xor_bits", 1, m, float(xor_bits.variance(resemblance, m, 1, density, density))
+
+
+def for_error(resemblance: float, standard_error: float, density: float = 0.0) -> Choice:
+    """Choose the smallest sketch that reaches a standard error at a resemblance.
+
+    Parameters
+    ----------
+    resemblance : float in [0, 1)
+    standard_error : float > 0
+    density : float in [0, 1]
+        Of both sets in the range of the permutation; 0 for hashes.
+
+    Raises
+    ------
+    ParameterError
+        If the error is not positive or the resemblance out of range.
+
+    References
+    ----------
+    Storage factors B(b): Li & König, WWW 2010, section 2.3.
+    """
+    if not standard_error > 0.0:
+        raise ParameterError(f"the standard error must be positive; {standard_error} was given")
+    choices = []
+    for scheme, bits, combined, spread in candidates(resemblance, density):
+        if not np.isfinite(spread):
+            continue
+        slots = max(1, int(np.ceil(spread / standard_error**2 - 1e-9)))
+        choices.append((slots * bits, slots * combined, scheme, bits, combined, slots, (spread / slots) ** 0.5))
+    size, _, scheme, bits, combined, slots, error = min(choices)
+    return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=size, standard_error=error)
+
+
+def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Choice:
+    """Choose the sketch of at most ``total_bits`` bits that errs least at a resemblance; parameters likewise."""
+    if total_bits < 1:
+        raise ParameterError(f"a sketch needs at least a bit; {total_bits} was given")
+    choices = []
+    for scheme, bits, combined, spread in candidates(resemblance, density):
+        slots = total_bits // bits
+        if slots >= 1 and np.isfinite(spread):
+            choices.append(((spread / slots) ** 0.5, slots * combined, scheme, bits, combined, slots))
+    error, _, scheme, bits, combined, slots = min(choices)
+    return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=slots * bits, standard_error=error)
+
+
+def error_for_precision(threshold: float, margin: float, confidence_z: float = 1.6448536269514722) -> float:
+    """Standard error at which documents ``margin`` below a threshold pass it by estimate with at most 5 % probability.
+
+    Both precision (what lies below is kept out) and recall (what lies ``margin`` above is let in) then reach 95 % for
+    pairs that far from the threshold; other levels by ``confidence_z``, the normal quantile.
+    """
+    if not 0.0 < margin < 1.0 or not 0.0 < threshold < 1.0:
+        raise ParameterError(f"threshold and margin must lie in (0, 1); {threshold} and {margin} were given")
+    return margin / confidence_z

@@ -1,0 +1,209 @@
+"""One permutation hashing: the range cut into bins, a minimum from each (Li, Owen & Zhang, NIPS 2012)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ParameterError
+from ._check import Float, count, within
+
+
+def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
+    """Probability that exactly m of the bins hold a member, for m = 0..bins; members fall into bins independently.
+
+    Parameters
+    ----------
+    union_size : int >= 0
+    bins : int >= 1
+
+    Returns
+    -------
+    ndarray of float64, shape (bins + 1,)
+
+    Notes
+    -----
+    Time: union_size steps over bins values.
+    """
+    if union_size < 0 or bins < 1:
+        raise ParameterError(f"union_size must be >= 0 and bins >= 1; {union_size} and {bins} were given")
+    m = np.arange(bins + 1)
+    p = np.zeros(bins + 1)
+    p[0] = 1.0
+    for _ in range(union_size):
+        q = p * m / bins
+        q[1:] += p[:-1] * (bins - m[:-1]) / bins
+        p = q
+    return p
+
+
+def expected_empty(union_size: ArrayLike, bins: ArrayLike, universe: ArrayLike | None = None) -> Float:
+    """Expected number of jointly empty bins, t (1 - 1/t)^f; with a finite universe the product of the report.
+
+    References
+    ----------
+    Report on minwise, b-bit and one-permutation hashing, equation 27.
+    """
+    f, t = np.asarray(union_size, np.float64), count("bins", bins)
+    if universe is None:
+        return t * (1.0 - 1.0 / t) ** f
+    d = count("universe", universe)
+    if np.any(f > d):
+        raise ParameterError(f"a union of {union_size!r} does not fit a universe of {universe!r}")
+    product = np.ones(np.broadcast(f, t, d).shape)
+    for j in range(int(np.max(f))):
+        product = product * np.where(j < f, np.maximum(d * (1.0 - 1.0 / t) - j, 0.0) / np.maximum(d - j, 1.0), 1.0)
+    return (t * product)[()]
+
+
+def expected_matches(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
+    """Expected number of matching bins, R (t - E[N_emp]): each jointly non-empty bin matches with probability R.
+
+    References
+    ----------
+    Report, equations 28-30 (30 corrected: the sum runs over all bins).
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    return r * (np.asarray(bins, np.float64) - expected_empty(union_size, bins))
+
+
+def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
+    """R_mat = N_mat / (t - N_emp), unbiased; nan where all bins are jointly empty.
+
+    References
+    ----------
+    Report, equations 25 and 26.
+    """
+    filled = np.asarray(bins, np.float64) - np.asarray(empty, np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(filled > 0, np.asarray(matches, np.float64) / filled, np.nan)[()]
+
+
+def expected_inverse_filled(union_size: int, bins: int) -> float:
+    """E[1 / (t - N_emp)] for a non-empty union, by the occupancy law; 1 / t for unions beyond 50 t ln t."""
+    if union_size < 1:
+        raise ParameterError(f"the union must hold a member; {union_size} was given")
+    if union_size > 50 * bins * max(1.0, np.log(bins)):
+        return 1.0 / bins
+    p = occupancy(union_size, bins)
+    return float(np.sum(p[1:] / np.arange(1, bins + 1)))
+
+
+def _each(function: object, union_size: ArrayLike, bins: ArrayLike) -> Float:
+    """Apply a function of two integers elementwise."""
+    return np.vectorize(lambda f, t: function(int(f), int(t)), otypes=[np.float64])(union_size, bins)[()]  # type: ignore[operator]
+
+
+def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
+    """Variance of R_mat: R (1 - R) (E[1 / (t - N_emp)] (1 + 1 / (f - 1)) - 1 / (f - 1)).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    union_size : array_like of int >= 1
+        Members f of the union; 0 for f = 1.
+    bins : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Report, equation 32. (33) holds only where no bin is empty; it turns negative for f < t.
+    """
+    r, f = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size)
+    inverse = _each(expected_inverse_filled, union_size, bins)
+    others = np.maximum(f - 1.0, 1.0)
+    factor = inverse * (1.0 + 1.0 / others) - 1.0 / others
+    return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]
+
+
+def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, square_copies: ArrayLike) -> Float:
+    """Variance of the share of equal bins after empty ones copied filled ones: R (1 - R) (f / (f - 1) S / t^2 - 1 / (f - 1)).
+
+    ``square_copies`` is S, the expected sum of the squared numbers of bins that hold each value. Least where all copies are
+    equal, S = t^2 / m: then it is the variance of the raw bins. Hence estimates are best made from raw bins.
+    """
+    r, f, t = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size), count("bins", bins)
+    others = np.maximum(f - 1.0, 1.0)
+    factor = f / others * np.asarray(square_copies, np.float64) / t**2 - 1.0 / others
+    return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]
+
+
+def _expected_copies(union_size: int, bins: int, squares: object) -> float:
+    p = occupancy(union_size, bins)[1:]
+    return float(np.sum(p * squares(np.arange(1.0, bins + 1.0), float(bins))))  # type: ignore[operator]
+
+
+def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
+    """Variance after densification by rotation: S = t (2 t - m + 1) / (m + 1) for m filled bins.
+
+    References
+    ----------
+    Shrivastava & Li, "Densifying one permutation hashing via rotation", ICML 2014.
+    """
+    square = _each(lambda f, t: _expected_copies(f, t, lambda m, t: t * (2 * t - m + 1) / (m + 1)), union_size, bins)
+    return copied_variance(resemblance, union_size, bins, square)
+
+
+def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
+    """Variance after optimal densification: S = m (1 + 2 e / m + e / m (1 - 1 / m) + (e / m)^2), e = t - m empty bins.
+
+    References
+    ----------
+    Shrivastava, "Optimal densification for fast and accurate minwise hashing", ICML 2017.
+    """
+
+    def squares(m: NDArray[np.float64], t: float) -> NDArray[np.float64]:
+        e = t - m
+        return np.asarray(m * (1.0 + 2.0 * e / m + e / m * (1.0 - 1.0 / m) + (e / m) ** 2))
+
+    square = _each(lambda f, t: _expected_copies(f, t, squares), union_size, bins)
+    return copied_variance(resemblance, union_size, bins, square)
+
+
+def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, float]:
+    """Bits of the hashing structures and the signature, scheme by scheme, if permutations are stored as tables.
+
+    Parameters
+    ----------
+    universe : float >= 1
+        D.
+    permutations : int >= 1
+        k permutations, or bins.
+    bits : int
+        b of b-bit hashing.
+
+    References
+    ----------
+    Report, table 1. In practice hash functions replace the tables.
+    """
+    d, k = float(count("universe", universe)), float(count("permutations", permutations))
+    log = np.log2(d)
+    return {
+        "naive": d,
+        "minwise": k * d * log + k * log,
+        "b-bit minwise": k * d * log + k * bits,
+        "one permutation": d * log + k * np.log2(max(d / k, 1.0)),
+    }
+
+
+def superminhash_ratio(permutations: int, union_size: int) -> float:
+    """Variance of SuperMinHash over R (1 - R) / k: 1 - sum over l of l^f ((l+1)^f + (l-1)^f - 2 l^f) / ((k-1)^(f-1) k^f (f-1)).
+
+    References
+    ----------
+    Ertl, "SuperMinHash", 2017.
+    """
+    k, f = float(count("permutations", permutations)), float(count("union_size", union_size))
+    if k == 1.0 or f == 1.0:
+        return 1.0 if f > 1.0 else 0.0
+    steps = np.arange(1.0, k)
+    scale = (f - 1.0) * np.log(k - 1.0) + f * np.log(k)
+
+    def term(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.exp(f * np.log(steps) + f * np.log(x) - scale)
+
+    return float(1.0 - np.sum(term(steps + 1.0) + term(steps - 1.0) - 2.0 * term(steps)) / (f - 1.0))

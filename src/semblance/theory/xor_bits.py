@@ -1,0 +1,169 @@
+"""Less than a bit a permutation: one stored bit is the XOR of the lowest bits of several minima (Li & König, section 5.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from . import bbit
+from ._check import Float, count, within
+
+
+def _rho(resemblance: ArrayLike, density_left: ArrayLike, density_right: ArrayLike) -> Float:
+    """2 E_1 - 1, the correlation of the lowest bits; must not be negative for the estimates to be defined."""
+    rho = 2.0 * bbit.match_probability(resemblance, 1, density_left, density_right) - 1.0
+    if np.any(rho < 0.0):
+        raise ParameterError(
+            f"combined bits need E >= 1/2, that is R >= r / 2 at equal densities r; resemblance {resemblance!r} at densities "
+            f"{density_left!r}, {density_right!r} is below: store single bits"
+        )
+    return rho
+
+
+def match_probability(
+    resemblance: ArrayLike, combined: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """T: probability that two XORed bits agree, (1 + (2 E - 1)^m) / 2 with m bits combined in each.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    combined : array_like of int >= 1
+        Number m of permutations behind each stored bit; it need not be a power of two.
+    density_left, density_right : array_like of float in [0, 1]
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 23; f-fractional bit minwise hashing, equation 27.
+    """
+    rho = 2.0 * bbit.match_probability(resemblance, 1, density_left, density_right) - 1.0
+    return (1.0 + rho ** count("combined", combined)) / 2.0
+
+
+def resemblance(
+    match_share: ArrayLike, combined: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """Estimate from the share T of matching XORed bits: (max(2 T - 1, 0)^(1/m) + 1 - 2 C1) / (2 - 2 C2).
+
+    Biased, for all that the paper says: the root is not linear. See :func:`bias`. The paper's equations 29, 30 and 32 print
+    C2 for C1 in the numerator; the two differ for dense sets of different sizes.
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 25; f-fractional bit minwise hashing, equations 30-32, corrected.
+    """
+    c1, c2 = bbit.constants(1, density_left, density_right)
+    rho = np.maximum(2.0 * np.asarray(match_share, np.float64) - 1.0, 0.0) ** (1.0 / count("combined", combined))
+    return (rho + 1.0 - 2.0 * c1) / (2.0 - 2.0 * c2)
+
+
+def variance(
+    resemblance: ArrayLike,
+    combined: ArrayLike,
+    samples: ArrayLike,
+    density_left: ArrayLike = 0.0,
+    density_right: ArrayLike = 0.0,
+) -> Float:
+    """Variance of that estimate, by the delta method: (1 - rho^2m) / (4 n m^2 (1 - C2)^2 rho^(2m-2)), rho = 2 E - 1.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    combined : array_like of int >= 1
+        Number m of permutations behind each stored bit.
+    samples : array_like of int >= 1
+        Number n of stored bits; m n permutations are computed.
+    density_left, density_right : array_like of float in [0, 1]
+
+    Raises
+    ------
+    ParameterError
+        If the probability E of matching single bits is below 1/2, where the estimate converges to a wrong value.
+
+    References
+    ----------
+    Li & König, WWW 2010, equations 26 and 27; f-fractional bit minwise hashing, equation 33.
+    """
+    rho, m = _rho(resemblance, density_left, density_right), count("combined", combined)
+    _, c2 = bbit.constants(1, density_left, density_right)
+    with np.errstate(divide="ignore"):
+        spread = (1.0 - rho ** (2.0 * m)) / rho ** (2.0 * m - 2.0)
+    return spread / (4.0 * count("samples", samples) * m**2 * (1.0 - c2) ** 2)
+
+
+def bias(
+    resemblance: ArrayLike,
+    combined: ArrayLike,
+    samples: ArrayLike,
+    density_left: ArrayLike = 0.0,
+    density_right: ArrayLike = 0.0,
+) -> Float:
+    """Second-order bias of that estimate: half the second derivative of the root times the variance of T.
+
+    For m = 2: -(2 T - 1)^(-3/2) T (1 - T) / (4 n (1 - C2)).
+    """
+    rho, m = _rho(resemblance, density_left, density_right), count("combined", combined)
+    _, c2 = bbit.constants(1, density_left, density_right)
+    t = (1.0 + rho**m) / 2.0
+    curvature = (1.0 / m) * (1.0 / m - 1.0) * rho ** (1.0 - 2.0 * m) * 4.0 / (2.0 - 2.0 * c2)
+    return 0.5 * curvature * t * (1.0 - t) / count("samples", samples)
+
+
+def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
+    """Number of permutations to combine that gives the least variance per stored bit: about 0.797 / (1 - R), sparse sets."""
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    choices = np.arange(1, most + 1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        spread = variance(np.minimum(r, 1 - 1e-12)[..., None], choices, 1)
+    return choices[np.argmin(np.where(np.isfinite(spread), spread, np.inf), axis=-1)]
+
+
+def three_quarter_match_probability(
+    resemblance: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """T of 3/4 bit: half of the slots are single bits, half XORs of two, (2 E^2 - E + 1) / 2.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 35 and 36.
+    """
+    e = bbit.match_probability(resemblance, 1, density_left, density_right)
+    return (2.0 * e**2 - e + 1.0) / 2.0
+
+
+def three_quarter_resemblance(match_share: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> Float:
+    """Estimate from that share: E = (1 + sqrt(max(16 T - 7, 0))) / 4, R = (E - C1) / (1 - C2).
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 37 and 38.
+    """
+    e = (1.0 + np.sqrt(np.maximum(16.0 * np.asarray(match_share, np.float64) - 7.0, 0.0))) / 4.0
+    return bbit.resemblance(e, 1, density_left, density_right)
+
+
+def three_quarter_variance(
+    resemblance: ArrayLike, samples: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """Variance of that estimate from n stored bits, which the paper leaves out.
+
+    4 / ((4 E - 1)^2 (1 - C2)^2 n) times the mean of T (1 - T) of the XORs and E (1 - E) of the single bits.
+    """
+    e = bbit.match_probability(resemblance, 1, density_left, density_right)
+    _, c2 = bbit.constants(1, density_left, density_right)
+    t = e**2 + (1.0 - e) ** 2
+    spread = 0.5 * (t * (1.0 - t) + e * (1.0 - e))
+    return 4.0 * spread / ((4.0 * e - 1.0) ** 2 * (1.0 - c2) ** 2 * count("samples", samples))
+
+
+def odd_sketch_resemblance(differing: ArrayLike, bits: ArrayLike, slots: ArrayLike) -> Float:
+    """Resemblance from an odd sketch of n bits into which k slots were toggled: 1 + n / (4 k) ln(1 - 2 d / n).
+
+    References
+    ----------
+    Mitzenmacher, Pagh & Pham, "Efficient estimation for high similarities using odd sketches", WWW 2014.
+    """
+    n, k = count("bits", bits), count("slots", slots)
+    share = np.maximum(1.0 - 2.0 * np.asarray(differing, np.float64) / n, 1.0 / n)
+    return 1.0 + n / (4.0 * k) * np.log(share)

@@ -1,0 +1,22 @@
+"""Minima of two sets under random permutations, for simulations."""
+
+import numpy as np
+
+
+def minima(rng, resemblance, density_left, density_right, shape):
+    """Pairs of minima for D -> infinity at given densities and resemblance, exactly distributed.
+
+    The union's minimum is geometric; it belongs to both sets, or to one alone, in which case the other's comes later.
+    """
+    common = resemblance / (1 + resemblance) * (density_left + density_right)
+    union = density_left + density_right - common
+    z = rng.geometric(union, shape) - 1
+    u = rng.random(shape) * union
+    left = np.where(u < density_left, z, z + rng.geometric(density_left, shape))
+    right = np.where((u < common) | (u >= density_left), z, z + rng.geometric(density_right, shape))
+    return left, right
+
+
+def sparse_matches(rng, resemblance, bits, shape):
+    """Whether b bits of slots agree, for vanishing densities."""
+    return rng.random(shape) < resemblance + (1 - resemblance) * 2.0**-bits

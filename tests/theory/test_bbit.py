@@ -1,0 +1,172 @@
+"""b-bit hashing: Theorem 1 against enumeration and simulation, Theorem 2, Table 1, the traps."""
+
+from itertools import permutations as orders
+
+import numpy as np
+import pytest
+from theory.sampler import minima
+
+import semblance as sb
+from semblance.theory import bbit
+
+DENSE = (0.570, 0.554, 0.771)  # OF and AND, Table 1
+TABLE_1 = [
+    ("KONG-HONG", 0.0145, 0.0143, 0.925, 15.5, 31.0), ("RIGHTS-RESERVED", 0.187, 0.172, 0.877, 16.6, 33.2),
+    ("OF-AND", 0.570, 0.554, 0.771, 20.4, 40.8), ("GAMBIA-KIRIBATI", 0.0031, 0.0028, 0.712, 13.3, 26.6),
+    ("UNITED-STATES", 0.062, 0.061, 0.591, 12.4, 24.8), ("SAN-FRANCISCO", 0.049, 0.025, 0.476, 10.7, 21.4),
+    ("CREDIT-CARD", 0.046, 0.041, 0.285, 7.3, 14.6), ("TIME-JOB", 0.189, 0.05, 0.128, 4.3, 8.6),
+    ("LOW-PAY", 0.045, 0.043, 0.112, 3.4, 6.8), ("A-TEST", 0.596, 0.035, 0.052, 3.1, 6.2),
+]  # fmt: skip
+RECOMPUTED = [15.49, 16.58, 20.42, 13.33, 12.36, 10.67, 7.35, 4.27, 3.36, 3.10]
+
+
+@pytest.mark.parametrize(
+    ("size_left", "size_right", "common"), [(2, 3, 1), (3, 3, 0), (4, 4, 2), (1, 5, 1), (5, 5, 5), (2, 2, 1)]
+)
+@pytest.mark.parametrize("bits", [1, 2, 3])
+def test_exact_law_equals_enumeration(size_left, size_right, common, bits):
+    """All 5,040 permutations of a universe of 7: equality of counts."""
+    universe = 7
+    if size_left + size_right - common > universe:
+        pytest.skip("the union does not fit the universe")
+    left, right = range(size_left), range(size_left - common, size_left - common + size_right)
+    mask = (1 << bits) - 1
+    agree = [(min(p[i] for i in left) ^ min(p[i] for i in right)) & mask == 0 for p in orders(range(universe))]
+    found = bbit.exact_match_probability(universe, size_left, size_right, common, bits)
+    assert found == pytest.approx(sum(agree) / len(agree), abs=1e-12)
+
+
+@pytest.mark.parametrize("universe", [50, 100, 200])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4])
+def test_theorem_1_errs_by_about_half_over_the_universe(universe, bits):
+    for share_left, share_right, overlap in ((0.1, 0.1, 0.5), (0.3, 0.2, 0.5), (0.5, 0.5, 0.8), (0.04, 0.4, 1.0)):
+        left, right = int(share_left * universe), int(share_right * universe)
+        common = int(overlap * min(left, right))
+        exact = bbit.exact_match_probability(universe, left, right, common, bits)
+        r = common / (left + right - common)
+        assert abs(bbit.match_probability(r, bits, left / universe, right / universe) - exact) <= 0.55 / universe
+
+
+def test_chance_matches_at_the_limits():
+    for bits in (1, 2, 4, 8, 16, 32, 52):
+        assert bbit.chance_match(bits, 1e-18) == pytest.approx(2.0**-bits, rel=1e-12)
+        assert bbit.chance_match(bits, 0.0) == 2.0**-bits
+        assert bbit.chance_match(bits, 1.0) == 0.0
+    assert bbit.chance_match(60, 0.3) == 0.0
+    grid = np.linspace(1e-6, 0.9, 400)  # beyond, many bits underflow to 0
+    for bits in (1, 2, 3, 8):
+        assert (np.diff(bbit.chance_match(bits, grid)) < 0).all()
+        assert (bbit.chance_match(bits, grid) > bbit.chance_match(bits + 1, grid)).all()
+    np.testing.assert_allclose(bbit.chance_match(1, grid), (1 - grid) / (2 - grid), rtol=1e-12)
+
+
+def test_exponent_of_the_chance_match():
+    """2^b - 1, not 2 b: the two agree for small b only, and the limit 2^-b tells them apart."""
+    r = 0.2
+    assert bbit.chance_match(4, r) == pytest.approx(r * (1 - r) ** 15 / (1 - (1 - r) ** 16))
+    assert bbit.chance_match(4, r) != pytest.approx(r * (1 - r) ** 7 / (1 - (1 - r) ** 8))
+
+
+@pytest.mark.parametrize("row", range(10))
+def test_table_1(row):
+    """B(32)/B(1) of ten word pairs: the recomputed figure to the digit, the printed one within its rounding."""
+    name, left, right, r, printed, printed_64 = TABLE_1[row]
+    found = bbit.storage_ratio(32, 1, r, left, right)
+    assert found == pytest.approx(RECOMPUTED[row], abs=0.011), name
+    assert abs(found - printed) < 0.06
+    assert bbit.storage_ratio(64, 1, r, left, right) == pytest.approx(2 * found, rel=1e-6)
+    assert abs(2 * found - printed_64) < 0.12
+
+
+def test_theorem_2():
+    for density in (1e-10, 0.1, 0.5, 0.9):
+        for one, two in ((64, 1), (32, 2), (4, 1)):
+            r = np.linspace(max(0.01, 2 * density - 0.999), 0.999, 50)
+            r = r[(2 * density) / (1 + r) <= 1]
+            ratio = bbit.storage_ratio(one, two, r, density, density)
+            a1, a2 = bbit.chance_match(one, density), bbit.chance_match(two, density)
+            printed = one / two * (a1 * (1 - r) + r) / (a2 * (1 - r) + r) * (1 - a2) / (1 - a1)
+            np.testing.assert_allclose(ratio, printed, rtol=1e-9)
+            assert (np.diff(ratio) > 0).all(), "increasing in R"
+            limit = bbit.storage_ratio_limit(one, two, density)
+            assert bbit.storage_ratio(one, two, 1 - 1e-9, density, density) == pytest.approx(limit, rel=1e-6)
+    r = np.array([0.5, 0.9])
+    np.testing.assert_allclose(bbit.storage_ratio(64, 1, r), 64 * r / (r + 1), rtol=1e-9)
+    assert bbit.storage_ratio(64, 1, 0.5) == pytest.approx(64 / 3)
+    assert bbit.storage_ratio(32, 1, 0.5) == pytest.approx(32 / 3)
+
+
+def test_crossovers_of_the_number_of_bits():
+    """The papers' cut-off R < .4 is 1/3 for sparse sets; 2 against 3 bits at 5/21, 3 against 4 at 17/105."""
+    for at, fewer, more in ((1 / 3, 1, 2), (5 / 21, 2, 3), (17 / 105, 3, 4)):
+        assert bbit.storage_ratio(fewer, more, at - 1e-4) > 1 > bbit.storage_ratio(fewer, more, at + 1e-4)
+    assert bbit.storage_ratio(1, 2, 0.39) < 1, "the printed cut-off"
+    assert bbit.best_bits([0.1, 0.2, 0.3, 0.5]).tolist() == [5, 3, 2, 1]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 8])
+@pytest.mark.parametrize(("left", "right", "r"), [(1e-6, 1e-6, 0.5), DENSE, (0.596, 0.035, 0.052), (0.3, 0.3, 0.9)])
+def test_estimate_is_unbiased_with_the_stated_variance(rng, bits, left, right, r):
+    n, k = 4000, 50
+    z_left, z_right = minima(rng, r, left, right, (n, k))
+    share = ((z_left ^ z_right) & ((1 << bits) - 1) == 0).mean(1)
+    found = bbit.resemblance(share, bits, left, right)
+    variance = bbit.variance(r, bits, k, left, right)
+    assert abs(found.mean() - r) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_densities_are_those_of_the_hash_range_not_of_the_universe(rng):
+    """E16: with 64-bit hashes the constants are 2^-b. The universe's densities bias OF-AND to .835, 2^-b on a true dense
+    permutation to .682."""
+    left, right, r = DENSE
+    z_left, z_right = minima(rng, r, left, right, (2000, 200))
+    dense_share = ((z_left ^ z_right) & 1 == 0).mean()
+    assert bbit.resemblance(dense_share, 1, left, right) == pytest.approx(r, abs=0.01)
+    assert bbit.resemblance(dense_share, 1) == pytest.approx(0.682, abs=0.01)
+    hashed_share = 0.5 + r / 2
+    assert bbit.resemblance(hashed_share, 1) == pytest.approx(r)
+    assert bbit.resemblance(hashed_share, 1, left, right) == pytest.approx(0.835, abs=0.002)
+
+
+def test_range_of_the_estimate():
+    assert bbit.resemblance(0.0, 1) == -1.0
+    for bits in (2, 3, 8):
+        assert bbit.resemblance(0.0, bits) == pytest.approx(-1 / (2**bits - 1))
+    assert bbit.resemblance(1.0, 4) == 1.0
+
+
+def test_variance_tends_to_that_of_whole_values():
+    assert bbit.variance(0.4, 64, 10) == pytest.approx(0.4 * 0.6 / 10)
+    assert bbit.scheme_variance(0.4 * 0.6 / 10, 0.4, 3, 10) == pytest.approx(bbit.variance(0.4, 3, 10), rel=1e-12)
+
+
+def test_quantized_densities(rng):
+    """Section 5.2: bias and variance of the 1-bit estimate with stored densities."""
+    r, density = 0.6, 0.31
+    stored = bbit.quantized(density, 16)
+    assert abs(stored - density) <= 1 / 32
+    z_left, z_right = minima(rng, r, density, density, (6000, 100))
+    share = ((z_left ^ z_right) & 1 == 0).mean(1)
+    found = bbit.resemblance(share, 1, stored, stored)
+    exact = bbit.variance(r, 1, 100, density, density) * bbit.quantization_variance_ratio(density, stored)
+    assert abs(found.mean() - r - bbit.quantization_bias(r, density, stored)) < 4 * (exact / 6000) ** 0.5
+    assert abs(found.var() / exact - 1) < 4 * (2 / 6000) ** 0.5
+    grid = np.linspace(0, 1, 1001)
+    assert np.abs(bbit.quantized(grid, 16) - grid).max() <= 1 / 32 + 1e-12
+    assert np.abs(bbit.quantized(grid, 256) - grid).max() <= 1 / 512 + 1e-12
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bbit.match_probability(1.2, 1), lambda: bbit.match_probability(0.5, 0), lambda: bbit.match_probability(0.5, 65),
+        lambda: bbit.match_probability(0.5, 1, -0.1, 0.1), lambda: bbit.match_probability(0.5, 1, 0.1, 1.1),
+        lambda: bbit.match_probability(0.9, 1, 0.1, 0.5), lambda: bbit.match_probability(0.1, 1, 0.9, 0.9),
+        lambda: bbit.variance(0.5, 1, 0), lambda: bbit.exact_match_probability(5, 4, 4, 1, 1),
+        lambda: bbit.quantized(0.5, 0),
+    ],
+)  # fmt: skip
+def test_arguments_out_of_range_are_refused(call):
+    with pytest.raises(sb.ParameterError):
+        call()

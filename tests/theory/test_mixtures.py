@@ -1,0 +1,200 @@
+"""Fractional bits, XORed bits, most likely estimates: corrected formulas against simulation, printed ones refuted."""
+
+import numpy as np
+import pytest
+from theory.sampler import minima, sparse_matches
+
+import semblance as sb
+from semblance.theory import bbit, choose, fractional, mixture, xor_bits
+
+HALF = [(1, 0.5), (2, 0.5)]
+
+
+def printed_fractional_variance(r, parts, k):
+    """Equations 17, 20 and 42 as printed: w squared."""
+    e = [bbit.match_probability(r, b) for b, _ in parts]
+    slope = sum(w * (1 - 2.0**-b) for b, w in parts)
+    return sum(w * w * x * (1 - x) for (_, w), x in zip(parts, e, strict=True)) / (k * slope**2)
+
+
+def simulate(rng, r, parts, k, n):
+    """Shares of matches of each part, n times."""
+    return [sparse_matches(rng, r, b, (n, round(w * k))).mean(1) for b, w in parts]
+
+
+@pytest.mark.parametrize("r", [0.3, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("parts", [HALF, [(1, 0.25), (8, 0.75)], [(1, 0.25), (2, 0.25), (4, 0.5)]])
+def test_pooled_estimate(rng, r, parts):
+    """E1: the variance carries w, not w squared."""
+    n, k = 5000, 64
+    shares = simulate(rng, r, parts, k, n)
+    found = fractional.resemblance(sum(w * s for (_, w), s in zip(parts, shares, strict=True)), parts)
+    variance = fractional.variance(r, parts, k)
+    assert abs(found.mean() - r) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+    assert found.var() / printed_fractional_variance(r, parts, k) > 1.3, "the printed formula"
+
+
+def test_golden_values_of_the_dossier():
+    assert fractional.variance(0.5, HALF, 1) == pytest.approx(0.540, abs=5e-4)
+    assert printed_fractional_variance(0.5, HALF, 1) == pytest.approx(0.270, abs=5e-4)
+    assert fractional.random_assignment_variance(0.5, HALF, 1) == pytest.approx(0.550, abs=5e-4)
+    three = [(1, 0.25), (2, 0.25), (4, 0.5)]
+    assert fractional.variance(0.6, three, 1) == pytest.approx(0.3436, abs=5e-5)
+    assert fractional.best_variance(0.6, three, 1) == pytest.approx(0.3407, abs=5e-5)
+    wide = [(1, 0.5), (8, 0.5)]
+    assert fractional.variance(0.3, wide, 1) == pytest.approx(0.392, abs=5e-4)
+    assert fractional.best_variance(0.3, wide, 1) == pytest.approx(0.345, abs=5e-3)
+    factors = [float(fractional.storage_factor(0.5, [(1, 2 - f), (2, f - 1)])) for f in (1, 1.25, 1.5, 1.75, 2)]
+    np.testing.assert_allclose(factors, [0.750, 0.787, 0.810, 0.824, 0.833], atol=6e-4)
+
+
+def test_one_part_is_plain_b_bit_hashing():
+    for b in (1, 3, 8):
+        assert fractional.variance(0.4, [(b, 1.0)], 7) == pytest.approx(bbit.variance(0.4, b, 7))
+        assert fractional.best_variance(0.4, [(b, 1.0)], 7) == pytest.approx(bbit.variance(0.4, b, 7))
+    assert fractional.variance(0.771, [(1, 0.4), (1, 0.6)], 7, 0.57, 0.554) == pytest.approx(
+        bbit.variance(0.771, 1, 7, 0.57, 0.554)
+    )
+
+
+def test_a_mixture_never_beats_its_better_part():
+    for r in (0.1, 0.5, 0.9):
+        parts = [bbit.storage_factor(r, b) for b in (1, 2)]
+        for share in np.linspace(0, 1, 11):
+            mixed = fractional.storage_factor(r, [(1, share), (2, 1 - share)], pooled=False)
+            assert min(parts) - 1e-12 <= mixed <= max(parts) + 1e-12
+
+
+def test_most_likely_estimate_attains_the_bound(rng):
+    n, k, r = 4000, 400, 0.3
+    parts = [mixture.Part(slots=k // 2, bits=1), mixture.Part(slots=k // 2, bits=8)]
+    matches = np.stack([sparse_matches(rng, r, p.bits, (n, p.slots)).sum(1) for p in parts], 1)
+    found, error = mixture.most_likely(matches, parts)
+    bound = fractional.best_variance(r, [(1, 0.5), (8, 0.5)], k)
+    assert abs(found.var() / bound - 1) < 4 * (2 / n) ** 0.5
+    assert found.var() < fractional.variance(r, [(1, 0.5), (8, 0.5)], k) * 0.95, "the pooled estimate errs more"
+    assert np.median(error) == pytest.approx(bound**0.5, rel=0.03)
+
+
+def test_most_likely_estimate_at_the_edges():
+    parts = [mixture.Part(slots=10, bits=1), mixture.Part(slots=10, combined=3)]
+    assert mixture.most_likely([10, 10], parts)[0] == 1.0
+    assert mixture.most_likely([3, 2], parts)[0] == 0.0
+    one = mixture.most_likely([[7]], [mixture.Part(slots=10, bits=1)])[0]
+    assert one == pytest.approx(bbit.resemblance(0.7, 1), abs=1e-9)
+    dense = mixture.most_likely([8], [mixture.Part(slots=10, bits=2)], 0.3, 0.2)[0]
+    assert dense == pytest.approx(min(2 / 3, bbit.resemblance(0.8, 2, 0.3, 0.2)), abs=1e-9)
+    for wrong in ({"slots": 0}, {"slots": 1, "bits": 2, "combined": 2}, {"slots": 1, "bits": 0}):
+        with pytest.raises(sb.ParameterError):
+            mixture.Part(**wrong)
+
+
+@pytest.mark.parametrize("combined", [2, 3, 4, 5, 8])
+def test_xored_bits(rng, combined):
+    """Also for numbers that are no power of two; bias and variance as stated."""
+    r, n, k = 0.85, 3000, 1500
+    agree = sparse_matches(rng, r, 1, (n, k, combined)) if combined <= 3 else None
+    if agree is not None:
+        share = ((~agree).sum(2) % 2 == 0).mean(1)
+    else:
+        share = (rng.random((n, k)) < xor_bits.match_probability(r, combined)).mean(1)
+    found = xor_bits.resemblance(share, combined)
+    variance = xor_bits.variance(r, combined, k)
+    assert abs(found.mean() - r - xor_bits.bias(r, combined, k)) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_numerator_has_c1(rng):
+    """E2: printed with C2 the estimate of dense sets of unlike sizes is off by +.0063."""
+    left, right, r, n, k = 0.6, 0.5, 0.80, 4000, 2000
+    z_left, z_right = minima(rng, r, left, right, (n // 10, k * 2))
+    bits = ((z_left ^ z_right) & 1).reshape(n // 10, k, 2)
+    t = float((bits.sum(2) % 2 == 0).mean())
+    probability = xor_bits.match_probability(r, 2, left, right)
+    assert abs(t - probability) < 4 * (probability * (1 - probability) / (n // 10 * k)) ** 0.5
+    assert xor_bits.resemblance(probability, 2, left, right) == pytest.approx(r, abs=1e-12)
+    c1, c2 = bbit.constants(1, left, right)
+    printed = ((2 * probability - 1) ** 0.5 + 1 - 2 * c2) / (2 - 2 * c2)
+    assert printed - r == pytest.approx(0.0063, abs=2e-4)
+    assert printed - r == pytest.approx((c1 - c2) / (1 - c2), abs=1e-9)
+
+
+def test_xored_bits_are_biased(rng):
+    """E4: called unbiased, -.010 at R = .6 and 64 bits; second order predicts -.0079."""
+    share = (rng.random((200_000, 64)) < xor_bits.match_probability(0.6, 2)).mean(1)
+    bias = xor_bits.resemblance(share, 2).mean() - 0.6
+    assert -0.012 < bias < -0.007
+    assert xor_bits.bias(0.6, 2, 64) == pytest.approx(-0.0079, abs=5e-5)
+
+
+def test_ratio_of_variances_tends_to_the_number_combined():
+    for m in (2, 4, 8):
+        ratio = bbit.variance(0.9999, 1, 1) / xor_bits.variance(0.9999, m, 1)
+        assert ratio == pytest.approx(m, rel=0.01)
+    assert xor_bits.variance(0.7, 1, 9) == pytest.approx(bbit.variance(0.7, 1, 9))
+
+
+@pytest.mark.parametrize(("combined", "crossover"), [(2, 3**-0.5), (4, 0.697), (8, 0.797), (16, 0.871)])
+def test_crossovers_with_single_bits(combined, crossover):
+    def gain(r):
+        return bbit.variance(r, 1, 1) / xor_bits.variance(r, combined, 1)
+
+    assert gain(crossover - 2e-3) < 1 < gain(crossover + 2e-3)
+
+
+def test_best_number_to_combine():
+    assert (
+        xor_bits.best_combined([0.8, 0.9, 0.95, 0.99]).tolist() == [4, 8, 16, 79]
+        or (np.abs(xor_bits.best_combined([0.8, 0.9, 0.95, 0.99]) - 0.797 / (1 - np.array([0.8, 0.9, 0.95, 0.99]))) < 1).all()
+    )
+    gains = [bbit.variance(r, 1, 1) / xor_bits.variance(r, int(xor_bits.best_combined(r)), 1) for r in (0.8, 0.9, 0.95, 0.99)]
+    np.testing.assert_allclose(gains, [1.8, 3.4, 6.6, 32.5], rtol=0.03)
+
+
+def test_dense_sets_below_half_are_refused():
+    """E13: at r = .5, R = .1 the probability of matching bits is .4 and the estimate would converge to .4."""
+    assert bbit.match_probability(0.1, 1, 0.5, 0.5) == pytest.approx(0.4)
+    assert xor_bits.resemblance(xor_bits.match_probability(0.1, 2, 0.5, 0.5), 2, 0.5, 0.5) == pytest.approx(0.4)
+    with pytest.raises(sb.ParameterError, match="store single bits"):
+        xor_bits.variance(0.1, 2, 10, 0.5, 0.5)
+
+
+def test_three_quarter_bits(rng):
+    r, n, k = 0.8, 4000, 1000
+    singles = sparse_matches(rng, r, 1, (n, k // 2))
+    pairs = rng.random((n, k // 2)) < xor_bits.match_probability(r, 2)
+    share = np.concatenate([singles, pairs], 1).mean(1)
+    assert abs(share.mean() - xor_bits.three_quarter_match_probability(r)) < 4 * 0.5 / (n * k) ** 0.5
+    found = xor_bits.three_quarter_resemblance(share)
+    assert abs(found.var() / xor_bits.three_quarter_variance(r, k) - 1) < 4 * (2 / n) ** 0.5
+    assert xor_bits.three_quarter_resemblance(xor_bits.three_quarter_match_probability(r)) == pytest.approx(r)
+
+
+def test_odd_sketch_of_identical_sets():
+    assert xor_bits.odd_sketch_resemblance(0, 1024, 4096) == 1.0
+
+
+def test_choice_for_an_error_and_for_a_budget():
+    for r in (0.1, 0.5, 0.8, 0.95):
+        found = choose.for_error(r, 0.02)
+        assert found.standard_error <= 0.02
+        same = choose.for_memory(r, found.total_bits)
+        assert same.standard_error <= found.standard_error + 1e-12
+        assert choose.for_memory(r, found.total_bits // 2).standard_error > 0.02, "half the bits would do"
+    assert choose.for_error(0.1, 0.02).bits == 4 or choose.for_error(0.1, 0.02).scheme == "bbit"
+    assert choose.for_error(0.95, 0.01).scheme == "xor_bits"
+    for call in (
+        lambda: choose.for_error(0.5, 0),
+        lambda: choose.for_memory(0.5, 0),
+        lambda: choose.error_for_precision(0.5, 0),
+    ):
+        with pytest.raises(sb.ParameterError):
+            call()
+    assert choose.error_for_precision(0.8, 0.1) == pytest.approx(0.0608, abs=1e-4)
+
+
+@pytest.mark.parametrize("parts", [[], [(1, 0.5)], [(0, 1.0)], [(1, 1.5), (2, -0.5)]])
+def test_parts_must_be_whole(parts):
+    with pytest.raises(sb.ParameterError):
+        fractional.variance(0.5, parts, 10)

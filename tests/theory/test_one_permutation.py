@@ -1,0 +1,163 @@
+"""One permutation hashing: occupancy, the exact variance, densified kinds; Hamming distances; intervals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from theory.sampler import minima
+
+import semblance as sb
+from semblance.theory import bbit, hamming, minhash, one_permutation
+
+RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025, 1.156), (64, 0.590, 1.151, 0.952),
+          (128, 0.661, 0.812, 0.793)]  # fmt: skip
+
+
+def test_occupancy_is_a_law():
+    for f, t in ((0, 4), (1, 4), (5, 3), (60, 16)):
+        p = one_permutation.occupancy(f, t)
+        assert p.sum() == pytest.approx(1)
+        assert (p * np.arange(t + 1)).sum() == pytest.approx(t - one_permutation.expected_empty(f, t))
+    assert one_permutation.occupancy(2, 2).tolist() == [0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(("union", "raw", "rotation", "optimal"), RATIOS)
+def test_variances_of_the_kinds(union, raw, rotation, optimal):
+    """Ratios to R (1 - R) / t at t = 64, R = .5 of an independent computation, confirmed by its simulation."""
+    unit = 0.25 / 64
+    assert one_permutation.variance(0.5, union, 64) / unit == pytest.approx(raw, abs=6e-4)
+    assert one_permutation.rotation_variance(0.5, union, 64) / unit == pytest.approx(rotation, abs=6e-4)
+    assert one_permutation.optimal_variance(0.5, union, 64) / unit == pytest.approx(optimal, abs=6e-4)
+
+
+def test_variance_against_simulation(rng):
+    f, t, common, n = 30, 16, 12, 20000
+    bins, owner = rng.integers(0, t, (n, f)), rng.random((n, f))
+    estimates = np.empty(n)
+    for i in range(n):
+        order = np.argsort(owner[i])
+        first = np.full(t, -1)
+        for x in order[::-1]:
+            first[bins[i, x]] = x
+        filled = first >= 0
+        estimates[i] = (first[filled] < common).mean()
+    exact = one_permutation.variance(common / f, f, t)
+    assert abs(estimates.mean() - common / f) < 4 * (exact / n) ** 0.5
+    assert abs(estimates.var() / exact - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_limits():
+    assert one_permutation.variance(0.5, 1, 8) == 0.0
+    assert one_permutation.variance(0.5, 10**6, 8) == pytest.approx(0.25 / 8, rel=1e-4)
+    assert one_permutation.variance([0.0, 1.0], 10, 8).tolist() == [0.0, 0.0]
+    balanced = one_permutation.copied_variance(0.5, 40, 64, 64**2 * one_permutation.expected_inverse_filled(40, 64))
+    assert balanced == pytest.approx(one_permutation.variance(0.5, 40, 64)), "equal copies give the raw variance"
+    assert one_permutation.resemblance(0, 8, 8) is not None and np.isnan(one_permutation.resemblance(0, 8, 8))
+    assert one_permutation.resemblance([1, 0, 1], [1, 0, 0], 4).tolist() == [1 / 3, 0.0, 0.25]
+
+
+def test_expected_counts():
+    assert one_permutation.expected_empty(4, 4, 16) == pytest.approx(4 * (12 / 16) * (11 / 15) * (10 / 14) * (9 / 13))
+    assert one_permutation.expected_matches(1.0, 50, 8) == pytest.approx(8 - one_permutation.expected_empty(50, 8))
+    with pytest.raises(sb.ParameterError):
+        one_permutation.expected_empty(20, 4, 16)
+
+
+def test_superminhash_ratio():
+    for f, ratio in ((8, 0.471), (16, 0.490), (64, 0.537), (256, 0.762)):
+        assert one_permutation.superminhash_ratio(64, f) == pytest.approx(ratio, abs=6e-4)
+
+
+def test_space_table():
+    bits = one_permutation.space_bits(2**30, 512, 1)
+    assert bits["naive"] == 2**30
+    assert bits["minwise"] == 512 * 2**30 * 30 + 512 * 30
+    assert bits["b-bit minwise"] == 512 * 2**30 * 30 + 512
+    assert bits["one permutation"] == 2**30 * 30 + 512 * 21
+
+
+def test_hamming_by_sampling(rng):
+    universe, distance, k = 5000, 600, 400
+    hits = rng.binomial(k, distance / universe, 20000)
+    found = hamming.sampling_estimate(hits, universe, k)
+    variance = hamming.sampling_variance(distance, universe, k)
+    assert abs(found.mean() - distance) < 4 * (variance / 20000) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / 20000) ** 0.5
+    without = rng.hypergeometric(distance, universe - distance, k, 20000)
+    exact = hamming.sampling_variance(distance, universe, k, replacement=False)
+    assert abs(hamming.sampling_estimate(without, universe, k).var() / exact - 1) < 4 * (2 / 20000) ** 0.5
+
+
+def test_hamming_from_bits(rng):
+    """Variance (19) at many samples; the bias that the paper leaves out, at few."""
+    r, total = 0.5, 1000
+    for k, n in ((1024, 5000), (64, 200_000)):
+        share = rng.binomial(k, bbit.match_probability(r, 1), n) / k
+        found = hamming.distance(np.maximum(bbit.resemblance(share, 1), 0), total / 2, total / 2)
+        spread = bbit.variance(r, 1, k)
+        exact = hamming.distance(r, total / 2, total / 2)
+        if k == 1024:
+            assert abs(found.var() / hamming.variance(r, spread, total) - 1) < 4 * (2 / n) ** 0.5 + 0.02
+        else:
+            predicted = hamming.bias(r, spread, total)
+            assert abs((found.mean() - exact) / predicted - 1) < 0.3
+    assert np.isfinite(hamming.distance(max(bbit.resemblance(0.0, 1), 0.0), 5, 5))
+
+
+def test_hamming_identities_and_theorem_3():
+    r = np.linspace(0, 1, 11)
+    np.testing.assert_allclose(hamming.resemblance(hamming.distance(r, 30, 50), 30, 50), r)
+    tiny = 1e-9
+    for bits in (1, 2, 4):
+        for x in (0.1, 0.5, 0.9):
+            limit = hamming.sparse_sampling_ratio_limit(x, bits)
+            assert hamming.sparse_sampling_ratio(x, bits, tiny, tiny) == pytest.approx(limit, rel=1e-6)
+        a = 2.0**bits
+        assert hamming.sparse_sampling_ratio_limit(0.0, bits) == pytest.approx(8 * (a - 1) / bits)
+        assert hamming.sparse_sampling_ratio_limit(1.0, bits) == pytest.approx(64 * (a - 1) / (bits * a))
+    x = np.linspace(0, 1, 9)
+    np.testing.assert_allclose(hamming.sparse_sampling_ratio_limit(x, 1), 8 * (1 + x) ** 2)
+
+
+def test_exact_interval_equals_scipy():
+    for matches, trials in ((0, 10), (3, 10), (10, 10), (63, 64), (100, 512)):
+        low, high = minhash.exact_interval(matches, trials, 0.95)
+        interval = stats.binomtest(matches, trials).proportion_ci(0.95, "exact")
+        assert low == pytest.approx(interval.low, abs=1e-9)
+        assert high == pytest.approx(interval.high, abs=1e-9)
+
+
+def test_exact_interval_covers_where_the_normal_one_does_not(rng):
+    p, k = 0.98, 64
+    matches = rng.binomial(k, p, 3000)
+    exact = [minhash.exact_interval(int(m), k) for m in range(k + 1)]
+    covered = np.mean([exact[m][0] <= p <= exact[m][1] for m in matches])
+    low, high = minhash.normal_interval(matches, k)
+    assert covered >= 0.95 - 3 * (0.95 * 0.05 / 3000) ** 0.5
+    assert np.mean((low <= p) & (p <= high)) < 0.9
+
+
+def test_identities_of_sets():
+    assert minhash.resemblance(20, 30, 50) == 20 / 60
+    assert np.isnan(minhash.resemblance(0, 0, 0))
+    assert minhash.intersection(1 / 3, 30, 50) == pytest.approx(20)
+    assert minhash.largest_resemblance(30, 50) == 0.6
+    assert minhash.containment_to_resemblance(2 / 3, 30, 50) == pytest.approx(1 / 3)
+    assert minhash.order_probability(1 / 3, 30, 50) == pytest.approx(10 / 60)
+    slope = (minhash.containment(0.5 + 1e-6, 3, 4) - minhash.containment(0.5, 3, 4)) / 1e-6
+    assert minhash.containment_variance(0.5, 1.0, 3, 4) == pytest.approx(slope**2, rel=1e-4)
+    with pytest.raises(sb.ParameterError):
+        minhash.resemblance(5, 3, 9)
+    for call in (
+        lambda: minhash.exact_interval(3, 2),
+        lambda: minhash.exact_interval(1, 2, 1.0),
+        lambda: minhash.variance(2, 1),
+    ):
+        with pytest.raises(sb.ParameterError):
+            call()
+
+
+def test_exact_law_of_minima_matches_the_sampler(rng):
+    """The sampler behind these simulations gives Theorem 1's probabilities."""
+    left, right, r = 0.3, 0.4, 0.4
+    z_left, z_right = minima(rng, r, left, right, 400_000)
+    assert abs((z_left == z_right).mean() - r) < 4 * (r * (1 - r) / 400_000) ** 0.5
