@@ -14,27 +14,41 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
     "DedupResult": "pipeline.result",
     "FastSimilarity": "sketches.fast_similarity",
+    "Fractional": "sketches.packed",
+    "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
     "InputDataError": "errors",
     "Kept": "pipeline.keep",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
+    "OnePermutation": "sketches.one_permutation",
     "OutputError": "errors",
+    "PackedSignatures": "values",
     "Pairs": "values",
     "ParameterError": "errors",
+    "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
+    "ProbMinHash": "sketches.weighted",
     "SemblanceError": "errors",
+    "SetSketch": "sketches.set_sketch",
     "Settings": "pipeline.settings",
     "Shingles": "values",
     "Shingling": "text.shingle",
     "Signatures": "values",
+    "WeightedSets": "sketches.weighted",
+    "XorBits": "sketches.packed",
     "dedup": "pipeline.deduplicate",
     "keep": "pipeline.keep",
+    "load": "io.sketch_files",
+    "nearest": "search.exhaustive",
     "pairs": "pipeline.pairs",
+    "pairs_above": "search.exhaustive",
     "plan": "planner",
+    "save": "io.sketch_files",
     "shingle": "text.shingle",
     "verify": "pipeline.verify",
 }
@@ -61,14 +75,8 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import theory
-    from .errors import (
-        IncompatibleSketchError,
-        InputDataError,
-        MissingExtraError,
-        OutputError,
-        ParameterError,
-        SemblanceError,
-    )
+    from .errors import IncompatibleSketchError, InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
+    from .io.sketch_files import load, save
     from .pipeline.deduplicate import dedup
     from .pipeline.keep import Kept, keep
     from .pipeline.pairs import pairs
@@ -77,7 +85,13 @@ if TYPE_CHECKING:
     from .pipeline.verify import verify
     from .planner import Plan, plan
     from .search.banding import BandingIndex
+    from .search.exhaustive import nearest, pairs_above
     from .sketches.fast_similarity import FastSimilarity
     from .sketches.minhash import MinHash
+    from .sketches.one_permutation import OnePermutation
+    from .sketches.packed import BBit, Fractional, XorBits
+    from .sketches.permutation import PermutationMinHash
+    from .sketches.set_sketch import SetSketch
+    from .sketches.weighted import ICWS, ProbMinHash, WeightedSets
     from .text.shingle import Shingling, shingle
-    from .values import Pairs, Shingles, Signatures
+    from .values import PackedSignatures, Pairs, Shingles, Signatures

@@ -1,12 +1,18 @@
-"""Derivation of all random numbers from one seed."""
+"""Random numbers from one seed, families of hash functions, true permutations: frozen parameter objects."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .errors import ParameterError
+from .kernels import families as kernel
 from .values import UInt64Array
+
+ROUNDS = 6
 
 
 def derive(seed: int, purpose: str, count: int) -> UInt64Array:
@@ -16,3 +22,124 @@ def derive(seed: int, purpose: str, count: int) -> UInt64Array:
     """
     stream = hashlib.shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return np.frombuffer(stream, "<u8").astype(np.uint64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Family:
+    """Base of hash functions drawn by a seed."""
+
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the seed."""
+        if not 0 <= self.seed < 1 << 64:
+            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+
+    def hash(self, keys: ArrayLike) -> UInt64Array:
+        """Hash keys: any integers, taken modulo 2^64; returns uint64 of shape (n,)."""
+        flat = np.ascontiguousarray(keys).astype(np.uint64).ravel()
+        out = np.empty(len(flat), np.uint64)
+        self._run(flat, out)
+        return out
+
+    def _run(self, keys: UInt64Array, out: UInt64Array) -> None:
+        raise NotImplementedError
+
+
+class MultiplyShift(_Family):
+    """2-universal: ``(a x + b) >> 32`` for 32-bit keys x and random 64-bit a, b; 32 bits out.
+
+    Biased on structured keys when minima are taken of it directly: mix keys first.
+
+    References
+    ----------
+    Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic", STACS 1996.
+    """
+
+    def _run(self, keys: UInt64Array, out: UInt64Array) -> None:
+        a, b = derive(self.seed, "multiply-shift", 2)
+        kernel.multiply_shift(keys, a, b, out)
+
+
+class FourUniversal(_Family):
+    """4-universal by tables, for 32-bit keys of two characters: T0[x] ^ T1[y] ^ T2[x + y]; 64 bits out, 2 MB of tables.
+
+    References
+    ----------
+    Thorup & Zhang, "Tabulation based 4-universal hashing with applications to second moment estimation", SODA 2004.
+    """
+
+    def _run(self, keys: UInt64Array, out: UInt64Array) -> None:
+        tables = derive(self.seed, "four-universal", 1 << 18)
+        kernel.four_universal(keys, tables[: 1 << 16], tables[1 << 16 : 1 << 17], tables[1 << 17 :], out)
+
+
+class MixedTabulation(_Family):
+    """Mixed tabulation of 64-bit keys: as good as truly random for minima and one permutation hashing; 64 bits out.
+
+    References
+    ----------
+    Dahlgaard, Knudsen & Thorup, "Practical hash functions for similarity estimation and dimensionality reduction", NIPS 2017.
+    """
+
+    def _run(self, keys: UInt64Array, out: UInt64Array) -> None:
+        tables = derive(self.seed, "mixed tabulation", 3 * 8 * 256).reshape(3, 8, 256)
+        kernel.mixed_tabulation(keys, tables[0], tables[1], tables[2], out)
+
+
+class KeyedMixer(_Family):
+    """Murmur's 64-bit finaliser of keys XORed with a random one: a bijection without proofs that passes all tests here."""
+
+    def _run(self, keys: UInt64Array, out: UInt64Array) -> None:
+        kernel.keyed_mixer(keys, derive(self.seed, "mixer", 1)[0], out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permutation:
+    """A true permutation of [0, universe), without a table, for any universe up to 2^64.
+
+    A Feistel network of six rounds on a power of four at least as large as the universe, walked until it lands inside:
+    at most four steps on average.
+
+    Parameters
+    ----------
+    universe : int in [1, 2^64]
+    seed : int in [0, 2^64), default 1
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or a key outside the universe.
+    """
+
+    universe: int
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not 1 <= self.universe <= 1 << 64:
+            raise ParameterError(f"universe must lie in 1..2^64; {self.universe} was given")
+        if not 0 <= self.seed < 1 << 64:
+            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+
+    @property
+    def half_bits(self) -> int:
+        """Bits of each half of the network."""
+        return max(1, ((self.universe - 1).bit_length() + 1) // 2)
+
+    def apply(self, keys: ArrayLike) -> UInt64Array:
+        """Return the places of keys (integers in [0, universe)) under the permutation, uint64 of shape (n,)."""
+        flat = np.ascontiguousarray(keys).astype(np.uint64).ravel()
+        if self.universe < 1 << 64 and len(flat) and int(flat.max()) >= self.universe:
+            raise ParameterError(f"keys must lie in [0, {self.universe}); {int(flat.max())} was given")
+        out = np.empty(len(flat), np.uint64)
+        universe = np.uint64(self.universe % (1 << 64))
+        kernel.permute(flat, universe, np.uint64(self.half_bits), derive(self.seed, "permutation", ROUNDS), out)
+        return out
+
+
+def shuffled(universe: int, seed: int) -> UInt64Array:
+    """Return a permutation of [0, universe) as a table (Fisher & Yates), uint64 of shape (universe,); for small universes."""
+    if not 1 <= universe <= 1 << 31:
+        raise ParameterError(f"a table needs a universe of 1..2^31; {universe} was given: use Permutation")
+    return np.random.Generator(np.random.PCG64(seed)).permutation(universe).astype(np.uint64)

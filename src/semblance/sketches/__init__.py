@@ -2,5 +2,13 @@
 
 from .fast_similarity import FastSimilarity
 from .minhash import MinHash
+from .one_permutation import OnePermutation
+from .packed import BBit, Fractional, XorBits
+from .permutation import PermutationMinHash
+from .set_sketch import SetSketch
+from .weighted import ICWS, ProbMinHash
 
-__all__ = ["FastSimilarity", "MinHash"]
+__all__ = [
+    "ICWS", "BBit", "FastSimilarity", "Fractional", "MinHash", "OnePermutation", "PermutationMinHash", "ProbMinHash",
+    "SetSketch", "XorBits",
+]  # fmt: skip

@@ -1,5 +1,16 @@
 """Formulas: numbers in, numbers out, vectorised over NumPy arrays."""
 
-from . import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, xor_bits
+from . import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, setsketch, xor_bits
 
-__all__ = ["banding", "bbit", "choose", "fractional", "hamming", "minhash", "mixture", "one_permutation", "xor_bits"]
+__all__ = [
+    "banding",
+    "bbit",
+    "choose",
+    "fractional",
+    "hamming",
+    "minhash",
+    "mixture",
+    "one_permutation",
+    "setsketch",
+    "xor_bits",
+]

@@ -1,0 +1,136 @@
+"""Packing of slots to a few bits, and counting of matches.
+
+Bits are kept as planes: bit j of the slots 0..63 of a row is one 64-bit word, and so on. Two rows differ in a slot where
+the planes differ in any bit: an OR of XORs, whose population count is the number of mismatches, for any number of bits.
+"""
+
+import numpy as np
+
+from ._compile import compiled, inlined, popcount
+from .hashing import fmix64
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+@inlined
+def code(slot, place, remix):
+    """The bits of a slot that planes are cut from: its value, or the value mixed with its place."""
+    return fmix64(slot ^ fmix64(np.uint64(place) + _ONE)) if remix else slot
+
+
+@compiled
+def pack_planes(slots, begin, end, bits, remix, out, first_word):
+    """Write slots ``[begin, end)`` (uint64) of each row as ``bits`` planes from word ``first_word`` of ``out`` on."""
+    words = (end - begin + 63) // 64
+    for row in range(len(slots)):
+        for j in range(begin, end):
+            value = code(slots[row, j], j, remix)
+            word = first_word + (j - begin) // 64
+            place = np.uint64((j - begin) % 64)
+            for b in range(bits):
+                out[row, word + b * words] |= ((value >> np.uint64(b)) & _ONE) << place
+
+
+@compiled
+def pack_xor(slots, combined, stored, remix, out):
+    """Write ``stored`` bits of each row, each the XOR of the lowest bits of ``combined`` slots (uint64)."""
+    for row in range(len(slots)):
+        for j in range(stored):
+            bit = _ZERO
+            for c in range(combined):
+                place = j * combined + c
+                bit ^= code(slots[row, place], place, remix) & _ONE
+            out[row, j // 64] |= bit << np.uint64(j % 64)
+
+
+@compiled
+def unpack_planes(words, first_word, slots, bits, out):
+    """Write the codes of ``slots`` slots of each row, uint64 of shape (rows, slots)."""
+    width = (slots + 63) // 64
+    for row in range(len(words)):
+        for j in range(slots):
+            value = _ZERO
+            for b in range(bits):
+                plane = words[row, first_word + b * width + j // 64]
+                value |= ((plane >> np.uint64(j % 64)) & _ONE) << np.uint64(b)
+            out[row, j] = value
+
+
+@inlined
+def mismatches(left, right, first_word, width, bits):
+    """Number of slots in which two rows of words differ."""
+    total = 0
+    for w in range(first_word, first_word + width):
+        differ = left[w] ^ right[w]
+        for b in range(1, bits):
+            differ |= left[w + b * width] ^ right[w + b * width]
+        total += popcount(differ)
+    return total
+
+
+@compiled
+def count_matches(left_words, left_rows, right_words, right_rows, parts, out):
+    """Write the matching slots of each pair of rows in each part into ``out`` (pairs, parts), int64.
+
+    ``parts`` of shape (n, 3): first word, slots, bits.
+    """
+    for pair in range(len(left_rows)):
+        left = left_words[left_rows[pair]]
+        right = right_words[right_rows[pair]]
+        for p in range(len(parts)):
+            slots = parts[p, 1]
+            out[pair, p] = slots - mismatches(left, right, parts[p, 0], (slots + 63) // 64, parts[p, 2])
+
+
+@compiled
+def count_filled(left_words, left_rows, right_words, right_rows, slots, bits, out):
+    """Matches where some slots are empty: write (equal and filled in both, filled in both, filled in one) of each pair.
+
+    The plane after the ``bits`` planes tells which slots are filled.
+    """
+    width = (slots + 63) // 64
+    for pair in range(len(left_rows)):
+        left = left_words[left_rows[pair]]
+        right = right_words[right_rows[pair]]
+        equal = 0
+        both = 0
+        one = 0
+        for w in range(width):
+            differ = left[w] ^ right[w]
+            for b in range(1, bits):
+                differ |= left[w + b * width] ^ right[w + b * width]
+            filled = left[w + bits * width] & right[w + bits * width]
+            equal += popcount(filled & ~differ)
+            both += popcount(filled)
+            one += popcount(left[w + bits * width] ^ right[w + bits * width])
+        out[pair, 0] = equal
+        out[pair, 1] = both
+        out[pair, 2] = one
+
+
+@compiled
+def pairs_above(words, start, stop, first_word, slots, bits, most, left, right, matches):
+    """Find the pairs ``i < j`` with i in [start, stop) that differ in at most ``most`` slots; return how many there are.
+
+    Counting stops as soon as a pair exceeds ``most``. Pairs are written while there is room.
+    """
+    width = (slots + 63) // 64
+    found = 0
+    for i in range(start, stop):
+        for j in range(i + 1, len(words)):
+            total = 0
+            for w in range(first_word, first_word + width):
+                differ = words[i, w] ^ words[j, w]
+                for b in range(1, bits):
+                    differ |= words[i, w + b * width] ^ words[j, w + b * width]
+                total += popcount(differ)
+                if total > most:
+                    break
+            if total <= most:
+                if found < len(left):
+                    left[found] = i
+                    right[found] = j
+                    matches[found] = slots - total
+                found += 1
+    return found

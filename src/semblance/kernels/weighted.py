@@ -1,0 +1,88 @@
+"""Sketches of weighted sets: consistent weighted sampling and ProbMinHash; registers of SetSketch."""
+
+import math
+
+import numpy as np
+
+from ._compile import compiled
+from .hashing import fmix64
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_S11 = np.uint64(11)
+_S32 = np.uint64(32)
+_UNIT = 2.0**-53
+
+
+@compiled
+def uniform(key, turn):
+    """A number in (0, 1) for a key and a turn."""
+    return (np.float64(fmix64(key + np.uint64(turn) * _GOLDEN) >> _S11) + 0.5) * _UNIT
+
+
+@compiled
+def sign_icws(values, weights, offsets, seed, out):
+    """Improved consistent weighted sampling (Ioffe 2010): code of the sampled (element, level) for each slot, uint64."""
+    for row in range(len(offsets) - 1):
+        for j in range(out.shape[1]):
+            best = np.inf
+            code = np.uint64(0xFFFFFFFFFFFFFFFF)
+            slot_key = fmix64(seed + np.uint64(j + 1) * _GOLDEN)
+            for i in range(offsets[row], offsets[row + 1]):
+                key = fmix64(values[i] ^ slot_key)
+                r = -math.log(uniform(key, 1) * uniform(key, 2))
+                c = -math.log(uniform(key, 3) * uniform(key, 4))
+                beta = uniform(key, 5)
+                level = math.floor(math.log(weights[i]) / r + beta)
+                log_a = math.log(c) - r * (level - beta) - r
+                if log_a < best:
+                    best = log_a
+                    code = fmix64(values[i] ^ fmix64(np.uint64(np.int64(level) + (1 << 40))))
+            out[row, j] = code
+
+
+@compiled
+def sign_probminhash3(values, weights, offsets, seed, minima, out):
+    """ProbMinHash3 (Ertl 2020): per element a rising sequence of points, each put into a random slot, until all are lower.
+
+    ``minima`` is scratch of one float64 a slot.
+    """
+    k = out.shape[1]
+    rate = math.log(1.0 + 1.0 / (k - 1)) if k > 1 else 0.0
+    share = -math.expm1(-rate)
+    for row in range(len(offsets) - 1):
+        minima[:] = np.inf
+        out[row, :] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        highest = np.inf
+        for i in range(offsets[row], offsets[row + 1]):
+            key = fmix64(values[i] ^ seed)
+            turn = 0
+            step = 0
+            while True:
+                turn += 2
+                u = uniform(key, turn)
+                x = -math.log1p(-u * share) / rate if k > 1 else -math.log(u)
+                point = (step + x) / weights[i]
+                if point >= highest:
+                    break
+                slot = np.int64((fmix64(key + np.uint64(turn + 1) * _GOLDEN) >> _S32) * np.uint64(k) >> _S32)
+                if point < minima[slot]:
+                    minima[slot] = point
+                    out[row, slot] = values[i]
+                    highest = minima.max()
+                step += 1
+                if k == 1:
+                    break
+
+
+@compiled
+def sign_setsketch(values, offsets, seed, rate, log_base, limit, out):
+    """SetSketch (Ertl 2021) with independent registers: max over elements of 1 - log_b h, h exponential, cut to [0, limit]."""
+    for row in range(len(offsets) - 1):
+        for j in range(out.shape[1]):
+            slot_key = fmix64(seed + np.uint64(j + 1) * _GOLDEN)
+            least = np.inf
+            for i in range(offsets[row], offsets[row + 1]):
+                h = -math.log(uniform(fmix64(values[i] ^ slot_key), 1)) / rate
+                least = min(least, h)
+            register = math.floor(1.0 - math.log(least) / log_base) if least < np.inf else 0.0
+            out[row, j] = np.uint16(min(max(register, 0.0), np.float64(limit)))

@@ -1,0 +1,100 @@
+"""Exhaustive search over packed signatures: every pair is compared. The oracle, and often fast enough."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..kernels import bbit as kernel
+from ..kernels._threads import in_order
+from ..theory import bbit
+from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
+
+ROWS_AT_A_TIME = 256
+
+
+def _most_mismatches(packed: PackedSignatures, threshold: float) -> int:
+    """Mismatches at which the estimate still reaches the threshold."""
+    _, slots, bits = packed.layout[0].tolist()
+    needed = float(bbit.match_probability(max(threshold, 0.0), bits)) * slots
+    return slots - int(np.ceil(needed - 1e-9))
+
+
+def _scan(packed: PackedSignatures, most: int, rows: range) -> tuple[Int64Array, Int64Array, Int64Array]:
+    first_word, slots, bits = packed.layout[0].tolist()
+    room = 4096
+    while True:
+        left, right, matches = (np.empty(room, np.int64) for _ in range(3))
+        found = kernel.pairs_above(packed.words, rows.start, rows.stop, first_word, slots, bits, most, left, right, matches)
+        if found <= room:
+            return left[:found], right[:found], matches[:found]
+        room = found
+
+
+def pairs_above(packed: PackedSignatures, threshold: float, *, threads: int = 1) -> Pairs:
+    """All pairs of rows whose estimated resemblance reaches a threshold.
+
+    Parameters
+    ----------
+    packed : PackedSignatures
+        Of one part with vanishing densities and no empty slots (``BBit`` on hashed signatures).
+    threshold : float in [0, 1]
+    threads : int
+
+    Returns
+    -------
+    Pairs
+        Ascending; ``resemblance`` holds the estimates.
+
+    Raises
+    ------
+    ParameterError
+        If the signatures are of another kind.
+
+    Notes
+    -----
+    Time: n^2 / 2 comparisons, most of which stop early; about 1e9 a second at 128 bits on a core.
+    """
+    if (
+        len(packed.layout) != 1
+        or packed.has_empty
+        or packed.densities is not None
+        or packed.permutations != packed.layout[0, 1]
+    ):
+        raise ParameterError("pairs_above takes signatures packed by BBit, hashed and without empty slots")
+    if not 0.0 <= threshold <= 1.0:
+        raise ParameterError(f"threshold must lie in [0, 1]; {threshold} was given")
+    n, slots, bits = len(packed), int(packed.layout[0, 1]), int(packed.layout[0, 2])
+    work = partial(_scan, packed, _most_mismatches(packed, threshold))
+    blocks = [range(i, min(i + ROWS_AT_A_TIME, n)) for i in range(0, n, ROWS_AT_A_TIME)]
+    parts = list(in_order(work, blocks, threads)) or [(np.empty(0, np.int64),) * 3]
+    left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))
+    return Pairs(left, right, n, bbit.resemblance(matches / slots, bits))
+
+
+def nearest(packed: PackedSignatures, queries: PackedSignatures, top: int = 10) -> tuple[Int64Array, Float64Array]:
+    """The stored rows of highest estimated resemblance for each query.
+
+    Parameters
+    ----------
+    packed, queries : PackedSignatures
+        Made with the same parameters.
+    top : int >= 1
+
+    Returns
+    -------
+    (ndarray of int64, ndarray of float64), shape (n_queries, min(top, n_stored))
+        Rows and estimates, best first, ties by row.
+    """
+    if top < 1:
+        raise ParameterError(f"top must be at least 1; {top} was given")
+    count = min(top, len(packed))
+    rows, values = np.empty((len(queries), count), np.int64), np.empty((len(queries), count))
+    everyone = np.arange(len(packed))
+    for query in range(len(queries)):
+        found = queries.estimated_resemblance(query, everyone, other=packed)
+        best = np.lexsort((everyone, -found))[:count]
+        rows[query], values[query] = best, found[best]
+    return rows, values

@@ -1,0 +1,254 @@
+"""A few bits of each slot: b bits, mixtures of several numbers of bits, less than one bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError
+from ..kernels import bbit as kernel
+from ..theory import bbit, fractional, mixture, xor_bits
+from ..theory.mixture import Part
+from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
+from .one_permutation import OnePermutation
+from .permutation import PermutationMinHash
+
+
+def _words(slots: int) -> int:
+    return (slots + 63) // 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Packing:
+    """Base of packings."""
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return what a signature of so many slots is packed into."""
+        raise NotImplementedError
+
+    def layout(self, permutations: int) -> Int64Array:
+        """Return (first word, slots, bits) of each part, int64 of shape (n_parts, 3)."""
+        rows, word = [], 0
+        for part in self.parts(permutations):
+            rows.append((word, part.slots, part.bits))
+            word += _words(part.slots) * part.bits
+        return np.array(rows, np.int64)
+
+    def pack(self, signatures: Signatures) -> PackedSignatures:
+        """Pack signatures.
+
+        Bits come from slot values mixed with their place, so that no structure of the hash shows in them; only signatures of
+        true permutations are cut as they are, since there the densities they carry account for it.
+
+        Parameters
+        ----------
+        signatures : Signatures
+
+        Returns
+        -------
+        PackedSignatures
+
+        Raises
+        ------
+        ParameterError
+            If the number of slots does not suit, a document is empty, or bins are.
+        """
+        slots = np.ascontiguousarray(signatures.values).astype(np.uint64)
+        scheme = signatures.scheme
+        if isinstance(scheme, OnePermutation) and scheme.densify == "none":
+            raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
+        layout = self.layout(slots.shape[1])
+        words = np.zeros((len(slots), self._n_words(slots.shape[1])), np.uint64)
+        self._fill(slots, not isinstance(scheme, PermutationMinHash), layout, words)
+        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)
+
+    def _n_words(self, permutations: int) -> int:
+        return sum(_words(part.slots) * part.bits for part in self.parts(permutations))
+
+    def _fill(self, slots: UInt64Array, remix: bool, layout: Int64Array, words: UInt64Array) -> None:
+        begin = 0
+        for first_word, count, bits in layout.tolist():
+            kernel.pack_planes(slots, begin, begin + count, bits, remix, words, first_word)
+            begin += count
+
+    def estimate(
+        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
+    ) -> tuple[Any, Any]:
+        """Return (unbiased estimate, its standard error) from matches of shape (..., n_parts)."""
+        raise NotImplementedError
+
+    def most_likely(self, matches: Int64Array, permutations: int) -> tuple[Any, Any]:
+        """Return (maximum-likelihood estimate in [0, 1], its standard error) for vanishing densities."""
+        return mixture.most_likely(matches, self.parts(permutations))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BBit(_Packing):
+    """The lowest ``bits`` bits of each slot, as bit planes.
+
+    Parameters
+    ----------
+    bits : int in 1..16, or 32
+
+    Raises
+    ------
+    ParameterError
+        If ``bits`` is out of range.
+
+    Notes
+    -----
+    Memory: k b bits a document, rounded up to whole words a plane. Raw one-permutation bins take one plane more, which tells
+    the filled from the empty ones.
+
+    References
+    ----------
+    Li & König, "b-Bit Minwise Hashing", WWW 2010, algorithm 1, equations 9-11.
+
+    Examples
+    --------
+    >>> import semblance as sb
+    >>> shingles = sb.Shingles.from_arrays(list(range(300)) + list(range(100, 400)), [0, 300, 600])
+    >>> packed = sb.BBit(bits=2).pack(sb.FastSimilarity(permutations=4096).sign(shingles))
+    >>> packed.n_bytes
+    2048
+    >>> abs(packed.estimated_resemblance(0, 1) - 0.5) < 0.05
+    True
+    """
+
+    bits: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the number of bits."""
+        if not (1 <= self.bits <= 16 or self.bits == 32):
+            raise ParameterError(f"bits must lie in 1..16 or be 32; {self.bits} was given")
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return the one part there is."""
+        return (Part(slots=permutations, bits=self.bits),)
+
+    def pack(self, signatures: Signatures) -> PackedSignatures:
+        """Pack signatures; raw one-permutation bins too."""
+        if not (isinstance(signatures.scheme, OnePermutation) and signatures.scheme.densify == "none"):
+            return _Packing.pack(self, signatures)
+        slots = signatures.values.astype(np.uint64)
+        filled = (signatures.values != 0xFFFFFFFF).astype(np.uint64)
+        layout = self.layout(slots.shape[1])
+        width = _words(slots.shape[1])
+        words = np.zeros((len(slots), width * (self.bits + 1)), np.uint64)
+        kernel.pack_planes(slots, 0, slots.shape[1], self.bits, True, words, 0)
+        kernel.pack_planes(filled, 0, slots.shape[1], 1, False, words, width * self.bits)
+        return PackedSignatures(words, layout, self, signatures.scheme, signatures.shingling, None, has_empty=True)
+
+    def estimate(
+        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
+    ) -> tuple[Any, Any]:
+        """Return (unbiased estimate, its standard error) from matches of shape (..., 1)."""
+        share = matches[..., 0] / permutations
+        found = bbit.resemblance(share, self.bits, density_left, density_right)
+        _, c2 = bbit.constants(self.bits, density_left, density_right)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            error = np.sqrt(np.maximum(share * (1.0 - share), 0.0) / permutations) / (1.0 - c2)
+        return found, error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fractional(_Packing):
+    """Slots with different numbers of bits: f bits a slot on average, for storage in finer steps.
+
+    Parameters
+    ----------
+    shares : sequence of (bits, share)
+        A share of the slots, in the order given, keeps so many bits; shares sum to 1 and must make whole numbers of slots.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 11-16 and 39-43 (17, 20, 42 corrected).
+    """
+
+    shares: Sequence[tuple[int, float]]
+
+    def __post_init__(self) -> None:
+        """Check the shares."""
+        object.__setattr__(self, "shares", tuple((int(b), float(w)) for b, w in self.shares))
+        fractional.check_parts(self.shares)
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return the parts; raises ParameterError where shares do not make whole numbers of slots."""
+        counts = [share * permutations for _, share in self.shares]
+        if any(abs(count - round(count)) > 1e-6 or round(count) < 1 for count in counts):
+            raise ParameterError(f"the shares {self.shares} of {permutations} slots are no whole numbers of slots")
+        return tuple(Part(slots=round(c), bits=b) for c, (b, _) in zip(counts, self.shares, strict=True))
+
+    def estimate(
+        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
+    ) -> tuple[Any, Any]:
+        """Return (pooled unbiased estimate, its standard error) from matches of shape (..., n_parts)."""
+        found = fractional.resemblance(matches.sum(-1) / permutations, self.shares, density_left, density_right)
+        spread, slope = 0.0, 0.0
+        for i, (bits, share) in enumerate(self.shares):
+            e = matches[..., i] / round(share * permutations)
+            spread = spread + share * e * (1.0 - e)
+            slope = slope + share * (1.0 - bbit.constants(bits, density_left, density_right)[1])
+        return found, np.sqrt(spread / permutations) / slope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XorBits(_Packing):
+    """One stored bit for every ``combined`` slots: the XOR of their lowest bits. For high resemblances.
+
+    Parameters
+    ----------
+    combined : int >= 1
+        It need not be a power of two; the best for sparse sets is about 0.8 / (1 - R).
+
+    Raises
+    ------
+    ParameterError
+        If it is below 1, or does not divide the number of slots when packing.
+
+    References
+    ----------
+    Li & König, WWW 2010, section 5.3; f-fractional bit minwise hashing, equations 27-34 (29, 30, 32 corrected).
+    """
+
+    combined: int = 2
+
+    def __post_init__(self) -> None:
+        """Check the number combined."""
+        if self.combined < 1:
+            raise ParameterError(f"combined must be at least 1; {self.combined} was given")
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return the one part; raises ParameterError where ``combined`` does not divide the number of slots."""
+        if permutations % self.combined:
+            raise ParameterError(f"{permutations} slots cannot be combined by {self.combined}: it must divide them")
+        return (Part(slots=permutations // self.combined, bits=1, combined=self.combined),)
+
+    def _fill(self, slots: UInt64Array, remix: bool, layout: Int64Array, words: UInt64Array) -> None:
+        kernel.pack_xor(slots, self.combined, int(layout[0, 1]), remix, words)
+
+    def estimate(
+        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
+    ) -> tuple[Any, Any]:
+        """Return (estimate, its standard error) from matches of shape (..., 1); biased by the root, see the theory."""
+        samples = permutations // self.combined
+        share = matches[..., 0] / samples
+        found = xor_bits.resemblance(share, self.combined, density_left, density_right)
+        _, c2 = bbit.constants(1, density_left, density_right)
+        rho = np.maximum(2.0 * share - 1.0, 1.0 / samples) ** (1.0 / self.combined)
+        spread = (1.0 - rho ** (2.0 * self.combined)) / rho ** (2.0 * self.combined - 2.0)
+        return found, np.sqrt(np.maximum(spread, 0.0) / samples) / (2.0 * self.combined * (1.0 - c2))
+
+
+def unpack(packed: PackedSignatures) -> list[NDArray[np.uint64]]:
+    """Return the codes of each part, uint64 of shape (n_documents, slots)."""
+    out = []
+    for first_word, slots, bits in packed.layout.tolist():
+        codes = np.empty((len(packed.words), slots), np.uint64)
+        kernel.unpack_planes(packed.words, first_word, slots, bits, codes)
+        out.append(codes)
+    return out
