@@ -37,9 +37,7 @@ def _named(value: Any) -> dict[str, Any]:
 def _shingling_header(shingling: object) -> Any:
     if isinstance(shingling, Shingling):
         if shingling.tokenizer is not None:
-            raise ParameterError(
-                "signatures of a tokenizer of your own cannot be saved: nothing in a file could tell which it was"
-            )
+            raise ParameterError("signatures of your own tokenizer cannot be saved: no file could tell which it was")
         return {k: v for k, v in asdict(shingling).items() if k != "tokenizer"} | {"unicode": shingling.to_dict()["unicode"]}
     return str(shingling)
 
@@ -105,9 +103,7 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
         raise InputDataError(f"{path}: not a file of signatures")
     version = int.from_bytes(data[8:12], "little")
     if version > VERSION:
-        raise InputDataError(
-            f"{path}: format version {version} is newer than this program knows ({VERSION}); upgrade semblance"
-        )
+        raise InputDataError(f"{path}: format version {version} is newer than {VERSION}, the newest known here; upgrade")
     if len(data) < 48 or hashlib.blake2b(data[:-32], digest_size=32).digest() != data[-32:]:
         raise InputDataError(f"{path}: damaged or cut short: the checksum does not fit")
     end = 16 + int.from_bytes(data[12:16], "little")

@@ -19,7 +19,7 @@ def _most_mismatches(packed: PackedSignatures, threshold: float) -> int:
     """Mismatches at which the estimate still reaches the threshold."""
     _, slots, bits = packed.layout[0].tolist()
     needed = float(bbit.match_probability(max(threshold, 0.0), bits)) * slots
-    return slots - int(np.ceil(needed - 1e-9))
+    return int(slots - np.ceil(needed - 1e-9))
 
 
 def _scan(packed: PackedSignatures, most: int, rows: range) -> tuple[Int64Array, Int64Array, Int64Array]:
@@ -57,12 +57,8 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, threads: int = 1)
     -----
     Time: n^2 / 2 comparisons, most of which stop early; about 1e9 a second at 128 bits on a core.
     """
-    if (
-        len(packed.layout) != 1
-        or packed.has_empty
-        or packed.densities is not None
-        or packed.permutations != packed.layout[0, 1]
-    ):
+    plain = len(packed.layout) == 1 and not packed.has_empty and packed.densities is None
+    if not plain or packed.permutations != packed.layout[0, 1]:
         raise ParameterError("pairs_above takes signatures packed by BBit, hashed and without empty slots")
     if not 0.0 <= threshold <= 1.0:
         raise ParameterError(f"threshold must lie in [0, 1]; {threshold} was given")

@@ -188,7 +188,8 @@ class Fractional(_Packing):
     ) -> tuple[Any, Any]:
         """Return (pooled unbiased estimate, its standard error) from matches of shape (..., n_parts)."""
         found = fractional.resemblance(matches.sum(-1) / permutations, self.shares, density_left, density_right)
-        spread, slope = 0.0, 0.0
+        spread: Any = 0.0
+        slope: Any = 0.0
         for i, (bits, share) in enumerate(self.shares):
             e = matches[..., i] / round(share * permutations)
             spread = spread + share * e * (1.0 - e)

@@ -68,9 +68,7 @@ class SetSketches:
     def merge(self, other: SetSketches) -> SetSketches:
         """Return the sketches of the unions of rows with equal numbers: the larger of each pair of registers."""
         if other.scheme != self.scheme or other.shingling != self.shingling or len(other) != len(self):
-            raise IncompatibleSketchError(
-                f"{len(self)} sketches of {self.scheme} cannot merge with {len(other)} of {other.scheme}"
-            )
+            raise IncompatibleSketchError(f"{len(self)} of {self.scheme} cannot merge with {len(other)} of {other.scheme}")
         return SetSketches(np.maximum(self.registers, other.registers), self.scheme, self.shingling)
 
 

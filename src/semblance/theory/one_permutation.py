@@ -202,7 +202,7 @@ def superminhash_ratio(permutations: int, union_size: int) -> float:
     steps = np.arange(1.0, k)
     scale = (f - 1.0) * np.log(k - 1.0) + f * np.log(k)
 
-    def term(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def term(x: Float) -> Float:
         with np.errstate(divide="ignore"):
             return np.exp(f * np.log(steps) + f * np.log(x) - scale)
 
