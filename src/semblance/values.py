@@ -187,7 +187,7 @@ class Signatures:
         Returns
         -------
         float or ndarray of float64, or a pair of them
-            The unbiased estimate in [0, 1] (nan where a document is empty); with ``with_error`` also its standard error.
+            The unbiased estimate in [0, 1] (nan where both documents are empty); with ``with_error`` also its standard error.
 
         Raises
         ------

@@ -56,9 +56,9 @@ class SlotScheme:
         return Signatures(self.sign_values(shingles.values, shingles.offsets), self, shingles.parameters)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error under independent slots) over the last axis."""
+        """Return (share of equal slots, its standard error under independent slots) over the last axis; nan if both are empty."""
         resemblance = np.mean(left == right, axis=-1)
-        empty = (left[..., 0] == EMPTY) | (right[..., 0] == EMPTY)
-        resemblance = np.where(empty, np.nan, resemblance)
+        both_empty = (left[..., 0] == EMPTY) & (right[..., 0] == EMPTY)
+        resemblance = np.where(both_empty, np.nan, resemblance)
         error = theory.standard_error(resemblance, self.permutations)
         return (float(resemblance), float(error)) if resemblance.ndim == 0 else (resemblance, error)

@@ -62,6 +62,12 @@ class _Packing:
         if isinstance(scheme, OnePermutation) and scheme.densify == "none":
             raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
         layout = self.layout(slots.shape[1])
+        empty = np.flatnonzero((signatures.values == np.iinfo(signatures.values.dtype).max).all(1))
+        if len(empty):
+            raise ParameterError(
+                f"document {empty[0]} is empty, and {len(empty) - 1} more: bits cannot tell an empty set from others; "
+                "leave such documents out before signing"
+            )
         words = np.zeros((len(slots), self._n_words(slots.shape[1])), np.uint64)
         self._fill(slots, not isinstance(scheme, PermutationMinHash), layout, words)
         return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)

@@ -65,7 +65,7 @@ class PermutationMinHash:
         return Signatures(out, self, "integers", densities)
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error) over the last axis; nan where a set is empty."""
-        share = np.where((left[..., 0] == EMPTY) | (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
+        """Return (share of equal slots, its standard error) over the last axis; nan where both sets are empty."""
+        share = np.where((left[..., 0] == EMPTY) & (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
         error = theory.standard_error(share, self.permutations)
         return share[()], error[()]

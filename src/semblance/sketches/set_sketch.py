@@ -51,18 +51,19 @@ class SetSketches:
         found = setsketch.most_likely_resemblance(
             (a > b).sum(-1), (a < b).sum(-1), self.scheme.permutations, np.clip(share, 1e-9, 1 - 1e-9), self.scheme.base
         )
-        return np.where((n_left == 0) | (n_right == 0), np.nan, found)[()], n_left, n_right
+        found = np.where((n_left == 0) | (n_right == 0), 0.0, found)
+        return np.where((n_left == 0) & (n_right == 0), np.nan, found)[()], n_left, n_right
 
     def estimated_resemblance(self, left: ArrayLike, right: ArrayLike, *, other: SetSketches | None = None) -> Any:
         """Estimate the resemblance of rows ``left`` and rows ``right`` (of ``other``): the most likely one given both
-        cardinalities; nan where a document is empty."""
+        cardinalities; 0 where one document is empty, nan where both are."""
         return self._joint(left, right, other)[0]
 
     def estimated_containment(self, left: ArrayLike, right: ArrayLike, *, other: SetSketches | None = None) -> Any:
         """Estimate the share of the shingles of rows ``left`` that rows ``right`` have too, cut to 1."""
         found, n_left, n_right = self._joint(left, right, other)
-        empty = np.isnan(found)
-        share = minhash.containment(np.where(empty, 0.0, found), np.where(empty, 1.0, n_left), n_right)
+        empty = n_left == 0
+        share = minhash.containment(np.where(empty, 0.0, found), np.maximum(n_left, 1.0), n_right)
         return np.where(empty, np.nan, np.minimum(share, 1.0))[()]
 
     def merge(self, other: SetSketches) -> SetSketches:

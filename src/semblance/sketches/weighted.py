@@ -121,7 +121,7 @@ class _WeightedScheme:
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
         """Return (share of equal slots, its standard error under independent slots) over the last axis."""
-        share = np.where((left[..., 0] == EMPTY) | (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
+        share = np.where((left[..., 0] == EMPTY) & (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
         return share[()], theory.standard_error(share, self.permutations)[()]
 
 

@@ -1,0 +1,92 @@
+"""Hash families and permutations equal Python's big integers; permutations permute."""
+
+import numpy as np
+import pytest
+from conftest import JIT_OFF
+from naive import families as naive
+from naive.hashing import derive, fmix64
+
+import semblance as sb
+from semblance import hashing
+
+KEYS = [0, 1, 2, 255, 256, 65535, 65536, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0x123456789ABCDEF0]
+
+
+@pytest.mark.parametrize("seed", [0, 7, (1 << 64) - 1])
+def test_families_equal_big_integers(seed):
+    keys = np.array(KEYS, np.uint64)
+    assert hashing.MultiplyShift(seed=seed).hash(keys).tolist() == [naive.multiply_shift(k, seed) for k in KEYS]
+    assert hashing.FourUniversal(seed=seed).hash(keys).tolist() == [naive.four_universal(k, seed) for k in KEYS]
+    assert hashing.MixedTabulation(seed=seed).hash(keys).tolist() == [naive.mixed_tabulation(k, seed) for k in KEYS]
+    key = derive(seed, "mixer", 1)[0]
+    assert hashing.KeyedMixer(seed=seed).hash(keys).tolist() == [fmix64(k ^ key) for k in KEYS]
+
+
+@pytest.mark.parametrize("universe", [1, 2, 3, 4, 5, 63, 64, 65, 1000] + ([] if JIT_OFF else [70_000]))
+def test_permutations_permute(universe):
+    places = hashing.Permutation(universe=universe, seed=3).apply(np.arange(universe))
+    assert sorted(places.tolist()) == list(range(universe))
+    rounds = derive(3, "permutation", hashing.ROUNDS)
+    assert places[:50].tolist() == [naive.permute(k, universe, rounds) for k in range(min(50, universe))]
+
+
+def test_permutation_of_all_64_bit_integers():
+    keys = np.array(KEYS, np.uint64)
+    places = hashing.Permutation(universe=1 << 64, seed=5).apply(keys)
+    rounds = derive(5, "permutation", hashing.ROUNDS)
+    assert places.tolist() == [naive.permute(k, 1 << 64, rounds) for k in KEYS]
+    assert len(set(places.tolist())) == len(KEYS)
+
+
+def test_permutations_are_uniform_enough(rng):
+    """Each place is equally likely for each element: chi squared over seeds, within five standard deviations."""
+    universe, n = 11, 200 if JIT_OFF else 4000
+    counts = np.zeros((universe, universe))
+    for seed in range(n):
+        counts[
+            np.arange(universe), hashing.Permutation(universe=universe, seed=seed).apply(np.arange(universe)).astype(int)
+        ] += 1
+    expected = n / universe
+    chi = ((counts - expected) ** 2 / expected).sum()
+    freedom = (universe - 1) ** 2
+    assert abs(chi - freedom) < 5 * (2 * freedom) ** 0.5
+
+
+@pytest.mark.skipif(JIT_OFF, reason="a thousand seeds are for compiled code")
+@pytest.mark.parametrize("family", [hashing.MixedTabulation, hashing.KeyedMixer])
+@pytest.mark.parametrize("kind", ["interval", "progression"])
+def test_good_families_are_minwise_on_structured_sets(family, kind):
+    """Each of 40 elements is the minimum equally often, over 2,000 seeds."""
+    keys = np.arange(40, dtype=np.uint64) * np.uint64(1 if kind == "interval" else 1 << 20)
+    n = 2000
+    winners = np.bincount([int(np.argmin(family(seed=s).hash(keys))) for s in range(n)], minlength=40)
+    chi = ((winners - n / 40) ** 2 / (n / 40)).sum()
+    assert abs(chi - 39) < 5 * (2 * 39) ** 0.5
+
+
+@pytest.mark.skipif(JIT_OFF, reason="thousands of seeds are for compiled code")
+def test_multiply_shift_is_not_minwise_on_an_interval():
+    """Why keys are mixed first: the ends of an interval win too often."""
+    keys = np.arange(40, dtype=np.uint64)
+    n = 4000
+    winners = np.bincount([int(np.argmin(hashing.MultiplyShift(seed=s).hash(keys))) for s in range(n)], minlength=40)
+    chi = ((winners - n / 40) ** 2 / (n / 40)).sum()
+    assert chi > 39 + 10 * (2 * 39) ** 0.5
+
+
+def test_shuffled_is_a_permutation():
+    assert sorted(hashing.shuffled(100, 5).tolist()) == list(range(100))
+    assert hashing.shuffled(100, 5).tolist() == hashing.shuffled(100, 5).tolist() != hashing.shuffled(100, 6).tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hashing.MultiplyShift(seed=-1), lambda: hashing.Permutation(universe=0), lambda: hashing.Permutation(universe=5, seed=-1),
+        lambda: hashing.Permutation(universe=5).apply([5]), lambda: hashing.shuffled(0, 1),
+        lambda: sb.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: sb.PermutationMinHash(universe=9, permutations=0),
+    ],
+)  # fmt: skip
+def test_wrong_parameters(call):
+    with pytest.raises(sb.ParameterError):
+        call()

@@ -1,0 +1,145 @@
+"""Packing and counting equal their twins, for all bits and lengths."""
+
+import numpy as np
+import pytest
+from conftest import JIT_OFF
+from naive import families as naive
+
+import semblance as sb
+from semblance.sketches.packed import unpack
+
+
+def random_signatures(rng, n, permutations):
+    values = rng.integers(0, 1 << 32, (n, permutations), dtype=np.uint32)
+    values[1] = np.where(rng.random(permutations) < 0.5, values[0], values[1])
+    values[2] = values[0]
+    values[values == 0xFFFFFFFF] = 0
+    return sb.Signatures(values, sb.FastSimilarity(permutations=permutations), "made up")
+
+
+@pytest.mark.parametrize("permutations", [1, 63, 64, 65, 130])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 7, 8, 16, 32])
+def test_codes_and_matches_equal_twins(rng, permutations, bits):
+    signatures = random_signatures(rng, 4, permutations)
+    packed = sb.BBit(bits=bits).pack(signatures)
+    codes = [naive.codes(row.tolist(), bits, True) for row in signatures.values]
+    assert unpack(packed)[0].tolist() == codes
+    left, right = np.triu_indices(4, 1)
+    expected = [sum(a == b for a, b in zip(codes[i], codes[j], strict=True)) for i, j in zip(left, right, strict=True)]
+    assert packed.matches(left, right)[:, 0].tolist() == expected
+    if bits in (1, 2, 4, 8, 16) and not (JIT_OFF and bits > 4):
+        assert naive.matches_by_table(codes[0], codes[1], bits) == expected[0]
+    assert packed.matches(0, 2).tolist() == [permutations], "padding does not count"
+
+
+@pytest.mark.parametrize("combined", [1, 2, 3, 5])
+def test_xored_bits_equal_twin(rng, combined):
+    signatures = random_signatures(rng, 3, 30 * combined)
+    packed = sb.XorBits(combined=combined).pack(signatures)
+    bits = []
+    for row in signatures.values.tolist():
+        single = naive.codes(row, 1, True)
+        bits.append([sum(single[combined * j : combined * (j + 1)]) % 2 for j in range(30)])
+    assert unpack(packed)[0].tolist() == bits
+    assert packed.matches(0, 1).tolist() == [sum(a == b for a, b in zip(bits[0], bits[1], strict=True))]
+
+
+def test_fractions_keep_the_order_of_slots(rng):
+    signatures = random_signatures(rng, 3, 100)
+    packed = sb.Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
+    row = signatures.values[1].tolist()
+    first, second = unpack(packed)
+    assert first[1].tolist() == naive.codes(row, 1, True)[:70]
+    assert second[1].tolist() == naive.codes(row, 5, True)[70:]
+    assert packed.matches(0, 2).tolist() == [70, 30]
+    assert packed.n_bytes == 3 * 8 * (2 + 5)
+
+
+def test_rotation_equals_twin(rng):
+    bins = rng.integers(0, 1 << 31, (5, 16), dtype=np.uint32)
+    bins[rng.random((5, 16)) < 0.6] = 0xFFFFFFFF
+    bins[4] = 0xFFFFFFFF
+    scheme = sb.OnePermutation(permutations=16, densify="rotation")
+    assert scheme._filled(bins).tolist() == [naive.rotate(row.tolist()) for row in bins]
+
+
+@pytest.mark.parametrize("densify", ["optimal", "reverse"])
+def test_filled_bins_copy_filled_ones(rng, densify):
+    bins = rng.integers(0, 1 << 31, (20, 32), dtype=np.uint32)
+    bins[rng.random((20, 32)) < 0.7] = 0xFFFFFFFF
+    bins[7] = 0xFFFFFFFF
+    filled = sb.OnePermutation(permutations=32, densify=densify)._filled(bins)
+    for before, after in zip(bins, filled, strict=True):
+        if (before == 0xFFFFFFFF).all():
+            assert (after == 0xFFFFFFFF).all()
+        else:
+            assert set(after.tolist()) <= set(before[before != 0xFFFFFFFF].tolist())
+            assert (after[before != 0xFFFFFFFF] == before[before != 0xFFFFFFFF]).all()
+
+
+def test_golden_example_of_one_permutation():
+    """The report's: three sets under one permutation of 16, four bins; (X, Y): 1/3, (X, Z): 0/4, (Y, Z): 1/4."""
+    empty = 0xFFFFFFFF
+    bins = []
+    for image in ({2, 4, 7, 13}, {0, 3, 6, 13}, {0, 1, 10, 12}):
+        bins.append([min([p - 4 * b for p in image if 4 * b <= p < 4 * b + 4], default=empty) for b in range(4)])
+    assert bins == [[2, 0, empty, 1], [0, 2, empty, 1], [0, empty, 2, 0]]
+    scheme = sb.OnePermutation(permutations=4)
+    values = np.array(bins, np.uint32)
+    found = scheme.estimate(values[[0, 0, 1]], values[[1, 2, 2]])[0]
+    assert found.tolist() == [1 / 3, 0.0, 1 / 4]
+
+
+def test_empty_and_identical_documents():
+    shingles = sb.shingle(["", "a b c d e f g", "a b c d e f g"])
+    for scheme in (sb.FastSimilarity(permutations=64), sb.MinHash(permutations=64), sb.OnePermutation(permutations=64)):
+        signatures = scheme.sign(shingles)
+        assert signatures.estimated_resemblance(0, 1) == 0.0
+        assert np.isnan(signatures.estimated_resemblance(0, 0))
+        assert signatures.estimated_resemblance(1, 2) == 1.0
+        packings = [sb.BBit(bits=1), sb.BBit(bits=3), sb.BBit(bits=32)]
+        if not isinstance(scheme, sb.OnePermutation):
+            packings += [sb.Fractional(shares=[(1, 0.5), (2, 0.5)]), sb.XorBits(combined=2), sb.XorBits(combined=4)]
+        full = scheme.sign(sb.shingle(["a b c d e f g"] * 2))
+        for packing in packings:
+            assert packing.pack(full).estimated_resemblance(0, 1) == pytest.approx(1.0), packing
+            if not isinstance(scheme, sb.OnePermutation):
+                with pytest.raises(sb.ParameterError, match="document 0 is empty"):
+                    packing.pack(signatures)
+    bins = sb.BBit(bits=1).pack(sb.OnePermutation(permutations=64).sign(shingles))
+    assert np.isnan(bins.estimated_resemblance(0, 0)) and bins.estimated_resemblance(0, 1) == 0.0
+
+
+def test_exhaustive_search_equals_all_estimates(rng):
+    signatures = random_signatures(rng, 40, 96)
+    signatures.values[20:] = np.where(rng.random((20, 96)) < 0.7, signatures.values[:20], signatures.values[20:])
+    for bits in (1, 2, 5):
+        packed = sb.BBit(bits=bits).pack(signatures)
+        left, right = np.triu_indices(40, 1)
+        every = packed.estimated_resemblance(left, right)
+        for threshold in (0.0, 0.3, 0.6, 1.0):
+            found = sb.pairs_above(packed, threshold, threads=2)
+            chosen = every >= threshold - 1e-12
+            assert found.left.tolist() == left[chosen].tolist()
+            assert found.right.tolist() == right[chosen].tolist()
+            np.testing.assert_allclose(found.resemblance, every[chosen])
+        rows, values = sb.nearest(packed, packed, top=3)
+        assert rows[:, 0].tolist() == [0, 1, 0, *range(3, 40)], "row 2 equals row 0, which comes first"
+        assert (np.diff(values, axis=1) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: sb.BBit(bits=0), lambda s: sb.BBit(bits=17), lambda s: sb.XorBits(combined=0),
+        lambda s: sb.XorBits(combined=7).pack(s), lambda s: sb.Fractional(shares=[(1, 0.5)]),
+        lambda s: sb.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s), lambda s: sb.OnePermutation(densify="maybe"),
+        lambda s: sb.BBit().pack(s).matches(0, 99), lambda s: sb.pairs_above(sb.XorBits().pack(s), 0.5),
+        lambda s: sb.pairs_above(sb.BBit().pack(s), 1.5), lambda s: sb.nearest(sb.BBit().pack(s), sb.BBit().pack(s), 0),
+        lambda s: sb.XorBits().pack(sb.OnePermutation(permutations=64).sign(sb.shingle(["a"]))),
+        lambda s: sb.BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=sb.BBit(bits=2).pack(s)),
+    ],
+)  # fmt: skip
+def test_wrong_parameters(rng, call):
+    with pytest.raises((sb.ParameterError, sb.IncompatibleSketchError)):
+        call(random_signatures(rng, 3, 64))

@@ -1,0 +1,73 @@
+"""Twins of hash families, permutations and packing, in Python integers."""
+
+from naive.hashing import MASK, derive, fmix64
+
+TABLE = [bin(i).count("1") for i in range(1 << 16)]
+
+
+def multiply_shift(key, seed):
+    """2-universal."""
+    a, b = derive(seed, "multiply-shift", 2)
+    return ((a * (key & 0xFFFFFFFF) + b) & MASK) >> 32
+
+
+def four_universal(key, seed):
+    """Three tables."""
+    t = derive(seed, "four-universal", 1 << 18)
+    x, y = key & 0xFFFF, (key >> 16) & 0xFFFF
+    return t[x] ^ t[(1 << 16) + y] ^ t[(1 << 17) + x + y]
+
+
+def mixed_tabulation(key, seed):
+    """Eight characters, eight derived ones."""
+    t = derive(seed, "mixed tabulation", 3 * 2048)
+    value = derived = 0
+    for c in range(8):
+        byte = (key >> (8 * c)) & 0xFF
+        value ^= t[c * 256 + byte]
+        derived ^= t[2048 + c * 256 + byte]
+    for c in range(8):
+        value ^= t[4096 + c * 256 + ((derived >> (8 * c)) & 0xFF)]
+    return value
+
+
+def permute(key, universe, round_keys):
+    """Feistel network, walked until inside."""
+    half = max(1, ((universe - 1).bit_length() + 1) // 2)
+    mask = (1 << half) - 1
+    while True:
+        left, right = key >> half, key & mask
+        for k in round_keys:
+            left, right = right, left ^ (fmix64(right ^ k) & mask)
+        key = left << half | right
+        if key < universe:
+            return key
+
+
+def codes(slots, bits, remix):
+    """The bits kept of each slot."""
+    return [(fmix64(s ^ fmix64(j + 1)) if remix else s) & ((1 << bits) - 1) for j, s in enumerate(slots)]
+
+
+def matches_by_table(left, right, bits):
+    """The papers' way for 1, 2, 4, 8 and 16 bits: lanes in words, an XOR, and a table that counts zero lanes of 16 bits."""
+    lanes = 16 // bits
+    zero_lanes = [sum((v >> (bits * i)) & ((1 << bits) - 1) == 0 for i in range(lanes)) for v in range(1 << 16)]
+    total = 0
+    for at in range(0, len(left), lanes):
+        a, b = (sum(c << (bits * i) for i, c in enumerate(side[at : at + lanes])) for side in (left, right))
+        total += zero_lanes[a ^ b] - (lanes - len(left[at : at + lanes]))
+    return total
+
+
+def rotate(slots):
+    """Densification by rotation."""
+    empty, t = 0xFFFFFFFF, len(slots)
+    out = list(slots)
+    for j in range(t):
+        d = 0
+        while d < t and slots[(j + d) % t] == empty:
+            d += 1
+        if 0 < d < t:
+            out[j] = fmix64(slots[(j + d) % t] | (d << 32)) >> 32
+    return out

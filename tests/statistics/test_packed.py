@@ -1,0 +1,226 @@
+"""Packed, one-permutation, weighted and SetSketch estimates lie within the errors that theory gives."""
+
+import numpy as np
+import pytest
+from statistics_sets import pairs_of_sets
+
+import semblance as sb
+from semblance.theory import bbit, fractional, one_permutation, setsketch, xor_bits
+
+
+def rows(shingles):
+    left = np.arange(0, len(shingles), 2)
+    return left, left + 1
+
+
+@pytest.mark.parametrize("scheme", [sb.MinHash, sb.FastSimilarity])
+@pytest.mark.parametrize("bits", [1, 2, 4])
+@pytest.mark.parametrize("union", [8, 16, 300])
+def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng, scheme, bits, union):
+    """Also for tiny sets: the lowest bits of an affine hash would inflate it tenfold (E17)."""
+    n, k = 5000, 128
+    shingles, exact = pairs_of_sets(rng, n, union, 0.5)
+    signatures = scheme(permutations=k, seed=9).sign(shingles)
+    whole = signatures.estimated_resemblance(*rows(shingles))
+    found = sb.BBit(bits=bits).pack(signatures).estimated_resemblance(*rows(shingles))
+    expected = bbit.scheme_variance(whole.var(), exact, bits, k)
+    assert abs(found.mean() - exact) < 4 * (bbit.variance(exact, bits, k) / n) ** 0.5
+    assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
+    if scheme is sb.MinHash:
+        assert abs(found.var() / bbit.variance(exact, bits, k) - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_true_permutations_need_their_densities(rng):
+    """E16: OF-AND at D = 1,000: unbiased with the densities, off by -.09 without."""
+    universe, left, right, common = 1000, 570, 554, 489
+    n, k = 300, 64
+    values, offsets = [], [0]
+    for _ in range(n):
+        pool = rng.permutation(universe)
+        one, other = pool[:left], pool[left - common : left - common + right]
+        values += [one, other]
+        offsets += [offsets[-1] + left, offsets[-1] + left + right]
+    signatures = sb.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
+    exact = common / (left + right - common)
+    pairs = np.arange(0, 2 * n, 2), np.arange(1, 2 * n, 2)
+    packed = sb.BBit(bits=1).pack(signatures)
+    found = packed.estimated_resemblance(*pairs)
+    error = (bbit.variance(exact, 1, k, left / universe, right / universe) / n) ** 0.5
+    assert abs(found.mean() - exact) < 4 * error + 0.55 / universe
+    blind = sb.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
+    assert blind.estimated_resemblance(*pairs).mean() - exact == pytest.approx(-0.089, abs=0.01)
+    whole = signatures.estimated_resemblance(*pairs)
+    assert abs(whole.mean() - exact) < 4 * (exact * (1 - exact) / k / n) ** 0.5
+
+
+@pytest.mark.parametrize("resemblance", [0.5, 0.9])
+def test_fractions(rng, resemblance):
+    n, k = 4000, 128
+    shingles, exact = pairs_of_sets(rng, n, 200, resemblance)
+    packed = sb.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(sb.MinHash(permutations=k, seed=3).sign(shingles))
+    found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
+    variance = fractional.variance(exact, [(1, 0.5), (8, 0.5)], k)
+    assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+    assert np.median(error) == pytest.approx(variance**0.5, rel=0.05)
+    likely = packed.estimated_resemblance(*rows(shingles), most_likely=True)
+    assert abs(likely.var() / fractional.best_variance(exact, [(1, 0.5), (8, 0.5)], k) - 1) < 4 * (2 / n) ** 0.5 + 0.05
+
+
+@pytest.mark.parametrize("combined", [2, 3, 4])
+def test_xored_bits(rng, combined):
+    n, samples = 3000, 1024
+    shingles, exact = pairs_of_sets(rng, n, 200, 0.9)
+    packed = sb.XorBits(combined=combined).pack(sb.MinHash(permutations=combined * samples, seed=3).sign(shingles))
+    found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
+    variance = xor_bits.variance(exact, combined, samples)
+    assert abs(found.mean() - exact - xor_bits.bias(exact, combined, samples)) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5 + 0.02
+    assert np.median(error) == pytest.approx(variance**0.5, rel=0.05)
+
+
+@pytest.mark.parametrize("union", [8, 32, 64, 300])
+def test_one_permutation(rng, union):
+    n, k = 6000, 64
+    shingles, exact = pairs_of_sets(rng, n, union, 0.5)
+    raw = sb.OnePermutation(permutations=k, seed=4)
+    signatures = raw.sign(shingles)
+    kinds = {
+        "none": one_permutation.variance,
+        "rotation": one_permutation.rotation_variance,
+        "optimal": one_permutation.optimal_variance,
+    }
+    for kind, theory in kinds.items():
+        filled = signatures if kind == "none" else raw.fill(signatures, kind)
+        found = filled.estimated_resemblance(*rows(shingles))
+        variance = theory(exact, union, k)
+        assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5, kind
+        assert abs(found.var() / variance - 1) < 4 * (3 / n) ** 0.5, kind
+    reverse = raw.fill(signatures, "reverse").estimated_resemblance(*rows(shingles))
+    assert abs(reverse.mean() - exact) < 4 * (reverse.var() / n) ** 0.5
+    assert reverse.var() < one_permutation.optimal_variance(exact, union, k) * (1 + 4 * (2 / n) ** 0.5)
+
+
+@pytest.mark.parametrize("bits", [1, 4])
+def test_bits_of_raw_bins(rng, bits):
+    """b bits and a plane of filled bins: unbiased; at 1 bit and f = k / 2 about half the variance of classic 1-bit."""
+    n, k, union = 6000, 64, 32
+    shingles, exact = pairs_of_sets(rng, n, union, 0.5)
+    packed = sb.BBit(bits=bits).pack(sb.OnePermutation(permutations=k, seed=4).sign(shingles))
+    found = packed.estimated_resemblance(*rows(shingles))
+    assert abs(found.mean() - exact) < 4 * (found.var() / n) ** 0.5
+    if bits == 1:
+        assert abs(found.var() * k / 0.386 - 1) < 4 * (2 / n) ** 0.5 + 4 * (2 / 20000) ** 0.5
+
+
+def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
+    """Copies of one value get different bits: variance as theory says (.791 / k), not 1.059 / k."""
+    n, k, union = 6000, 64, 32
+    shingles, exact = pairs_of_sets(rng, n, union, 0.5)
+    signatures = sb.OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
+    found = sb.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
+    expected = bbit.scheme_variance(one_permutation.optimal_variance(exact, union, k), exact, 1, k)
+    assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_clipping_trades_bias_for_error(rng):
+    """R = .05, b = 1, k = 128: MSE .0078 raw, .0048 clipped, bias +.016."""
+    shingles, exact = pairs_of_sets(rng, 6000, 400, 0.05)
+    packed = sb.BBit(bits=1).pack(sb.MinHash(permutations=128, seed=8).sign(shingles))
+    raw, clipped = (packed.estimated_resemblance(*rows(shingles), clip=clip) for clip in (False, True))
+    assert raw.min() < 0 <= clipped.min()
+    assert ((raw - exact) ** 2).mean() == pytest.approx(0.00778, rel=0.08)
+    assert ((clipped - exact) ** 2).mean() == pytest.approx(0.00479, rel=0.08)
+    assert clipped.mean() - exact == pytest.approx(0.016, abs=0.004)
+
+
+def weighted_pair(rng, n=40):
+    left = rng.lognormal(0, 1, n)
+    right = left * np.exp(rng.normal(0, 0.5, n))
+    right[30:] = 0
+    keys = np.arange(n)
+    return sb.WeightedSets.from_arrays(np.concatenate([keys, keys]), np.concatenate([left, right]), [0, n, 2 * n]), left, right
+
+
+def test_exact_weighted_resemblances(rng):
+    sets, left, right = weighted_pair(rng)
+    assert sets.resemblance(0, 1) == pytest.approx(np.minimum(left, right).sum() / np.maximum(left, right).sum())
+    p, q = left / left.sum(), right / right.sum()
+    expected = sum(1 / sum(max(p[j] / p[i], q[j] / q[i]) for j in range(40)) for i in range(30))
+    assert sets.probability_resemblance(0, 1) == pytest.approx(expected)
+    counts = sb.WeightedSets.from_arrays([5, 5, 6, 5, 7], [1, 1, 1, 1, 0], [0, 3, 5])
+    assert counts.weights.tolist() in ([2.0, 1.0, 1.0], [1.0, 2.0, 1.0])
+    assert counts.resemblance(0, 1) == 1 / 3
+    for values, weights, offsets in (
+        ([1], [-1.0], [0, 1]),
+        ([1], [np.nan], [0, 1]),
+        ([1, 2], [1.0], [0, 2]),
+        ([1], [1.0], [0, 2]),
+    ):
+        with pytest.raises(sb.ParameterError):
+            sb.WeightedSets.from_arrays(values, weights, offsets)
+
+
+def test_icws(rng):
+    sets, _, _ = weighted_pair(rng)
+    exact = sets.resemblance(0, 1)
+    found = np.mean([sb.ICWS(permutations=1024, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(30)])
+    assert abs(found - exact) < 4 * (exact * (1 - exact) / (1024 * 30)) ** 0.5
+
+
+def test_probminhash(rng):
+    sets, _, _ = weighted_pair(rng)
+    exact = sets.probability_resemblance(0, 1)
+    found = np.array([sb.ProbMinHash(permutations=64, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(3000)])
+    assert abs(found.mean() - exact) < 4 * (exact * (1 - exact) / 64 / 3000) ** 0.5
+    assert found.var() * 64 / (exact * (1 - exact)) < 1, "dependent slots err less"
+    scaled = sb.WeightedSets(sets.values, sets.weights * 7.5, sets.offsets)
+    scheme = sb.ProbMinHash(permutations=64)
+    assert (scheme.sign(sets).values == scheme.sign(scaled).values).mean() > 0.99, "scale does not matter"
+
+
+@pytest.mark.parametrize("base", [1.001, 2.0])
+def test_setsketch_cardinality(rng, base):
+    n, m = 400, 256
+    values = rng.integers(0, 1 << 63, n * 500, dtype=np.uint64)
+    shingles = sb.Shingles.from_arrays(values, np.arange(0, n * 500 + 1, 500))
+    found = sb.SetSketch(permutations=m, base=base).sign(shingles).cardinality() / 500
+    error = setsketch.cardinality_relative_error(m, base)
+    assert abs(found.mean() - 1) < 4 * error / n**0.5 + 1 / m
+    assert abs(found.std() / error - 1) < 4 * (1 / (2 * n)) ** 0.5
+
+
+def test_setsketch_joint(rng):
+    n, m = 1000, 256
+    shingles, exact = pairs_of_sets(rng, n, 300, 0.6)
+    sketches = sb.SetSketch(permutations=m).sign(shingles)
+    left, right = rows(shingles)
+    a, b = sketches.registers[left], sketches.registers[right]
+    sizes = shingles.sizes
+    share = sizes[0] / (sizes[0] + sizes[1])
+    p_left, p_right = setsketch.order_probabilities(exact, share, 1.001)
+    for observed, p in (((a > b).mean(), p_left), ((a < b).mean(), p_right)):
+        assert abs(observed - p) < 4 * (p * (1 - p) / (n * m)) ** 0.5
+    found = sketches.estimated_resemblance(left, right)
+    assert abs(found.mean() - exact) < 4 * (0.25 / m / n) ** 0.5 + 1 / m
+    assert found.var() * m < exact * (1 - exact), "order tells more than equality"
+    contained = sketches.estimated_containment(left, right)
+    truth = shingles.containment(0, 1)
+    assert abs(contained.mean() - truth) < 0.02
+
+
+def test_setsketch_merges_and_refuses(rng):
+    shingles = sb.Shingles.from_arrays(np.r_[np.arange(50), np.arange(30, 90), np.arange(90)], [0, 50, 110, 200])
+    scheme = sb.SetSketch(permutations=64)
+    one, two, both = (scheme.sign(sb.Shingles(shingles.row(i), np.array([0, shingles.sizes[i]]))) for i in range(3))
+    assert (one.merge(two).registers == both.registers).all()
+    with pytest.raises(sb.IncompatibleSketchError):
+        one.merge(sb.SetSketch(permutations=64, seed=2).sign(shingles))
+    with pytest.raises(sb.IncompatibleSketchError):
+        one.estimated_resemblance(0, 0, other=sb.SetSketch(permutations=32).sign(shingles))
+    edges = scheme.sign(sb.shingle(["", "a b"]))
+    assert edges.estimated_resemblance(0, 1) == 0.0 and np.isnan(edges.estimated_resemblance(0, 0))
+    assert np.isnan(edges.estimated_containment(0, 1)) and edges.estimated_containment(1, 0) == 0.0
+    for wrong in ({"base": 1.0}, {"rate": 0}, {"permutations": 0}, {"limit": 0}):
+        with pytest.raises(sb.ParameterError):
+            sb.SetSketch(**wrong)
