@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import ParameterError
 from .sketches._scheme import MAX_PERMUTATIONS
-from .theory import banding, minhash
+from .theory import banding, choose, minhash
 
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
 ESTIMATION_SLOTS = 256
@@ -42,6 +42,8 @@ class Plan:
         How candidates are told from near-duplicates.
     documents : int >= 0, optional
         Number of documents that memory and false candidates are stated for.
+    sketch : semblance.theory.choose.Choice, optional
+        Bits to keep of each document for estimates, where a standard error or a budget was given.
     """
 
     threshold: float
@@ -52,6 +54,7 @@ class Plan:
     estimation_slots: int = 0
     verify: str = "exact"
     documents: int | None = None
+    sketch: choose.Choice | None = None
 
     @property
     def recall_at_threshold(self) -> float:
@@ -137,6 +140,8 @@ def plan(
     rows: int | None = None,
     documents: float | None = None,
     verify: str = "exact",
+    standard_error: float | None = None,
+    sketch_bytes: int | None = None,
 ) -> Plan:
     """Choose permutations, bands and rows for a threshold and a recall.
 
@@ -155,6 +160,10 @@ def plan(
         Documents to state memory and false candidates for; also weighs false candidates when permutations are free.
     verify : {"exact", "sketch", "none"}, default "exact"
         With "sketch" 256 more slots are set aside for estimates.
+    standard_error : float > 0, optional
+        Also choose the smallest archive sketch whose estimates err so little at the threshold.
+    sketch_bytes : int >= 1, optional
+        Instead: the one of so many bytes that errs least there.
 
     Returns
     -------
@@ -201,6 +210,15 @@ def plan(
             shape = min(fitting, key=lambda s: (_cost(threshold, s[0], s[1], weight), s[0]))
         else:
             shape = min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
+    sketch = None
+    if standard_error is not None and sketch_bytes is not None:
+        raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
+    if standard_error is not None or sketch_bytes is not None:
+        at = min(threshold, 0.999)  # at 1 every sketch is free of error
+        if standard_error is not None:
+            sketch = choose.for_error(at, standard_error)
+        elif sketch_bytes is not None:
+            sketch = choose.for_memory(at, 8 * sketch_bytes)
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(
@@ -212,4 +230,5 @@ def plan(
         estimation_slots=estimation_slots,
         verify=verify,
         documents=None if documents is None else int(documents),
+        sketch=sketch,
     )

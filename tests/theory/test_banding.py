@@ -76,6 +76,16 @@ def test_plan_states_memory_and_slots_for_estimates():
     assert set(plan.to_dict()) >= {"bands", "rows", "candidate_probability", "memory_bytes", "false_candidates"}
 
 
+def test_plan_chooses_an_archive_sketch():
+    found = sb.plan(threshold=0.8, standard_error=0.0265).sketch
+    assert found.total_bits < 512, "512 single bits give .0265; four permutations a bit do better"
+    assert found.standard_error <= 0.0265
+    assert sb.plan(threshold=0.5, sketch_bytes=64).sketch.total_bits == 512
+    assert sb.plan(threshold=0.5).sketch is None
+    with pytest.raises(sb.ParameterError, match="give one"):
+        sb.plan(standard_error=0.1, sketch_bytes=5)
+
+
 def test_identities_of_resemblance():
     left, right, common = 30, 50, 20
     r = common / (left + right - common)

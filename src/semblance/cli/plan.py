@@ -16,6 +16,9 @@ from . import options
 @click.option("--documents", type=float, default=None, help="Documents to state memory and false candidates for.")
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="With 'sketch' slots are set aside for estimates.")  # fmt: skip
+@click.option("--standard-error", type=float, default=None,
+              help="Also choose the smallest archive sketch that errs so little at the threshold.")  # fmt: skip
+@click.option("--sketch-bytes", type=int, default=None, help="Or the one of so many bytes that errs least there.")
 @options.as_json
 def plan(as_json: bool, **targets: Any) -> None:
     """Show what a threshold and a recall come to: permutations, bands, rows, the S-curve, memory."""
@@ -35,6 +38,15 @@ def plan(as_json: bool, **targets: Any) -> None:
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
         click.echo(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
     click.echo(f"  {chosen.bytes_per_document} bytes a document, the texts not counted")
+    if chosen.sketch is not None:
+        kind = (
+            f"1 bit of {chosen.sketch.combined} permutations each" if chosen.sketch.combined > 1
+            else f"{chosen.sketch.bits} bit{'s' if chosen.sketch.bits > 1 else ''} of each permutation"
+        )  # fmt: skip
+        click.echo(
+            f"  archive sketch: {chosen.sketch.slots} slots, {kind}: {-(-chosen.sketch.total_bits // 8)} bytes, "
+            f"standard error {chosen.sketch.standard_error:.4f} at the threshold"
+        )
     if chosen.documents is not None:
         assert chosen.memory_bytes is not None and chosen.false_candidates is not None
         click.echo(

@@ -121,7 +121,7 @@ class BBit(_Packing):
     >>> packed = sb.BBit(bits=2).pack(sb.FastSimilarity(permutations=4096).sign(shingles))
     >>> packed.n_bytes
     2048
-    >>> abs(packed.estimated_resemblance(0, 1) - 0.5) < 0.05
+    >>> bool(abs(packed.estimated_resemblance(0, 1) - 0.5) < 0.05)
     True
     """
 
