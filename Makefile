@@ -40,7 +40,10 @@ bench: install
 quality: install
 	$(BIN)/python benchmarks/quality.py
 
-reproduce: quality
+# The papers' tables and figures, within half an hour; QUICK=1 in a few minutes.
+reproduce: install
+	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
+	$(BIN)/python experiments/reproduce.py
 
 clean:
 	rm -rf $(VENV) $(CACHE)* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output

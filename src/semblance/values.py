@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from .errors import IncompatibleSketchError, ParameterError
 from .kernels.bbit import count_filled, count_matches
 from .kernels.hashing import mix_keys
 from .kernels.shingling import distinct_rows
+from .theory.bbit import quantized
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +25,11 @@ Float64Array = NDArray[np.float64]
 
 class SketchScheme(Protocol):
     """What a parameter object offers to the signatures it made."""
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether the signature of a union is the slot-wise minimum."""
+        ...
 
     def estimate(self, left: Any, right: Any) -> tuple[Any, Any]:
         """Return (estimated resemblance, standard error) of rows of slots."""
@@ -210,6 +216,8 @@ class Signatures:
                 f"{len(self)} signatures of {self.scheme} cannot be merged with {len(other)} of {other.scheme}: "
                 "merge the same number of rows made with the same parameters"
             )
+        if not self.scheme.mergeable:
+            raise IncompatibleSketchError(f"signatures of {self.scheme} cannot be merged: only minima of whole sets can")
         return Signatures(np.minimum(self.values, other.values), self.scheme, self.shingling)
 
 
@@ -251,6 +259,19 @@ class PackedSignatures:
     def permutations(self) -> int:
         """Slots of the signatures before packing."""
         return int(self.scheme.permutations)
+
+    def with_quantized_densities(self, bits: int) -> PackedSignatures:
+        """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
+
+        References
+        ----------
+        Li & König, WWW 2010, section 5.2: the bias this causes is (r' - r) (1 - R) / (2 - r) for single bits.
+        """
+        if self.densities is None:
+            raise ParameterError("these signatures have no densities: hashes of any practical set have density 0")
+        if not 1 <= bits <= 16:
+            raise ParameterError(f"bits must lie in 1..16; {bits} was given")
+        return replace(self, densities=np.asarray(quantized(self.densities, 1 << bits)))
 
     def check_compatible(self, other: PackedSignatures) -> None:
         """Raise IncompatibleSketchError unless another value was made with the same parameters."""
@@ -302,8 +323,9 @@ class PackedSignatures:
         with_error : bool
             Also return the standard error.
         clip : bool
-            Cut the estimate to [0, 1]: smaller error near the ends, at the price of a bias. The raw estimate is unbiased
-            (but for combined bits) and may be negative.
+            Cut the estimate to [0, Rmax], where Rmax is the highest resemblance that the densities allow (1 without): smaller
+            error near the ends, at the price of a bias. The raw estimate is unbiased (but for combined bits) and may be
+            negative.
         most_likely : bool
             The maximum-likelihood estimate: for mixtures of bits it errs less than the pooled one.
 
@@ -317,6 +339,7 @@ class PackedSignatures:
             If ``other`` was made with different parameters.
         """
         counted = self.matches(left, right, other)
+        highest: Any = 1.0
         if self.has_empty:
             chance = 2.0 ** -int(self.layout[0, 2])
             union = counted[..., 1] + counted[..., 2]
@@ -331,9 +354,11 @@ class PackedSignatures:
                 if value.densities is not None:
                     densities[i] = value.densities[np.asarray(rows)]
             found, error = self.packing.estimate(counted, self.permutations, *densities)
+            if self.densities is not None:
+                highest = np.minimum(*densities) / np.maximum(*densities)
         shape = counted.shape[:-1]
         found, error = np.reshape(found, shape), np.reshape(error, shape)
-        found = (np.clip(found, 0.0, 1.0) if clip else found)[()]
+        found = (np.clip(found, 0.0, np.reshape(np.broadcast_to(highest, shape), shape)) if clip else found)[()]
         return (found, error[()]) if with_error else found
 
 

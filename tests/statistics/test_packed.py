@@ -49,6 +49,12 @@ def test_true_permutations_need_their_densities(rng):
     assert abs(found.mean() - exact) < 4 * error + 0.55 / universe
     blind = sb.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
     assert blind.estimated_resemblance(*pairs).mean() - exact == pytest.approx(-0.089, abs=0.01)
+    rough = packed.with_quantized_densities(4)
+    bias = bbit.quantization_bias(exact, left / universe, bbit.quantized(left / universe, 16))
+    assert abs((rough.estimated_resemblance(*pairs) - found).mean() - bias) < 0.01
+    assert packed.estimated_resemblance(*pairs, clip=True).max() <= right / left + 1e-12
+    with pytest.raises(sb.ParameterError):
+        packed.with_quantized_densities(0)
     whole = signatures.estimated_resemblance(*pairs)
     assert abs(whole.mean() - exact) < 4 * (exact * (1 - exact) / k / n) ** 0.5
 
@@ -121,6 +127,33 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
     found = sb.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
     expected = bbit.scheme_variance(one_permutation.optimal_variance(exact, union, k), exact, 1, k)
     assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
+    shingles, exact = pairs_of_sets(rng, 3000, 200, 0.0)
+    assert exact == 0.0
+    k = 120
+    for scheme in (sb.MinHash, sb.FastSimilarity):
+        signatures = scheme(permutations=k, seed=5).sign(shingles)
+        for packing, variance in (
+            (sb.BBit(bits=1), bbit.variance(0, 1, k)), (sb.BBit(bits=3), bbit.variance(0, 3, k)),
+            (sb.Fractional(shares=[(1, 0.5), (2, 0.5)]), fractional.variance(0, [(1, 0.5), (2, 0.5)], k)),
+        ):  # fmt: skip
+            found = packing.pack(signatures).estimated_resemblance(*rows(shingles))
+            assert abs(found.mean()) < 4 * (variance / 3000) ** 0.5
+
+
+def test_raw_bins_merge_and_filled_ones_do_not(rng):
+    values = rng.integers(0, 1 << 64, 50, dtype=np.uint64)
+    one, two, both = (sb.Shingles(v, np.array([0, len(v)])) for v in (values[:30], values[20:], values))
+    scheme = sb.OnePermutation(permutations=64, seed=2)
+    assert (scheme.sign(one).merge(scheme.sign(two)).values == scheme.sign(both).values).all()
+    filled = sb.OnePermutation(permutations=64, seed=2, densify="optimal")
+    with pytest.raises(sb.IncompatibleSketchError, match="cannot be merged"):
+        filled.sign(one).merge(filled.sign(two))
+    sampled = sb.ICWS(permutations=4).sign(sb.WeightedSets.from_arrays([1], [1.0], [0, 1]))
+    with pytest.raises(sb.IncompatibleSketchError, match="cannot be merged"):
+        sampled.merge(sampled)
 
 
 def test_clipping_trades_bias_for_error(rng):

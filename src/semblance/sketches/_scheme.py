@@ -37,6 +37,11 @@ class SlotScheme:
         if not 0 <= self.seed < 1 << 64:
             raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
 
+    @property
+    def mergeable(self) -> bool:
+        """Whether the signature of a union is the slot-wise minimum."""
+        return True
+
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations); repeats do not matter."""
         raise NotImplementedError
@@ -56,7 +61,7 @@ class SlotScheme:
         return Signatures(self.sign_values(shingles.values, shingles.offsets), self, shingles.parameters)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error if slots are independent) over the last axis; nan if both are empty."""
+        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty."""
         resemblance = np.mean(left == right, axis=-1)
         both_empty = (left[..., 0] == EMPTY) & (right[..., 0] == EMPTY)
         resemblance = np.where(both_empty, np.nan, resemblance)

@@ -50,6 +50,11 @@ class OnePermutation(SlotScheme):
         if self.densify not in KINDS:
             raise ParameterError(f"densify must be one of {', '.join(KINDS)}; {self.densify!r} was given")
 
+    @property
+    def mergeable(self) -> bool:
+        """Whether the signature of a union is the slot-wise minimum: of raw bins."""
+        return self.densify == "none"
+
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         """Return the bins of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations)."""
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)

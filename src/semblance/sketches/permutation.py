@@ -51,6 +51,11 @@ class PermutationMinHash:
         if self.permutations < 1:
             raise ParameterError(f"permutations must be at least 1; {self.permutations} was given")
 
+    @property
+    def mergeable(self) -> bool:
+        """False: minima could be merged, but not the densities beside them."""
+        return False
+
     def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
         """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,)."""
         keys = np.ascontiguousarray(values).astype(np.uint64)

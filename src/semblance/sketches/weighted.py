@@ -109,6 +109,11 @@ class _WeightedScheme:
         if not 0 <= self.seed < 1 << 64:
             raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
 
+    @property
+    def mergeable(self) -> bool:
+        """False: codes of sampled elements have no order."""
+        return False
+
     def sign(self, sets: WeightedSets) -> Signatures:
         """Sign weighted sets: one row of ``permutations`` codes (uint64) a document."""
         out = np.empty((len(sets), self.permutations), np.uint64)
