@@ -58,6 +58,17 @@ def test_order_and_repeats_do_not_matter(rng):
     assert (signed[0] == signed[1]).all()
 
 
+@pytest.mark.parametrize("distinct", [1, 3, 40])
+def test_long_texts_that_repeat_themselves(rng, distinct):
+    """Few distinct shingles, many times over: the same slots as without repeats."""
+    values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
+    values[0] = 0
+    many = np.resize(values, 400 if JIT_OFF else 20_000)
+    sets = sb.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
+    signed = sb.FastSimilarity(permutations=64, seed=4).sign(sets).values
+    assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
+
+
 def test_band_keys_equal_twin(rng):
     slots = rng.integers(0, 1 << 32, (7, 12), dtype=np.uint32)
     groups = np.array([0, 1, 2, 3, 0, 1, (1 << 64) - 1], np.uint64)

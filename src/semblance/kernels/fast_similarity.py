@@ -19,6 +19,7 @@ _LOW31 = np.uint64(0x7FFFFFFF)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _S32 = np.uint64(32)
 _ODD = np.uint64(0xD6E8FEB86659FD93)
+_ZERO = np.uint64(0)
 
 
 @compiled
@@ -51,10 +52,40 @@ def fill_empty_slots(values, begin, end, slots, seed, missing):
 
 
 @compiled
-def sign_rows(values, offsets, start, stop, seed, out):
+def gather_distinct(values, begin, end, table, out):
+    """Write the distinct values of ``[begin, end)`` into ``out``; return their number, or -1 if they do not fit.
+
+    ``table`` (uint64, a power of two long, at least twice ``out``) is overwritten.
+    """
+    mask = np.uint64(len(table) - 1)
+    table[:] = _ZERO
+    count = 0
+    zero_met = False
+    for i in range(begin, end):
+        value = values[i]
+        if value == _ZERO:
+            fresh = not zero_met
+            zero_met = True
+        else:
+            place = np.int64(value & mask)
+            while table[place] != value and table[place] != _ZERO:
+                place = np.int64(np.uint64(place + 1) & mask)
+            fresh = table[place] == _ZERO
+            table[place] = value
+        if fresh:
+            if count == len(out):
+                return -1
+            out[count] = value
+            count += 1
+    return count
+
+
+@compiled
+def sign_rows(values, offsets, start, stop, seed, table, distinct, out):
     """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 
-    ``values`` are well-mixed 64-bit hashes; repeats change nothing.
+    ``values`` are well-mixed 64-bit hashes; repeats change nothing. A long row that leaves slots empty must repeat itself:
+    the later rounds then run over its distinct values, for which ``table`` and ``distinct`` are scratch.
     """
     slot_count = np.uint64(out.shape[1])
     salt = fmix64(seed)
@@ -74,4 +105,10 @@ def sign_rows(values, offsets, start, stop, seed, out):
             for slot in range(len(slots)):
                 missing += slots[slot] == EMPTY
             if missing > 0:
-                fill_empty_slots(values, begin, end, slots, seed, missing)
+                count = -1
+                if end - begin > 4 * len(slots):
+                    count = gather_distinct(values, begin, end, table, distinct)
+                if count >= 0:
+                    fill_empty_slots(distinct, 0, count, slots, seed, missing)
+                else:
+                    fill_empty_slots(values, begin, end, slots, seed, missing)

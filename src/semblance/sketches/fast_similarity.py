@@ -50,5 +50,7 @@ class FastSimilarity(SlotScheme):
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations)."""
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
-        kernel.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), out)
+        room = 1 << (32 * self.permutations).bit_length()
+        table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
+        kernel.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), table, distinct, out)
         return out
