@@ -1,0 +1,339 @@
+"""Search of fingerprints within a Hamming radius.
+
+A table holds the fingerprints sorted by some of their bits, the *prefix*, with an array of offsets for direct access. A
+table with ``flips`` probes the bucket of the query's prefix and those one (or two) bits away.
+"""
+
+import numpy as np
+
+from ._compile import compiled, inlined, popcount
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_W = np.uint64(64)
+
+
+@inlined
+def bits_at(words, row, start, count):
+    """``count`` <= 32 bits of a row's fingerprint from bit ``start`` on."""
+    word = start // 64
+    shift = np.uint64(start % 64)
+    value = words[row, word] >> shift
+    if start % 64 + count > 64:
+        value |= words[row, word + 1] << (_W - shift)
+    return value & ((_ONE << np.uint64(count)) - _ONE)
+
+
+@inlined
+def distance(left, left_row, right, right_row, limit):
+    """Hamming distance of two fingerprints, or some number above ``limit`` if it exceeds it."""
+    total = 0
+    for w in range(left.shape[1]):
+        total += popcount(left[left_row, w] ^ right[right_row, w])
+        if total > limit:
+            break
+    return total
+
+
+@compiled
+def prefixes(words, start, count, out):
+    """Write each row's prefix of ``count`` bits from bit ``start`` on."""
+    for row in range(len(words)):
+        out[row] = bits_at(words, row, start, count)
+
+
+@compiled
+def bucket_offsets(sorted_prefixes, out):
+    """Write where each prefix begins among sorted ones; ``out`` has 2^count + 1 entries."""
+    position = 0
+    for prefix in range(len(out)):
+        while position < len(sorted_prefixes) and sorted_prefixes[position] < np.uint64(prefix):
+            position += 1
+        out[prefix] = position
+
+
+@inlined
+def found_earlier(query, q, stored, s, layout, table):
+    """Whether a table before ``table`` reports the pair, so that it is reported once."""
+    for t in range(table):
+        differing = bits_at(query, q, layout[t, 0], layout[t, 1]) ^ bits_at(stored, s, layout[t, 0], layout[t, 1])
+        if popcount(differing) <= layout[t, 2]:
+            return True
+    return False
+
+
+@compiled
+def scan_bucket(
+    query, q, tables, rows, offsets, offset_base, layout, table, prefix, radius, first_only, self_join, left, right, found, count
+):
+    """Compare a query with one bucket; write hits while there is room; return (hits so far, compared)."""
+    base = offset_base[table]
+    begin = offsets[base + np.int64(prefix)]
+    end = offsets[base + np.int64(prefix) + 1]
+    stored = tables[table]
+    for i in range(begin, end):
+        d = distance(query, q, stored, i, radius)
+        if d <= radius:
+            row = rows[table, i]
+            if self_join and row <= q:
+                continue
+            if not found_earlier(query, q, stored, i, layout, table):
+                if count < len(left):
+                    left[count] = q
+                    right[count] = row
+                    found[count] = d
+                count += 1
+                if first_only:
+                    break
+    return count, end - begin
+
+
+@compiled
+def search(
+    query, start, stop, tables, rows, offsets, offset_base, layout, radius, first_only, self_join, left, right, found, compared
+):
+    """Find the stored fingerprints within ``radius`` of queries [start, stop); return the number of hits.
+
+    ``tables`` (tables, n, words) holds the fingerprints in each table's order, ``rows`` (tables, n) their rows. ``layout``
+    (tables, 3): first bit and number of bits of the prefix, flips (0 to 2). Hits beyond the room are counted only. With
+    ``first_only`` one hit a query, with ``self_join`` only rows after the query's. ``compared[0]`` is added to.
+    """
+    count = 0
+    for q in range(start, stop):
+        before = count
+        for table in range(len(layout)):
+            bits = layout[table, 1]
+            prefix = bits_at(query, q, layout[table, 0], bits)
+            count, n = scan_bucket(
+                query, q, tables, rows, offsets, offset_base, layout, table, prefix, radius, first_only, self_join,
+                left, right, found, count,
+            )  # fmt: skip
+            compared[0] += n
+            if first_only and count > before:
+                break
+            if layout[table, 2] >= 1:
+                for a in range(bits):
+                    one = prefix ^ (_ONE << np.uint64(a))
+                    count, n = scan_bucket(
+                        query, q, tables, rows, offsets, offset_base, layout, table, one, radius, first_only, self_join,
+                        left, right, found, count,
+                    )  # fmt: skip
+                    compared[0] += n
+                    if first_only and count > before:
+                        break
+                    if layout[table, 2] >= 2:
+                        for b in range(a):
+                            count, n = scan_bucket(
+                                query, q, tables, rows, offsets, offset_base, layout, table, one ^ (_ONE << np.uint64(b)),
+                                radius, first_only, self_join, left, right, found, count,
+                            )  # fmt: skip
+                            compared[0] += n
+                            if first_only and count > before:
+                                break
+                        if first_only and count > before:
+                            break
+            if first_only and count > before:
+                break
+    return count
+
+
+@compiled
+def search_all(query, start, stop, stored, radius, first_only, self_join, left, right, found):
+    """Compare queries [start, stop) with every stored fingerprint; return the number of hits."""
+    count = 0
+    for q in range(start, stop):
+        for s in range(q + 1 if self_join else 0, len(stored)):
+            d = distance(query, q, stored, s, radius)
+            if d <= radius:
+                if count < len(left):
+                    left[count] = q
+                    right[count] = s
+                    found[count] = d
+                count += 1
+                if first_only:
+                    break
+    return count
+
+
+@compiled
+def block_keys(words, masks, out):
+    """Write the bits of each row under a mask of whole words (words,), mixed to one 64-bit key."""
+    for row in range(len(words)):
+        key = _ZERO
+        for w in range(words.shape[1]):
+            value = words[row, w] & masks[w]
+            value = (value ^ (value >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+            key = (key ^ value ^ (value >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+            key ^= key >> np.uint64(29)
+        out[row] = key
+
+
+@compiled
+def search_blocks(query, query_keys, start, stop, stored, masks, keys, rows, offsets, shift, binary, radius, first_only, self_join,
+                  left, right, found, compared):  # fmt: skip
+    """Find stored fingerprints by tables of equal blocks (Manku, Jain & Das Sarma 2007); return the number of hits.
+
+    ``masks`` (tables, words) are the leading blocks of each table, ``keys`` (tables, n) the sorted keys of them, ``rows``
+    (tables, n) their rows, ``offsets`` (tables, 2^(64 - shift) + 1) a direct index on the keys' upper bits. With ``binary``
+    the keys are searched by bisection instead. A pair is reported in the first table whose blocks agree.
+    """
+    count = 0
+    for q in range(start, stop):
+        before = count
+        for table in range(len(masks)):
+            key = query_keys[table, q]
+            if binary:
+                low = 0
+                high = keys.shape[1]
+                while low < high:
+                    middle = (low + high) // 2
+                    if keys[table, middle] < key:
+                        low = middle + 1
+                    else:
+                        high = middle
+            else:
+                low = offsets[table, np.int64(key >> shift)]
+            while low < keys.shape[1] and keys[table, low] <= key:
+                if keys[table, low] == key:
+                    compared[0] += 1
+                    row = rows[table, low]
+                    d = distance(query, q, stored, row, radius)
+                    if d <= radius and not (self_join and row <= q):
+                        earlier = False
+                        for t in range(table):
+                            equal = True
+                            for w in range(query.shape[1]):
+                                equal = equal and (query[q, w] ^ stored[row, w]) & masks[t, w] == _ZERO
+                            earlier = earlier or equal
+                        if not earlier:
+                            if count < len(left):
+                                left[count] = q
+                                right[count] = row
+                                found[count] = d
+                            count += 1
+                            if first_only:
+                                break
+                low += 1
+            if first_only and count > before:
+                break
+    return count
+
+
+@compiled
+def rank_bits(margins, row, start, count, order):
+    """Write the bits [start, start + count) of a row in order of rising absolute margin into ``order``."""
+    for i in range(count):
+        bit = start + i
+        j = i
+        while j > 0 and abs(margins[row, order[j - 1]]) > abs(margins[row, bit]):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = bit
+
+
+@compiled
+def likely_flips(costs, most, size, heap_cost, heap_flips, heap_last, out):
+    """Write the ``len(out)`` cheapest sets of at most ``size`` bits as masks over ``costs`` (ascending); return their number.
+
+    Each set comes once: the empty one first; from a set whose last bit is i come the set with i + 1 in its place and, while it
+    has room, the set with i + 1 added. Neither is cheaper. The heap arrays have room for ``most`` entries.
+    """
+    n = len(costs)
+    out[0] = _ZERO
+    written = 1
+    if n == 0 or size == 0:
+        return written
+    heap_cost[0] = costs[0]
+    heap_flips[0] = _ONE
+    heap_last[0] = 0
+    length = 1
+    while written < len(out) and length > 0:
+        cost = heap_cost[0]
+        flips = heap_flips[0]
+        last = heap_last[0]
+        out[written] = flips
+        written += 1
+        length -= 1
+        moved_cost = heap_cost[length]
+        moved_flips = heap_flips[length]
+        moved_last = heap_last[length]
+        i = 0
+        while 2 * i + 1 < length:
+            child = 2 * i + 1
+            if child + 1 < length and heap_cost[child + 1] < heap_cost[child]:
+                child += 1
+            if heap_cost[child] >= moved_cost:
+                break
+            heap_cost[i] = heap_cost[child]
+            heap_flips[i] = heap_flips[child]
+            heap_last[i] = heap_last[child]
+            i = child
+        heap_cost[i] = moved_cost
+        heap_flips[i] = moved_flips
+        heap_last[i] = moved_last
+        if last + 1 < n:
+            following = _ONE << np.uint64(last + 1)
+            for way in range(2):
+                if way == 1 and popcount(flips) >= size:
+                    continue
+                new_cost = cost + costs[last + 1] - (costs[last] if way == 0 else 0.0)
+                new_flips = (flips ^ (_ONE << np.uint64(last)) if way == 0 else flips) | following
+                if length < most:
+                    j = length
+                    length += 1
+                    while j > 0 and heap_cost[(j - 1) // 2] > new_cost:
+                        parent = (j - 1) // 2
+                        heap_cost[j] = heap_cost[parent]
+                        heap_flips[j] = heap_flips[parent]
+                        heap_last[j] = heap_last[parent]
+                        j = parent
+                    heap_cost[j] = new_cost
+                    heap_flips[j] = new_flips
+                    heap_last[j] = last + 1
+    return written
+
+
+@compiled
+def search_weak_bits(query, margins, start, stop, stored, rows, offsets, first_bit, bits, probes, radius, first_only, self_join,
+                     order, costs, heap_cost, heap_flips, heap_last, flips, left, right, found, compared):  # fmt: skip
+    """Probabilistic SimHash matching: probe the buckets that the query's weak bits make likely; return the number of hits.
+
+    ``stored`` is sorted by its prefix of ``bits`` bits from ``first_bit`` on, with ``offsets`` (2^bits + 1). ``margins`` may have
+    no row: then bits are flipped in the order of their places.
+    """
+    count = 0
+    for q in range(start, stop):
+        before = count
+        if len(margins) > 0:
+            rank_bits(margins, q, first_bit, bits, order)
+            for i in range(bits):
+                costs[i] = abs(margins[q, order[i]])
+        else:
+            for i in range(bits):
+                order[i] = first_bit + bits - 1 - i
+                costs[i] = 1.0
+        n = likely_flips(costs[:bits], len(heap_cost), radius, heap_cost, heap_flips, heap_last, flips[:probes])
+        prefix = bits_at(query, q, first_bit, bits)
+        for p in range(n):
+            flipped = prefix
+            chosen = flips[p]
+            for i in range(bits):
+                if (chosen >> np.uint64(i)) & _ONE != _ZERO:
+                    flipped ^= _ONE << np.uint64(order[i] - first_bit)
+            begin = offsets[np.int64(flipped)]
+            end = offsets[np.int64(flipped) + 1]
+            compared[0] += end - begin
+            for i in range(begin, end):
+                d = distance(query, q, stored, i, radius)
+                if d <= radius and not (self_join and rows[i] <= q):
+                    if count < len(left):
+                        left[count] = q
+                        right[count] = rows[i]
+                        found[count] = d
+                    count += 1
+                    if first_only:
+                        break
+            if first_only and count > before:
+                break
+    return count
