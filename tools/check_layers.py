@@ -43,6 +43,7 @@ def violations(root: Path) -> list[str]:
                 "collections",
                 "math",
                 "dataclasses",
+                "itertools",
             ):
                 out.append(f"{file}:{line}: theory imports {name}; it may import NumPy only")
             if parts[0] != "semblance" or len(parts) < 2 or parts[1] not in RANK or room not in RANK:

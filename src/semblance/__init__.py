@@ -17,8 +17,11 @@ _HOMES = {
     "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
     "DedupResult": "pipeline.result",
+    "ExhaustiveHammingIndex": "search.hamming",
     "FastSimilarity": "sketches.fast_similarity",
+    "Fingerprints": "values",
     "Fractional": "sketches.packed",
+    "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
     "InputDataError": "errors",
@@ -39,6 +42,9 @@ _HOMES = {
     "Shingles": "values",
     "Shingling": "text.shingle",
     "Signatures": "values",
+    "SimHash": "sketches.simhash",
+    "TableIndex": "search.tables",
+    "WeakBitIndex": "search.weak_bits",
     "WeightedSets": "sketches.weighted",
     "XorBits": "sketches.packed",
     "dedup": "pipeline.deduplicate",
@@ -86,12 +92,16 @@ if TYPE_CHECKING:
     from .planner import Plan, plan
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
+    from .search.hamming import ExhaustiveHammingIndex, HammingIndex
+    from .search.tables import TableIndex
+    from .search.weak_bits import WeakBitIndex
     from .sketches.fast_similarity import FastSimilarity
     from .sketches.minhash import MinHash
     from .sketches.one_permutation import OnePermutation
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import PermutationMinHash
     from .sketches.set_sketch import SetSketch
+    from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, ProbMinHash, WeightedSets
     from .text.shingle import Shingling, shingle
-    from .values import PackedSignatures, Pairs, Shingles, Signatures
+    from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures

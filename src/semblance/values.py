@@ -363,8 +363,44 @@ class PackedSignatures:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """SimHash fingerprints.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n_documents, n_words)
+        Bit j of a fingerprint is bit j % 64 of word j // 64.
+    bits : int
+    scheme : object
+        What made them.
+    features : object
+        What made the features.
+    margins : ndarray of float32, shape (n_documents, bits), optional
+        The signed sums behind the bits: only queries need them, to tell weak bits.
+    """
+
+    words: UInt64Array
+    bits: int
+    scheme: object
+    features: object = "arrays"
+    margins: NDArray[np.float32] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.words)
+
+    def distance(self, left: ArrayLike, right: ArrayLike) -> Any:
+        """Hamming distance of rows ``left`` and rows ``right``, in bits."""
+        return np.bitwise_count(self.words[np.asarray(left)] ^ self.words[np.asarray(right)]).sum(-1, dtype=np.int64)[()]
+
+    def estimated_cosine(self, left: ArrayLike, right: ArrayLike) -> Any:
+        """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f)."""
+        return np.cos(np.pi * self.distance(left, right) / self.bits)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of rows, each once, ``left < right``, in ascending order.
+    """Pairs of rows, each once, in ascending order; ``left < right`` where both are rows of the same documents.
 
     Parameters
     ----------
@@ -373,22 +409,27 @@ class Pairs:
         Number of documents the rows belong to.
     resemblance : ndarray of float64, shape (n_pairs,), optional
         Exact resemblance, where verified.
+    distance : ndarray of int64, shape (n_pairs,), optional
+        Hamming distance, where fingerprints were searched.
     """
 
     left: Int64Array
     right: Int64Array
     n_rows: int
     resemblance: Float64Array | None = field(default=None)
+    distance: Int64Array | None = field(default=None)
 
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.left)
 
     def to_arrow(self) -> pa.Table:
-        """Return the pairs as an Arrow table ``left, right[, resemblance]``."""
+        """Return the pairs as an Arrow table ``left, right[, resemblance][, distance]``."""
         import pyarrow as pa
 
         columns: dict[str, Any] = {"left": self.left, "right": self.right}
         if self.resemblance is not None:
             columns["resemblance"] = self.resemblance
+        if self.distance is not None:
+            columns["distance"] = self.distance
         return pa.table(columns)

@@ -65,7 +65,22 @@ def found_earlier(query, q, stored, s, layout, table):
 
 @compiled
 def scan_bucket(
-    query, q, tables, rows, offsets, offset_base, layout, table, prefix, radius, first_only, self_join, left, right, found, count
+    query,
+    q,
+    tables,
+    rows,
+    offsets,
+    offset_base,
+    layout,
+    table,
+    prefix,
+    radius,
+    first_only,
+    self_join,
+    left,
+    right,
+    found,
+    count,
 ):
     """Compare a query with one bucket; write hits while there is room; return (hits so far, compared)."""
     base = offset_base[table]
@@ -170,8 +185,10 @@ def block_keys(words, masks, out):
 
 
 @compiled
-def search_blocks(query, query_keys, start, stop, stored, masks, keys, rows, offsets, shift, binary, radius, first_only, self_join,
-                  left, right, found, compared):  # fmt: skip
+def search_blocks(
+    query, query_keys, start, stop, stored, masks, keys, rows, offsets, shift, binary, radius, first_only, self_join,
+    left, right, found, compared,
+):  # fmt: skip
     """Find stored fingerprints by tables of equal blocks (Manku, Jain & Das Sarma 2007); return the number of hits.
 
     ``masks`` (tables, words) are the leading blocks of each table, ``keys`` (tables, n) the sorted keys of them, ``rows``
@@ -295,12 +312,14 @@ def likely_flips(costs, most, size, heap_cost, heap_flips, heap_last, out):
 
 
 @compiled
-def search_weak_bits(query, margins, start, stop, stored, rows, offsets, first_bit, bits, probes, radius, first_only, self_join,
-                     order, costs, heap_cost, heap_flips, heap_last, flips, left, right, found, compared):  # fmt: skip
+def search_weak_bits(
+    query, margins, start, stop, stored, rows, offsets, first_bit, bits, probes, radius, first_only, self_join,
+    order, costs, heap_cost, heap_flips, heap_last, flips, left, right, found, compared,
+):  # fmt: skip
     """Probabilistic SimHash matching: probe the buckets that the query's weak bits make likely; return the number of hits.
 
-    ``stored`` is sorted by its prefix of ``bits`` bits from ``first_bit`` on, with ``offsets`` (2^bits + 1). ``margins`` may have
-    no row: then bits are flipped in the order of their places.
+    ``stored`` is sorted by its prefix of ``bits`` bits from ``first_bit`` on, with ``offsets`` (2^bits + 1). ``margins``
+    may have no row: then bits are flipped in the order of their places.
     """
     count = 0
     for q in range(start, stop):

@@ -1,6 +1,19 @@
 """Formulas: numbers in, numbers out, vectorised over NumPy arrays."""
 
-from . import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, setsketch, xor_bits
+from . import (
+    banding,
+    bbit,
+    choose,
+    fractional,
+    hamming,
+    hamming_search,
+    minhash,
+    mixture,
+    one_permutation,
+    setsketch,
+    simhash,
+    xor_bits,
+)
 
 __all__ = [
     "banding",
@@ -8,9 +21,11 @@ __all__ = [
     "choose",
     "fractional",
     "hamming",
+    "hamming_search",
     "minhash",
     "mixture",
     "one_permutation",
     "setsketch",
+    "simhash",
     "xor_bits",
 ]

@@ -1,0 +1,122 @@
+"""Search within a Hamming radius: how many tables, probes and comparisons, and what share of pairs is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb, erfc, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from ._check import Float
+
+_erfc = np.vectorize(erfc, otypes=[np.float64])
+
+
+def block_sizes(bits: int, blocks: int) -> list[int]:
+    """Sizes of blocks as equal as can be, the larger ones first."""
+    if not 1 <= blocks <= bits:
+        raise ParameterError(f"blocks must lie in 1..{bits}; {blocks} was given")
+    return [bits // blocks + (i < bits % blocks) for i in range(blocks)]
+
+
+def block_tables(blocks: int, lead: int, radius: int) -> int:
+    """Number of tables of ``lead`` of ``blocks`` blocks, all combinations: C(z, x); exact if z - x >= h.
+
+    References
+    ----------
+    Thesis on PSM, equations 6.1-6.3; combinations, not permutations, of blocks.
+    """
+    if not 1 <= lead < blocks or blocks - lead < radius:
+        raise ParameterError(
+            f"{lead} of {blocks} blocks leave {blocks - lead} for differing bits; radius {radius} needs as many or more"
+        )
+    return comb(blocks, lead)
+
+
+def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> float:
+    """Expected comparisons of a query over all tables, for uniform fingerprints: sum of n 2^-(bits led)."""
+    sizes = np.array(block_sizes(bits, blocks))
+    return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(blocks), lead)))
+
+
+def probes(prefix_bits: int, flips: int) -> int:
+    """Buckets within ``flips`` bits of a prefix: sum of C(p, i)."""
+    return sum(comb(prefix_bits, i) for i in range(flips + 1))
+
+
+def found_share(bits: int, distance: int, tables: Sequence[tuple[int, int]]) -> float:
+    """Share of pairs at a distance that some table finds, if all sets of differing bits are equally likely.
+
+    Parameters
+    ----------
+    bits : int
+        f.
+    distance : int
+        Number of differing bits.
+    tables : sequence of (prefix bits, flips)
+        Prefixes of different tables have no bit in common. A table finds a pair if at most ``flips`` of its prefix bits differ.
+
+    Returns
+    -------
+    float in [0, 1]
+    """
+    missed = np.zeros(distance + 1, dtype=object)
+    missed[0] = 1
+    rest = bits
+
+    def times(a: Float, b: list[int]) -> Float:
+        out = np.zeros(distance + 1, dtype=object)
+        for i, x in enumerate(a):
+            for j, y in enumerate(b):
+                if i + j <= distance:
+                    out[i + j] += x * y
+        return out
+
+    for prefix, flips in tables:
+        missed = times(missed, [comb(prefix, j) if j > flips else 0 for j in range(min(prefix, distance) + 1)])
+        rest -= prefix
+    missed = times(missed, [comb(rest, j) for j in range(min(rest, distance) + 1)])
+    return 1.0 - float(missed[distance]) / comb(bits, distance)
+
+
+def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
+    """Probability that a near-duplicate's bit differs where the query's sum is ``margin``: Phi(-|W| / sigma).
+
+    The sum of the other document differs by a normal amount of standard deviation sigma.
+
+    References
+    ----------
+    Thesis on PSM, equations 4.3 and 4.4. Its (4.5), 1 - |W| / ||W||, is no probability, but orders bits alike.
+    """
+    return 0.5 * _erfc(np.abs(np.asarray(margin, np.float64)) / np.asarray(sigma, np.float64) / sqrt(2.0))
+
+
+def combinations_within(prefix_bits: int, radius: int) -> int:
+    """Sets of at most ``radius`` of the prefix bits, the empty one included: as many probes make the search exact.
+
+    With 26 bits and radius 3: 2,952; the thesis counts 2,951 without the empty one.
+    """
+    return probes(prefix_bits, radius)
+
+
+def weak_bit_candidates(fingerprints: float, prefix_bits: int, probes: int) -> float:
+    """Expected comparisons of a query that probes so many buckets: k 2^(d - p) for 2^d uniform fingerprints.
+
+    References
+    ----------
+    Thesis on PSM, equation 6.21.
+    """
+    return probes * fingerprints / 2.0**prefix_bits
+
+
+def table_equivalents(fingerprints: float, prefix_bits: int) -> float:
+    """Memory of one sorted table and its 2^p offsets in tables: 1 + 2^(p - d).
+
+    References
+    ----------
+    Thesis on PSM, equation 7.6.
+    """
+    return 1.0 + 2.0**prefix_bits / fingerprints

@@ -1,0 +1,55 @@
+"""SimHash: how Hamming distance, angle and cosine hang together (Charikar 2002; Manku, Jain & Das Sarma 2007)."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._check import Float, count, within
+
+
+def differ_probability(cosine: ArrayLike) -> Float:
+    """Probability that one bit of two fingerprints differs: angle / pi.
+
+    Right for many features of comparable weight; one feature with most of the weight lowers it.
+
+    References
+    ----------
+    Charikar, STOC 2002; thesis on PSM, equation 2.3.
+    """
+    return np.arccos(within("cosine", cosine, -1.0, 1.0)) / np.pi
+
+
+def expected_distance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
+    """Expected Hamming distance of two fingerprints."""
+    return count("bits", bits) * differ_probability(cosine)
+
+
+def distance_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
+    """Variance of the distance, f p (1 - p)."""
+    p = differ_probability(cosine)
+    return count("bits", bits) * p * (1.0 - p)
+
+
+def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
+    """Cosine estimated from a Hamming distance: cos(pi d / f)."""
+    return np.cos(np.pi * np.asarray(distance, np.float64) / count("bits", bits))
+
+
+def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
+    """Variance of that estimate by the delta method: pi^2 sin^2(angle) p (1 - p) / f."""
+    c = within("cosine", cosine, -1.0, 1.0)
+    p = differ_probability(c)
+    return np.pi**2 * (1.0 - c**2) * p * (1.0 - p) / count("bits", bits)
+
+
+def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
+    """Probability that two fingerprints differ in at most ``radius`` bits.
+
+    A radius of 3 in 64 bits finds pairs of cosine .90 with probability .013, .95 with .101, .99 with .674: half of those of
+    .984. It is precise, not complete.
+    """
+    p = np.asarray(differ_probability(cosine))
+    return sum(comb(bits, d) * p**d * (1.0 - p) ** (bits - d) for d in range(radius + 1))

@@ -1,0 +1,177 @@
+"""One test body for every index of fingerprints, the exhaustive one as oracle, itself held to plain Python."""
+
+import numpy as np
+import pytest
+from naive import hamming as naive
+
+import semblance as sb
+
+
+def planted(rng, n, bits, radius):
+    """Random fingerprints, a third of which are others with up to radius + 1 bits flipped; copies too."""
+    words = rng.integers(0, 1 << 63, (n, (bits + 63) // 64), dtype=np.uint64) * np.uint64(2) + rng.integers(
+        0, 2, (n, 1), dtype=np.uint64
+    )
+    if bits % 64:
+        words[:, -1] &= np.uint64((1 << (bits % 64)) - 1)
+    for row in range(2 * n // 3, n):
+        words[row] = words[rng.integers(0, max(1, 2 * n // 3))]
+        for bit in rng.choice(bits, int(rng.integers(0, radius + 2)), replace=False):
+            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
+    return words
+
+
+def exact_indexes(radius, bits):
+    out = [sb.HammingIndex(radius=radius, bits=bits)]
+    for blocks, lead in ((radius + 1, 1), (radius + 2, 2), (radius + 3, 2)):
+        if lead < blocks <= bits and (blocks, lead) != (1, 1):
+            out += [
+                sb.TableIndex(radius=radius, blocks=blocks, lead=lead, bits=bits, lookup=how) for how in ("prefix", "binary")
+            ]
+    out.append(sb.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits))
+    return out
+
+
+def triples(pairs):
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("radius", [0, 1, 3, 4])
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 600])
+def test_exact_indexes_equal_the_oracle(rng, bits, radius, n):
+    words = planted(rng, n, bits, radius)
+    queries = np.concatenate([words[: n // 2], planted(rng, 20, bits, radius)])
+    oracle = sb.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words)
+    expected, joined = triples(oracle.query(queries)), triples(oracle.pairs())
+    if n <= 65:
+        as_ints = [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
+        asked = [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in queries]
+        assert {(q, s): d for q, s, d in expected} == naive.within(asked, as_ints, radius)
+    for index in exact_indexes(radius, bits):
+        index.add(words[: n // 3]).add(words[n // 3 :])
+        assert len(index) == n
+        name = f"{type(index).__name__} {vars(index).get('blocks')}"
+        assert triples(index.query(queries)) == expected, name
+        assert triples(index.pairs()) == joined, name
+        first = index.first(queries)
+        allowed = {}
+        for q, s, _ in expected:
+            allowed.setdefault(q, set()).add(s)
+        for q, row in enumerate(first.tolist()):
+            assert row in allowed.get(q, {-1}), name
+
+
+@pytest.mark.parametrize("radius", [1, 2, 3, 5, 8])
+def test_chosen_tables_are_exact_at_size(rng, radius):
+    words = planted(rng, 30_000, 64, radius)
+    queries = words[-2000:]
+    oracle = sb.ExhaustiveHammingIndex(radius=radius).add(words).query(queries)
+    index = sb.HammingIndex(radius=radius).add(words)
+    found = index.query(queries)
+    assert index.layout is not None and index.layout.recall == 1.0
+    assert triples(found) == triples(oracle)
+    assert index.compared < 0.2 * 30_000 * 2000
+
+
+@pytest.mark.parametrize("recall", [0.9, 0.99])
+def test_wanted_recall_is_reached(rng, recall):
+    n, radius = 30_000, 3
+    words = rng.integers(0, 1 << 64, n, dtype=np.uint64)
+    queries = words[:8000].copy()
+    for row in range(len(queries)):
+        for bit in rng.choice(64, radius, replace=False):
+            queries[row] ^= np.uint64(1) << np.uint64(bit)
+    index = sb.HammingIndex(radius=radius, recall=recall).add(words)
+    found = index.query(queries)
+    share = (found.left == found.right).sum() / len(queries)
+    stated = index.layout.recall
+    assert stated >= recall
+    assert abs(share - stated) <= 4 * (stated * (1 - stated) / len(queries)) ** 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("cluster", ["all equal", "one bucket"])
+def test_clusters_of_keys(rng, cluster):
+    n = 400
+    words = np.zeros(n, np.uint64)
+    if cluster == "one bucket":
+        words = rng.integers(0, 1 << 32, n, dtype=np.uint64)
+    oracle = triples(sb.ExhaustiveHammingIndex(radius=3).add(words).pairs())
+    for index in exact_indexes(3, 64):
+        assert triples(index.add(words).pairs()) == oracle
+
+
+def real_like(rng, n, features=120):
+    """Weighted features of documents and of near-duplicates of them, as fingerprints with margins."""
+    values, weights, offsets = [], [], [0]
+    for _ in range(n):
+        keys, w = rng.integers(0, 1 << 62, features), rng.lognormal(0, 0.7, features)
+        changed = keys.copy()
+        changed[:2] = rng.integers(0, 1 << 62, 2)
+        values += [keys, changed]
+        weights += [w, w]
+        offsets += [offsets[-1] + features, offsets[-1] + 2 * features]
+    sets = sb.WeightedSets.from_arrays(np.concatenate(values), np.concatenate(weights), offsets)
+    return sb.SimHash(margins=True).sign(sets)
+
+
+def test_weak_bits_find_most_pairs_with_few_probes(rng):
+    prints = real_like(rng, 4000)
+    stored, asked = prints.words[0::2], prints.words[1::2]
+    margins = prints.margins[1::2]
+    near = np.flatnonzero(np.isin(np.bitwise_count(stored ^ asked).sum(1), (1, 2, 3)))
+    assert len(near) > 500
+    shares = {}
+    for name, m in (("weak", margins), ("random", rng.random(margins.shape).astype(np.float32) ** 0.1)):
+        index = sb.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored)
+        found = index.query(asked, m)
+        hits = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
+        shares[name] = np.mean([(i, i) in hits for i in near.tolist()])
+    assert shares["weak"] >= 0.93
+    assert shares["random"] < shares["weak"] - 0.1, "an order of bits that tells nothing"
+    first = sb.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored).first(asked, margins)
+    assert np.mean(first[near] == near) >= 0.93
+
+
+def test_streaming_equals_adding_at_once(rng):
+    words = planted(rng, 300, 64, 3)
+    for make in (lambda: sb.HammingIndex(radius=3), lambda: sb.TableIndex(radius=3), lambda: sb.WeakBitIndex(probes=10**5)):
+        whole = triples(make().add(words).pairs())
+        index = make()
+        for start in range(0, 300, 37):
+            index.add(words[start : start + 37])
+            index.query(words[:3])
+        assert triples(index.pairs()) == whole
+
+
+def test_assignment_to_clusters_of_a_stream():
+    words = np.array([0, 1, 0xFF00, 0xFF01, 3, 0xFFFF_FFFF], np.uint64)
+    index = sb.HammingIndex(radius=2)
+    assert index.assign(words[:3]).tolist() == [0, 0, 2]
+    assert index.assign(words[3:]).tolist() == [2, 0, 5]
+    assert len(index) == 6
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sb.HammingIndex(radius=-1), lambda: sb.HammingIndex(recall=0.0), lambda: sb.TableIndex(radius=3, blocks=4, lead=2),
+        lambda: sb.TableIndex(radius=1, blocks=2, lead=0), lambda: sb.TableIndex(lookup="maybe"), lambda: sb.WeakBitIndex(probes=0),
+        lambda: sb.WeakBitIndex(prefix_bits=40), lambda: sb.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
+        lambda: sb.HammingIndex(radius=3).add(np.zeros(3, np.uint64)).query(np.zeros((3, 2), np.uint64)),
+        lambda: sb.HammingIndex(radius=3).add(np.zeros(3)), lambda: sb.SimHash(bits=48), lambda: sb.SimHash(bits=288),
+        lambda: sb.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32)),
+        lambda: sb.HammingIndex().add(sb.SimHash(bits=64).sign(sb.shingle(["a"]))).add(sb.SimHash(bits=128).sign(sb.shingle(["a"]))),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(call):
+    with pytest.raises((sb.ParameterError, sb.IncompatibleSketchError)):
+        call()
+
+
+def test_empty_indexes_answer():
+    for index in (sb.HammingIndex(), sb.TableIndex(), sb.WeakBitIndex(), sb.ExhaustiveHammingIndex(radius=3)):
+        assert len(index.pairs()) == 0
+        assert len(index.query(np.zeros(2, np.uint64))) == 0
+        assert index.first(np.zeros(2, np.uint64)).tolist() == [-1, -1]
+        assert len(index.query(np.zeros(0, np.uint64))) == 0

@@ -1,0 +1,107 @@
+"""SimHash and Hamming search: formulas against simulation and enumeration."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import semblance as sb
+from semblance.theory import hamming_search, simhash
+
+
+@pytest.mark.parametrize(("cosine", "expected"), [(0.90, 0.013), (0.95, 0.101), (0.98, 0.411), (0.99, 0.674), (0.995, 0.853)])
+def test_radius_3_is_precise_but_not_complete(cosine, expected):
+    assert simhash.within_radius(cosine, 3) == pytest.approx(expected, abs=6e-4)
+    assert simhash.within_radius(cosine, 3) == pytest.approx(stats.binom.cdf(3, 64, np.arccos(cosine) / np.pi))
+
+
+def test_half_of_the_pairs_at_cosine_984():
+    assert simhash.within_radius(0.984, 3) == pytest.approx(0.5, abs=0.01)
+    assert simhash.within_radius(0.9977, 3) == pytest.approx(0.95, abs=0.005)
+
+
+def test_distance_and_cosine(rng):
+    """Bits of many equal features differ with probability angle / pi; estimates have the stated variance."""
+    n, features, common = 1500, 300, 240
+    keys = rng.integers(0, 1 << 62, (n, 2 * features - common), dtype=np.uint64)
+    sets = np.concatenate([keys[:, :features], keys[:, features - common :]], 1).ravel()
+    prints = sb.SimHash(bits=128).sign(sb.Shingles.from_arrays(sets, np.arange(0, len(sets) + 1, features)))
+    cosine = common / features
+    left = np.arange(0, 2 * n, 2)
+    distance = prints.distance(left, left + 1)
+    p = simhash.differ_probability(cosine)
+    assert abs(distance.mean() / 128 - p) < 4 * (p * (1 - p) / (128 * n)) ** 0.5 + 0.002
+    assert abs(distance.var() / simhash.distance_variance(cosine, 128) - 1) < 4 * (2 / n) ** 0.5
+    found = prints.estimated_cosine(left, left + 1)
+    assert abs(found.var() / simhash.cosine_variance(cosine, 128) - 1) < 0.2
+    assert simhash.cosine(simhash.expected_distance(0.8)) == pytest.approx(0.8)
+
+
+def test_ties_do_not_lean(rng):
+    """E15: ten equal weights tie on a quarter of the bits; without a tie word ones come with probability .375."""
+    values = rng.integers(0, 1 << 62, 4000 * 10, dtype=np.uint64)
+    shingles = sb.Shingles.from_arrays(values, np.arange(0, len(values) + 1, 10))
+    ones = np.concatenate([np.bitwise_count(sb.SimHash(seed=s).sign(shingles).words).ravel() for s in range(8)]).mean() / 64
+    assert abs(ones - 0.5) < 0.03
+    margins = sb.SimHash(margins=True).sign(shingles).margins
+    assert (margins == 0).mean() == pytest.approx(0.246, abs=0.005)
+    assert (margins > 0).mean() == pytest.approx(0.377, abs=0.005)
+
+
+def test_golden_example_of_sums():
+    """Table I of the thesis: W = (-.15, .05, -.01, .09) gives 0101."""
+    assert "".join("1" if w > 0 else "0" for w in (-0.15, 0.05, -0.01, 0.09)) == "0101"
+
+
+@pytest.mark.parametrize("blocks", range(2, 9))
+def test_combinations_of_blocks_cover_the_radius(blocks):
+    for radius in range(5):
+        for lead in range(1, blocks - radius + 1):
+            if lead >= blocks:
+                continue
+            assert hamming_search.block_tables(blocks, lead, radius) == len(list(combinations(range(blocks), lead)))
+            for touched in combinations(range(blocks), min(radius, blocks)):
+                assert any(not set(touched) & set(c) for c in combinations(range(blocks), lead))
+
+
+def test_numbers_of_the_thesis():
+    assert hamming_search.block_tables(6, 3, 3) == 20, "combinations; permutations would be 120"
+    assert hamming_search.combinations_within(26, 3) == 2952
+    assert hamming_search.block_candidates(2.0**34, 64, 4, 1) == pytest.approx(4 * 2**18)
+    assert hamming_search.block_candidates(2.0**34, 64, 5, 2) == pytest.approx(3584)
+    assert hamming_search.table_equivalents(2.0**26, 26) == 2.0
+    assert hamming_search.weak_bit_candidates(2.0**26, 26, 23) == 23
+    with pytest.raises(sb.ParameterError):
+        hamming_search.block_tables(4, 2, 3)
+
+
+@pytest.mark.parametrize("tables", [((5, 1), (5, 1)), ((4, 0), (3, 1)), ((2, 0),), ()])
+def test_found_share_equals_enumeration(tables):
+    bits = 12
+    for distance in range(5):
+        hits = total = 0
+        for flipped in combinations(range(bits), distance):
+            total += 1
+            start, caught = 0, False
+            for prefix, flips in tables:
+                caught = caught or sum(start <= b < start + prefix for b in flipped) <= flips
+                start += prefix
+            hits += caught
+        assert hamming_search.found_share(bits, distance, tables) == pytest.approx(hits / total)
+
+
+def test_two_tables_with_one_flip_are_exact_at_radius_3():
+    assert hamming_search.found_share(64, 3, [(32, 1), (32, 1)]) == 1.0
+    assert hamming_search.found_share(64, 4, [(32, 1), (32, 1)]) < 1.0
+    assert hamming_search.probes(26, 1) * 2 == 54
+
+
+def test_weak_bits_flip_as_the_model_says(rng):
+    sigma = 1.5
+    for margin in (0.1, 1.0, 2.5):
+        flipped = (margin + rng.normal(0, sigma, 200_000) < 0).mean()
+        p = hamming_search.flip_probability(margin, sigma)
+        assert abs(flipped - p) < 4 * (p * (1 - p) / 200_000) ** 0.5
+    printed = 1 - 0.01 / 4.0  # (4.5) for a weak bit
+    assert printed > 0.99 > 0.5 > hamming_search.flip_probability(0.01, sigma), "no flip is likelier than one half"
