@@ -10,7 +10,7 @@ texts keep 31 bits; the later rounds, which only short texts reach, share the up
 import numpy as np
 
 from ._compile import compiled
-from .hashing import fmix64
+from .hashing import fmix64, is_new
 
 EMPTY = np.uint32(0xFFFFFFFF)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -57,25 +57,13 @@ def gather_distinct(values, begin, end, table, out):
 
     ``table`` (uint64, a power of two long, at least twice ``out``) is overwritten.
     """
-    mask = np.uint64(len(table) - 1)
     table[:] = _ZERO
     count = 0
-    zero_met = False
     for i in range(begin, end):
-        value = values[i]
-        if value == _ZERO:
-            fresh = not zero_met
-            zero_met = True
-        else:
-            place = np.int64(value & mask)
-            while table[place] != value and table[place] != _ZERO:
-                place = np.int64(np.uint64(place + 1) & mask)
-            fresh = table[place] == _ZERO
-            table[place] = value
-        if fresh:
+        if is_new(table, values[i]):
             if count == len(out):
                 return -1
-            out[count] = value
+            out[count] = values[i]
             count += 1
     return count
 

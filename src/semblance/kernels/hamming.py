@@ -64,90 +64,43 @@ def found_earlier(query, q, stored, s, layout, table):
 
 
 @compiled
-def scan_bucket(
-    query,
-    q,
-    tables,
-    rows,
-    offsets,
-    offset_base,
-    layout,
-    table,
-    prefix,
-    radius,
-    first_only,
-    self_join,
-    left,
-    right,
-    found,
-    count,
-):
-    """Compare a query with one bucket; write hits while there is room; return (hits so far, compared)."""
-    base = offset_base[table]
-    begin = offsets[base + np.int64(prefix)]
-    end = offsets[base + np.int64(prefix) + 1]
-    stored = tables[table]
-    for i in range(begin, end):
-        d = distance(query, q, stored, i, radius)
-        if d <= radius:
-            row = rows[table, i]
-            if self_join and row <= q:
-                continue
-            if not found_earlier(query, q, stored, i, layout, table):
-                if count < len(left):
-                    left[count] = q
-                    right[count] = row
-                    found[count] = d
-                count += 1
-                if first_only:
-                    break
-    return count, end - begin
-
-
-@compiled
 def search(
-    query, start, stop, tables, rows, offsets, offset_base, layout, radius, first_only, self_join, left, right, found, compared
-):
+    query, start, stop, tables, rows, offsets, offset_base, layout, flips, flip_base, radius, first_only, self_join,
+    left, right, found, compared,
+):  # fmt: skip
     """Find the stored fingerprints within ``radius`` of queries [start, stop); return the number of hits.
 
     ``tables`` (tables, n, words) holds the fingerprints in each table's order, ``rows`` (tables, n) their rows. ``layout``
-    (tables, 3): first bit and number of bits of the prefix, flips (0 to 2). Hits beyond the room are counted only. With
-    ``first_only`` one hit a query, with ``self_join`` only rows after the query's. ``compared[0]`` is added to.
+    (tables, 3): first bit and number of bits of the prefix, most flips; ``flips[flip_base[t]:flip_base[t + 1]]`` are the
+    masks that table t tries on a prefix. Hits beyond the room are counted only. With ``first_only`` one hit a query, with
+    ``self_join`` only rows after the query's. ``compared[0]`` is added to.
     """
     count = 0
     for q in range(start, stop):
         before = count
         for table in range(len(layout)):
-            bits = layout[table, 1]
-            prefix = bits_at(query, q, layout[table, 0], bits)
-            count, n = scan_bucket(
-                query, q, tables, rows, offsets, offset_base, layout, table, prefix, radius, first_only, self_join,
-                left, right, found, count,
-            )  # fmt: skip
-            compared[0] += n
-            if first_only and count > before:
-                break
-            if layout[table, 2] >= 1:
-                for a in range(bits):
-                    one = prefix ^ (_ONE << np.uint64(a))
-                    count, n = scan_bucket(
-                        query, q, tables, rows, offsets, offset_base, layout, table, one, radius, first_only, self_join,
-                        left, right, found, count,
-                    )  # fmt: skip
-                    compared[0] += n
-                    if first_only and count > before:
-                        break
-                    if layout[table, 2] >= 2:
-                        for b in range(a):
-                            count, n = scan_bucket(
-                                query, q, tables, rows, offsets, offset_base, layout, table, one ^ (_ONE << np.uint64(b)),
-                                radius, first_only, self_join, left, right, found, count,
-                            )  # fmt: skip
-                            compared[0] += n
-                            if first_only and count > before:
-                                break
-                        if first_only and count > before:
+            prefix = bits_at(query, q, layout[table, 0], layout[table, 1])
+            stored = tables[table]
+            base = offset_base[table]
+            for f in range(flip_base[table], flip_base[table + 1]):
+                bucket = base + np.int64(prefix ^ flips[f])
+                begin = offsets[bucket]
+                end = offsets[bucket + 1]
+                compared[0] += end - begin
+                for i in range(begin, end):
+                    d = distance(query, q, stored, i, radius)
+                    if d > radius or (self_join and rows[table, i] <= q):
+                        continue
+                    if not found_earlier(query, q, stored, i, layout, table):
+                        if count < len(left):
+                            left[count] = q
+                            right[count] = rows[table, i]
+                            found[count] = d
+                        count += 1
+                        if first_only:
                             break
+                if first_only and count > before:
+                    break
             if first_only and count > before:
                 break
     return count

@@ -18,6 +18,7 @@ _M1 = np.uint64(0xFF51AFD7ED558CCD)
 _M2 = np.uint64(0xC4CEB9FE1A85EC53)
 _S33 = np.uint64(33)
 _EIGHT = np.uint64(8)
+_ZERO = np.uint64(0)
 
 
 @inlined
@@ -32,6 +33,21 @@ def fmix64(x):
 def fold_multiply(a, b):
     """Both halves of the 128-bit product ``a * b``, XORed."""
     return (a * b) ^ multiply_high(a, b)
+
+
+@inlined
+def is_new(table, value):
+    """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros)."""
+    if value == _ZERO:
+        value = K0
+    mask = np.uint64(len(table) - 1)
+    place = np.int64(value & mask)
+    while table[place] != value:
+        if table[place] == _ZERO:
+            table[place] = value
+            return True
+        place = np.int64(np.uint64(place + 1) & mask)
+    return False
 
 
 @compiled

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._compile import compiled, load64, store64, trailing_zeros
 from .folding import decode, fold_spaces, fold_words
-from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply
+from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply, is_new
 
 UNITS = ("word", "char", "byte", "line")
 _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
@@ -187,21 +187,9 @@ def distinct_rows(values, offsets, table, out_offsets, out):
         size = 2
         while size < 2 * (end - begin):
             size *= 2
-        mask = np.uint64(size - 1)
-        zero_met = False
         for i in range(begin, end):
-            value = values[i]
-            if value == _ZERO:
-                fresh = not zero_met
-                zero_met = True
-            else:
-                place = np.int64(value & mask)
-                while table[place] != value and table[place] != _ZERO:
-                    place = np.int64(np.uint64(place + 1) & mask)
-                fresh = table[place] == _ZERO
-                table[place] = value
-            if fresh:
-                out[written] = value
+            if is_new(table[:size], values[i]):
+                out[written] = values[i]
                 written += 1
         table[:size] = _ZERO
         out_offsets[row + 1] = written

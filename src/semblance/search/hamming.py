@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -80,6 +81,12 @@ def layouts(n: int, bits: int, radius: int) -> list[Layout]:
     return out
 
 
+def _flips(bits: int, most: int) -> UInt64Array:
+    """Masks of at most ``most`` of so many bits, fewest bits first."""
+    chosen = (places for size in range(most + 1) for places in combinations(range(bits), size))
+    return np.array([sum(1 << place for place in places) for places in chosen], np.uint64)
+
+
 class HammingIndex(FingerprintIndex):
     """Finds fingerprints within a radius, by the tables that a model of the machine says are fastest.
 
@@ -142,11 +149,13 @@ class HammingIndex(FingerprintIndex):
         if self.layout is None:
             return ExhaustiveHammingIndex._search(self, query, margins, first_only, self_join)  # type: ignore[arg-type]
         layout = np.array(self.layout.tables, np.int64)
+        masks = [_flips(bits, most) for _, bits, most in self.layout.tables]
+        flips, bases = np.concatenate(masks), np.cumsum([0, *map(len, masks)])
 
         def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
             return int(
-                kernel.search(query, start, stop, self._tables, self._rows, self._offsets, self._bases, layout, self.radius,
-                              first_only, self_join, left, right, found, compared)
+                kernel.search(query, start, stop, self._tables, self._rows, self._offsets, self._bases, layout, flips, bases,
+                              self.radius, first_only, self_join, left, right, found, compared)
             )  # fmt: skip
 
         return search

@@ -1,0 +1,167 @@
+"""Packed signatures: a few bits of each slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import IncompatibleSketchError, ParameterError
+from ..kernels.bbit import count_filled, count_matches
+from ..theory.bbit import quantized
+from .arrays import Float64Array, Int64Array, UInt64Array
+
+
+class PackingScheme(Protocol):
+    """What a parameter object offers to the packed signatures it made."""
+
+    def estimate(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
+        """Return (estimated resemblance, standard error) from counted matches."""
+        ...
+
+    def most_likely(self, matches: Any, permutations: int) -> tuple[Any, Any]:
+        """Return (maximum-likelihood estimate, standard error) from counted matches."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedSignatures:
+    """Signatures cut to a few bits a slot.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n_documents, n_words)
+        Bit planes of each part, one after another.
+    layout : ndarray of int64, shape (n_parts, 3)
+        First word, slots and bits of each part.
+    packing, scheme, shingling : object
+        What made them.
+    densities : ndarray of float64, shape (n_documents,), optional
+    has_empty : bool
+        Whether a last plane tells filled slots from empty ones.
+    """
+
+    words: UInt64Array
+    layout: Int64Array
+    packing: PackingScheme
+    scheme: Any
+    shingling: object = "arrays"
+    densities: Float64Array | None = None
+    has_empty: bool = False
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.words)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all documents' bits."""
+        return int(self.words.nbytes)
+
+    @property
+    def permutations(self) -> int:
+        """Slots of the signatures before packing."""
+        return int(self.scheme.permutations)
+
+    def with_quantized_densities(self, bits: int) -> PackedSignatures:
+        """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
+
+        References
+        ----------
+        Li & König, WWW 2010, section 5.2: the bias this causes is (r' - r) (1 - R) / (2 - r) for single bits.
+        """
+        if self.densities is None:
+            raise ParameterError("these signatures have no densities: hashes of any practical set have density 0")
+        if not 1 <= bits <= 16:
+            raise ParameterError(f"bits must lie in 1..16; {bits} was given")
+        return replace(self, densities=np.asarray(quantized(self.densities, 1 << bits)))
+
+    def check_compatible(self, other: PackedSignatures) -> None:
+        """Raise IncompatibleSketchError unless another value was made with the same parameters."""
+        mine = (self.packing, self.scheme, self.shingling)
+        theirs = (other.packing, other.scheme, other.shingling)
+        if mine != theirs:
+            raise IncompatibleSketchError(f"sketches of {mine} cannot be compared with those of {theirs}")
+
+    def matches(self, left: ArrayLike, right: ArrayLike, other: PackedSignatures | None = None) -> Int64Array:
+        """Count the matching slots of rows ``left`` and rows ``right`` (of ``other``) in each part.
+
+        Returns
+        -------
+        ndarray of int64, shape (..., n_parts); (..., 3) where slots may be empty: equal, filled in both, filled in one
+        """
+        if other is not None:
+            self.check_compatible(other)
+        there = self if other is None else other
+        rows = np.broadcast_arrays(np.asarray(left, np.int64), np.asarray(right, np.int64))
+        a, b = (np.ascontiguousarray(r).ravel() for r in rows)
+        for r, n in ((a, len(self)), (b, len(there))):
+            if r.size and not (r.min() >= 0 and r.max() < n):
+                raise ParameterError(f"rows must lie in 0..{n - 1}; {r.min()}..{r.max()} were given")
+        if self.has_empty:
+            out = np.empty((len(a), 3), np.int64)
+            count_filled(self.words, a, there.words, b, int(self.layout[0, 1]), int(self.layout[0, 2]), out)
+        else:
+            out = np.empty((len(a), len(self.layout)), np.int64)
+            count_matches(self.words, a, there.words, b, self.layout, out)
+        return out.reshape(*rows[0].shape, -1)
+
+    def estimated_resemblance(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        *,
+        other: PackedSignatures | None = None,
+        with_error: bool = False,
+        clip: bool = False,
+        most_likely: bool = False,
+    ) -> Any:
+        """Estimate the resemblance of rows ``left`` and rows ``right`` (of ``other``, where given).
+
+        Parameters
+        ----------
+        left, right : int or array_like of int
+            Row numbers, broadcast against each other.
+        other : PackedSignatures, optional
+        with_error : bool
+            Also return the standard error.
+        clip : bool
+            Cut the estimate to [0, Rmax], where Rmax is the highest resemblance that the densities allow (1 without): smaller
+            error near the ends, at the price of a bias. The raw estimate is unbiased (but for combined bits) and may be
+            negative.
+        most_likely : bool
+            The maximum-likelihood estimate: for mixtures of bits it errs less than the pooled one.
+
+        Returns
+        -------
+        float or ndarray of float64, or a pair of them
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If ``other`` was made with different parameters.
+        """
+        counted = self.matches(left, right, other)
+        highest: Any = 1.0
+        if self.has_empty:
+            chance = 2.0 ** -int(self.layout[0, 2])
+            union = counted[..., 1] + counted[..., 2]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found = (counted[..., 0] - counted[..., 1] * chance) / (1.0 - chance) / union
+                error = np.sqrt(np.maximum(found * (1 - found) + (1 - found) * chance / (1 - chance), 0.0) / union)
+        elif most_likely:
+            found, error = self.packing.most_likely(counted, self.permutations)
+        else:
+            densities = [np.zeros(1), np.zeros(1)]
+            for i, (value, rows) in enumerate(((self, left), (self if other is None else other, right))):
+                if value.densities is not None:
+                    densities[i] = value.densities[np.asarray(rows)]
+            found, error = self.packing.estimate(counted, self.permutations, *densities)
+            if self.densities is not None:
+                highest = np.minimum(*densities) / np.maximum(*densities)
+        shape = counted.shape[:-1]
+        found, error = np.reshape(found, shape), np.reshape(error, shape)
+        found = (np.clip(found, 0.0, np.reshape(np.broadcast_to(highest, shape), shape)) if clip else found)[()]
+        return (found, error[()]) if with_error else found

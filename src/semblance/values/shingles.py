@@ -1,0 +1,116 @@
+"""Shingle sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from ..kernels.hashing import mix_keys
+from ..kernels.shingling import distinct_rows
+from .arrays import Int64Array, UInt64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shingles:
+    """The shingle sets of documents: 64-bit hashes without repeats, in order of first appearance.
+
+    Parameters
+    ----------
+    values : ndarray of uint64, shape (n_shingles,)
+        Well-mixed hashes, row after row.
+    offsets : ndarray of int64, shape (n_documents + 1,)
+        Row i is ``values[offsets[i]:offsets[i + 1]]``.
+    parameters : object
+        What made them, a :class:`Shingling` or a text; rows made differently are not comparable.
+
+    Notes
+    -----
+    Two different shingles of a pair of documents share a hash with probability 2^-64.
+    """
+
+    values: UInt64Array
+    offsets: Int64Array
+    parameters: object = "arrays"
+
+    @classmethod
+    def from_arrays(cls, values: ArrayLike, offsets: ArrayLike) -> Shingles:
+        """Make shingle sets of ready integer keys, however structured, by a strong mixing; repeats are dropped.
+
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+            Any integer dtype; negative keys are taken modulo 2^64.
+        offsets : array_like of int32 or int64, shape (n_documents + 1,)
+            Not decreasing, from 0 to n.
+
+        Returns
+        -------
+        Shingles
+
+        Raises
+        ------
+        ParameterError
+            If the keys are no integers, or the offsets do not fit them.
+
+        Examples
+        --------
+        >>> import semblance as sb
+        >>> sb.Shingles.from_arrays([1, 2, 2, 3, 1, 2], [0, 4, 6]).sizes.tolist()
+        [3, 2]
+        """
+        keys = np.ascontiguousarray(values)
+        bounds = np.ascontiguousarray(offsets)
+        if keys.ndim != 1 or (keys.size and keys.dtype.kind not in "iu"):
+            raise ParameterError(f"values must be one-dimensional integers; they are {keys.dtype} of shape {keys.shape}")
+        if bounds.ndim != 1 or bounds.size == 0 or bounds.dtype.kind not in "iu":
+            raise ParameterError(
+                f"offsets must be one-dimensional integers with at least the entry 0; they are {bounds.dtype} "
+                f"of shape {bounds.shape}"
+            )
+        bounds = bounds.astype(np.int64)
+        if bounds[0] != 0 or bounds[-1] != keys.size or (np.diff(bounds) < 0).any():
+            raise ParameterError(
+                f"offsets must rise from 0 to the number of values, {keys.size}; "
+                f"they go from {bounds[0]} to {bounds[-1]}" + (", falling" if (np.diff(bounds) < 0).any() else "")
+            )
+        mixed = np.empty(keys.size, np.uint64)
+        mix_keys(keys.astype(np.uint64), mixed)
+        return cls(*drop_repeats(mixed, bounds))
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> Int64Array:
+        """Number of shingles of each document, int64 of shape (n_documents,)."""
+        return np.diff(self.offsets)
+
+    def row(self, row: int) -> UInt64Array:
+        """Return the shingle hashes of one document, uint64 of shape (size,)."""
+        if not -len(self) <= row < len(self):
+            raise ParameterError(f"there is no row {row} among {len(self)} documents")
+        row %= len(self)
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    def resemblance(self, left: int, right: int) -> float:
+        """Exact resemblance of two rows: common shingles / all shingles; nan where both are empty."""
+        common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
+        union = self.row(left).size + self.row(right).size - common
+        return common / union if union else float("nan")
+
+    def containment(self, left: int, right: int) -> float:
+        """Exact share of the shingles of row ``left`` that row ``right`` has too; nan where ``left`` is empty."""
+        common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
+        return common / self.row(left).size if self.row(left).size else float("nan")
+
+
+def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:
+    """Return (values, offsets) of the same rows without repeated values, in order of first appearance."""
+    longest = int(np.diff(offsets).max(initial=1))
+    table = np.zeros(1 << max(1, (2 * longest - 1).bit_length()), np.uint64)
+    out, out_offsets = np.empty(len(values), np.uint64), np.empty(len(offsets), np.int64)
+    return out[: distinct_rows(values, offsets, table, out_offsets, out)], out_offsets
