@@ -67,6 +67,7 @@ def test_parameters_stated_with_every_output():
         "id": None,
         "encoding_errors": "strict",
         "shingling": {"unit": "word", "width": 5, "normalization": "NFC", "fold_case": True, "unicode": "14.0.0"},
+        "method": "minhash",
         "sketch": "FastSimilarity",
         "permutations": 96,
         "bands": 16,

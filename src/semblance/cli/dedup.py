@@ -13,6 +13,7 @@ from . import options
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.targets
+@options.method
 @options.writing
 @click.option("--annotate", is_flag=True, help="Write every row, with keep, duplicate_of, resemblance, cluster added.")
 @click.option("--keep", default="first", show_default=True, metavar="POLICY",

@@ -28,6 +28,12 @@ targets = apply(
                  help="Probability with which a pair at the threshold is found."),
 )  # fmt: skip
 
+method = apply(
+    click.option("--method", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
+                 help="Resemblance of shingle sets, or cosine of feature counts."),
+    click.option("--radius", type=int, default=3, show_default=True, help="For simhash: bits of 64 that may differ."),
+)  # fmt: skip
+
 shingling = apply(
     click.option("--unit", type=click.Choice(["word", "char", "byte", "line"]), default="word", show_default=True,
                  help="What shingles are made of."),

@@ -13,6 +13,7 @@ from . import options
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.targets
+@options.method
 @options.writing
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="Whether resemblances are measured, estimated, or left out.")  # fmt: skip
@@ -54,7 +55,7 @@ def pairs(
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
     click.echo(f"{summary['documents']:,} documents, {summary['text_bytes'] / 1e6:,.1f} MB of text")
-    click.echo(f"  pairs  {summary['pairs']:>12,}   (resemblance >= {summary['threshold']:g}, {measured})")
+    click.echo(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:
         click.echo("  the list was cut by --max-pairs: there are more")
     click.echo(

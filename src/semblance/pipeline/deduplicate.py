@@ -15,13 +15,13 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..io.memory import as_sources
-from ..search.banding import Candidates, find_candidates
+from ..search.banding import Candidates
 from ..sketches import FastSimilarity
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array
 from .documents import PIECE_BYTES, Documents, Progress, read_documents
+from .methods import Comparable
 from .result import DedupResult, Evidence
-from .sets import RowSets
 from .settings import Settings
 from .verify import Group, verify_groups
 
@@ -124,25 +124,22 @@ class Corpus:
         self.active = collapse(self.documents, self.order)
         self.clock.lap("exact duplicates")
 
-    def candidates(self, max_bucket: int | None, max_pairs: int | None = None) -> Candidates:
+    def candidates(self, *, every_pair: bool, max_pairs: int | None = None) -> Candidates:
         """Find candidate pairs among the active documents, numbered in keep order."""
         self.progress("finding candidates", 0)
-        found = find_candidates(
-            self.documents.keys[self.active.rows],
-            max_bucket=max_bucket,
-            n_reference=self.active.n_reference,
-            max_pairs=max_pairs,
-            threads=self.settings.n_threads,
-        )
+        rows = self.active.rows
+        keys, groups = self.documents.keys[rows], self.documents.groups[rows]
+        threads, n_reference = self.settings.n_threads, self.active.n_reference
+        found = self.settings.finder.candidates(keys, groups, n_reference, every_pair, max_pairs, threads)
         self.clock.lap("candidates")
         return found
 
-    def load_sets(self, positions: Int64Array) -> RowSets:
-        """Make ready for comparison the shingle sets (or the slots set aside) of some active documents."""
+    def load_sets(self, positions: Int64Array) -> Comparable:
+        """Make ready for comparison the texts (or the sketches) of some active documents."""
         rows = self.active.rows[positions]
         if self.settings.verify == "sketch":
-            return RowSets.from_signatures(self.documents.slots[rows])
-        return RowSets.from_pieces(map(self.settings.shingling.hashes, self._texts(rows)))
+            return self.settings.finder.estimable(self.documents.slots[rows], self.documents.keys[rows])
+        return self.settings.finder.comparable(map(self.settings.shingling.hashes, self._texts(rows)))
 
     def load_signatures(self, positions: Int64Array) -> UInt32Array:
         """Sketch some active documents anew, with slots that no band was cut from."""
@@ -223,7 +220,7 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     if job.max_pairs is not None:
         raise ParameterError("max_pairs is for pairs; dedup compares whatever its buckets hold")
     corpus = Corpus(data, against, job, progress or _no_progress)
-    found = corpus.candidates(job.max_bucket)
+    found = corpus.candidates(every_pair=False)
     groups = corpus.groups(found)
     evidence = Evidence(corpus.documents, corpus.active, corpus.order, groups, job)
     walked = evidence.walk(job.threshold)

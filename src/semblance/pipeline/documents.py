@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..io.sources import Batch, Columns
-from ..kernels import banding as banding_kernel
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
 from ..text.texts import Texts, concatenate
@@ -22,7 +21,6 @@ from .settings import Settings
 
 PIECE_BYTES = 1 << 20
 Progress = Callable[[str, int], None]
-RESERVED = ("keep", "duplicate_of", "resemblance", "estimated_resemblance", "standard_error", "cluster")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +45,8 @@ class Documents:
         128 bits of each text's bytes.
     groups : ndarray of uint64, shape (n,)
         Only documents of equal groups are compared.
-    keys : ndarray of uint64, shape (n, bands)
+    keys : ndarray of uint64, shape (n, n_keys)
+        Band keys, or fingerprints.
     slots : ndarray of uint32, shape (n, estimation_slots)
     order_values : ndarray or None
         What the keep policy orders by, where it names a column.
@@ -113,11 +112,7 @@ def _sketch(settings: Settings, piece: tuple[Any, Int64Array, Texts, UInt64Array
     digests = np.empty((len(texts), 2), np.uint64)
     digest_rows(texts.data, texts.offsets, 0, len(texts), digests)
     values, offsets = settings.shingling.hashes(texts)
-    slots = settings.scheme.sign_values(values, offsets)
-    bands, rows = settings.plan.bands, settings.plan.rows
-    keys = np.empty((len(texts), bands), np.uint64)
-    banding_kernel.band_keys(slots, groups, bands, rows, keys)
-    spare = slots[:, slots.shape[1] - settings.plan.estimation_slots :].copy()
+    keys, spare = settings.finder.keys(values, offsets, groups)
     return _Sketched(digests, np.diff(offsets) == 0, keys, spare)
 
 
@@ -171,7 +166,7 @@ def read_documents(sources: list[Any], against: Sequence[Any], settings: Setting
         If a row is not as expected; the message names file and row.
     """
     others = dict.fromkeys(c for c in (settings.keep_column, settings.within) if c is not None)
-    reserved = RESERVED if settings.annotate else ()
+    reserved = ("keep", "duplicate_of", *settings.finder.added, "cluster") if settings.annotate else ()
     everything = [*against, *sources]
     seen = _Seen(settings)
     starts = [0]
@@ -196,7 +191,6 @@ def read_documents(sources: list[Any], against: Sequence[Any], settings: Setting
     for part in in_order(partial(_sketch, settings), pieces, settings.n_threads):
         parts.append(part)
         progress("sketching", len(part.empty))
-    bands, spare = settings.plan.bands, settings.plan.estimation_slots
     sizes = [np.diff(texts.offsets) for texts in seen.chunks]
     source_starts = np.array(starts, np.int64)
     return Documents(
@@ -210,8 +204,8 @@ def read_documents(sources: list[Any], against: Sequence[Any], settings: Setting
         empty=_joined([p.empty for p in parts], np.bool_),
         digests=_joined([p.digests for p in parts], np.uint64, 2),
         groups=_joined(seen.groups, np.uint64),
-        keys=_joined([p.keys for p in parts], np.uint64, bands),
-        slots=_joined([p.slots for p in parts], np.uint32, spare),
+        keys=_joined([p.keys for p in parts], np.uint64, settings.finder.n_keys),
+        slots=_joined([p.slots for p in parts], np.uint32, 0),
         order_values=collect_order(seen.order, settings.keep_column) if settings.keep_column else None,
     )
 

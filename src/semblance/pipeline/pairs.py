@@ -12,7 +12,6 @@ import pyarrow as pa
 from .. import __version__
 from ..errors import ParameterError
 from ..io.writers import write_table
-from ..theory import minhash
 from ..values import Float64Array, Int64Array
 from .deduplicate import Active, Corpus, _no_progress, peak_memory
 from .documents import Progress
@@ -86,7 +85,7 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         raise ParameterError("pairs keeps all documents: keep is for dedup")
     corpus = Corpus(data, against, job, progress or _no_progress)
     documents, active = corpus.documents, corpus.active
-    found = corpus.candidates(None, job.max_pairs)
+    found = corpus.candidates(every_pair=True, max_pairs=job.max_pairs)
     if job.verify == "none":
         rows = active.rows
         left, right, resemblance = rows[found.left], rows[found.right], np.ones(len(found.left))
@@ -103,11 +102,9 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
     order = np.lexsort((right, left))
     left, right, resemblance = left[order], right[order], resemblance[order]
     columns: dict[str, Any] = {"left_id": documents.ids.take(left), "right_id": documents.ids.take(right)}
-    if job.verify == "exact":
-        columns["resemblance"] = resemblance
-    elif job.verify == "sketch":
-        columns["estimated_resemblance"] = resemblance
-        columns["standard_error"] = minhash.standard_error(resemblance, job.plan.estimation_slots)
+    if job.verify != "none":
+        distance = np.bitwise_count(documents.keys[left] ^ documents.keys[right]).sum(1, dtype=np.int64)
+        columns |= job.finder.columns(resemblance, distance, np.zeros(len(left), np.bool_))
     corpus.clock.lap("listing")
     summary = {
         "documents": len(documents),
@@ -118,7 +115,8 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         "cut_by_max_pairs": bool(cut or found.cut),
         "verified_by": job.verify,
         "threshold": job.threshold,
-        "recall_planned": job.plan.recall_at_threshold,
+        "score": job.finder.score,
+        "recall_planned": job.finder.recall(job.threshold),
         "text_bytes": documents.n_bytes,
         "seconds": corpus.clock.seconds,
         "peak_memory": peak_memory(),

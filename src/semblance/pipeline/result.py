@@ -15,7 +15,6 @@ from .. import __version__
 from ..errors import ParameterError
 from ..io.writers import Selection, write_rows
 from ..kernels._threads import in_order
-from ..theory import banding, minhash
 from ..values import Float64Array, Int64Array
 from .documents import Documents
 from .keep import walk_group
@@ -58,8 +57,7 @@ class Evidence:
         active, n = self.active, len(self.documents)
         keeper, resemblance = np.arange(n), np.ones(n)
         pairs: list[tuple[Int64Array, Int64Array, Float64Array]] = []
-        plan = self.settings.plan
-        n_uncompared, fewest_bands = 0, plan.bands
+        n_uncompared, bands_left_out = 0, 0
 
         def walked(group: Group) -> Any:
             return group, walk_group(group, threshold, active.n_reference)
@@ -72,7 +70,7 @@ class Evidence:
             pairs.append((rows[group.left[enough]], rows[group.right[enough]], group.resemblance[enough]))
             pairs.append((rows[walk.left], rows[walk.right], walk.found))
             n_uncompared += int(walk.skipped[:, 0].sum())
-            fewest_bands = min(fewest_bands, plan.bands - int(walk.skipped[:, 1].max(initial=0)))
+            bands_left_out = max(bands_left_out, int(walk.skipped[:, 1].max(initial=0)))
         copies = np.flatnonzero(active.representative != np.arange(n))
         leader = active.representative[copies]
         keeper[copies] = keeper[leader]
@@ -86,7 +84,7 @@ class Evidence:
             np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))  # fmt: skip
         left, right = np.minimum(left, right), np.maximum(left, right)
         first = np.unique(left * n + right, return_index=True)[1]  # the walk may meet a pair of a small bucket again
-        vouched = float(banding.candidate_probability(threshold, fewest_bands, plan.rows)) if fewest_bands else 0.0
+        vouched = self.settings.finder.recall(threshold, bands_left_out)
         return Decisions(keeper, resemblance, left[first], right[first], found[first], n_uncompared, vouched)
 
 
@@ -110,6 +108,11 @@ class Summary:
         The same for the documents worst off because of uncompared pairs.
     verified_by : str
         "exact", or "sketch" where removals rest on estimates.
+    threshold : float
+    score : str
+        What was measured: "resemblance" or "cosine".
+    found_by : str
+        How candidates were found.
     seconds : dict of str to float
         By stage.
     peak_memory : int
@@ -132,6 +135,8 @@ class Summary:
     recall_vouched: float
     verified_by: str
     threshold: float
+    score: str
+    found_by: str
     seconds: dict[str, float] = field(default_factory=dict)
     peak_memory: int = 0
     plan: dict[str, Any] = field(default_factory=dict)
@@ -148,7 +153,7 @@ class Summary:
             + (f", against {self.reference:,} reference documents" if self.reference else ""),
             f"  exact duplicates removed  {self.exact_duplicates:>12,}",
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
-            + f"   (resemblance >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
+            + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
         if self.empty:
             what = "dropped" if self.empty_dropped else "kept, never matched"
@@ -156,10 +161,12 @@ class Summary:
         lines.append(f"  kept                      {self.kept:>12,}")
         lines.append(
             f"recall at the threshold: {self.recall_planned:.4f} "
-            f"({self.plan['bands']} bands of {self.plan['rows']} rows); "
+            f"({self.found_by}); "
             f"{self.candidate_pairs:,} pairs compared, {self.verified_pairs:,} verified"
         )
-        if self.verified_by != "exact":
+        if self.verified_by != "exact" and self.score == "cosine":
+            lines.append("removals rest on cosines estimated from fingerprints; --verify exact measures instead")
+        elif self.verified_by != "exact":
             lines.append(
                 f"removals rest on estimates from {self.plan['estimation_slots']} slots "
                 f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact measures instead"
@@ -213,15 +220,13 @@ class DedupResult:
         rows = np.arange(len(self._evidence.documents))
         return np.equal(self._decisions.keeper, rows)[self._first :]
 
-    def _columns(self, rows: Int64Array, resemblance: Float64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
-        """Return the columns that state a resemblance, null where ``missing``: measured, or estimated with its error."""
-        if self.settings.verify == "exact":
-            return {"resemblance": pa.array(resemblance, mask=missing)}
-        slots = self.settings.plan.estimation_slots
-        return {
-            "estimated_resemblance": pa.array(resemblance, mask=missing),
-            "standard_error": pa.array(minhash.standard_error(resemblance, slots), mask=missing),
-        }
+    def _columns(
+        self, left: Int64Array, right: Int64Array, score: Float64Array, missing: NDArray[np.bool_]
+    ) -> dict[str, pa.Array]:
+        """Return the columns that state the scores of pairs of rows, null where ``missing``."""
+        keys = self._evidence.documents.keys
+        distance = np.bitwise_count(keys[left] ^ keys[right]).sum(1, dtype=np.int64)
+        return self.settings.finder.columns(score, distance, missing)
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -235,7 +240,7 @@ class DedupResult:
         missing = keeper < 0
         ids = self._evidence.documents.ids
         columns = {"id": ids.take(rows), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
-        return pa.table(columns | self._columns(rows, self._decisions.keeper_resemblance[rows], missing))
+        return pa.table(columns | self._columns(rows, keeper, self._decisions.keeper_resemblance[rows], missing))
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -244,7 +249,7 @@ class DedupResult:
         ids = self._evidence.documents.ids
         none = np.zeros(len(found.left), np.bool_)
         columns = {"left_id": ids.take(found.left), "right_id": ids.take(found.right)}
-        return pa.table(columns | self._columns(found.left, found.resemblance, none))
+        return pa.table(columns | self._columns(found.left, found.right, found.resemblance, none))
 
     @cached_property
     def clusters(self) -> Int64Array:
@@ -276,7 +281,7 @@ class DedupResult:
         clusters = self.clusters
         cluster_rows = np.where(clusters >= 0, clusters + self._first, -1 - clusters)
         columns = {"keep": pa.array(self.keep), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
-        columns |= self._columns(rows, self._decisions.keeper_resemblance[rows], missing)
+        columns |= self._columns(rows, keeper, self._decisions.keeper_resemblance[rows], missing)
         return pa.table(columns | {"cluster": ids.take(cluster_rows)})
 
     def rethreshold(self, threshold: float) -> DedupResult:
@@ -325,10 +330,12 @@ class DedupResult:
             candidate_pairs=sum(group.n_candidates for group in self._evidence.groups),
             verified_pairs=len(self._decisions.left),
             uncompared_pairs=self._decisions.n_uncompared,
-            recall_planned=float(banding.candidate_probability(self.threshold, plan.bands, plan.rows)),
+            recall_planned=settings.finder.recall(self.threshold),
             recall_vouched=self._decisions.recall_vouched,
             verified_by=settings.verify,
             threshold=self.threshold,
+            score=settings.finder.score,
+            found_by=settings.finder.describe(),
             seconds=self._seconds,
             peak_memory=self._peak_memory,
             plan=plan.to_dict(),

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import ParameterError
 from ..planner import Plan, plan
-from ..sketches import FastSimilarity
 from ..text.shingle import Shingling, Tokenizer
+from .methods import Method, MinHashMethod, SimHashMethod
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
@@ -27,8 +27,14 @@ class Settings:
 
     Parameters
     ----------
+    method : {"minhash", "simhash"}, default "minhash"
+        "minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their
+        cosine, and looks at pairs only whose 64-bit fingerprints differ in at most ``radius`` bits: precise, far from complete.
+    radius : int in [0, 16], default 3
+        For "simhash".
     threshold : float in (0, 1], default 0.8
-        Resemblance (Jaccard similarity of shingle sets) from which two documents are near-duplicates.
+        Resemblance (Jaccard similarity of shingle sets; with "simhash" the cosine) from which two documents are
+        near-duplicates.
     recall : float in (0, 1), default 0.99
         Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
     text : str, default "text"
@@ -71,6 +77,8 @@ class Settings:
         If a parameter is out of its range.
     """
 
+    method: str = "minhash"
+    radius: int = 3
     threshold: float = 0.8
     recall: float = 0.99
     text: str = "text"
@@ -104,6 +112,7 @@ class Settings:
                 f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; {self.keep!r} was given"
             )
         for name, allowed in (
+            ("method", ("minhash", "simhash")),
             ("verify", ("exact", "sketch", "none")),
             ("empty", ("keep", "drop")),
             ("encoding_errors", ("strict", "replace")),
@@ -114,7 +123,9 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ParameterError(f"{name} must be at least {least}; {value} was given")
-        _ = self.plan, self.shingling, self.scheme
+        if not 0 <= self.radius <= 16:
+            raise ParameterError(f"radius must lie in 0..16; {self.radius} was given")
+        _ = self.finder, self.shingling
 
     @cached_property
     def plan(self) -> Plan:
@@ -140,9 +151,12 @@ class Settings:
         )
 
     @cached_property
-    def scheme(self) -> FastSimilarity:
-        """The sketch that bands and estimates are cut from."""
-        return FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
+    def finder(self) -> Method:
+        """How candidates are found and scored."""
+        exact = self.verify == "exact"
+        if self.method == "simhash":
+            return SimHashMethod(radius=self.radius, seed=self.seed, exact=exact)
+        return MinHashMethod(plan=self.plan, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
 
     @property
     def n_threads(self) -> int:
@@ -167,10 +181,16 @@ class Settings:
             "id": self.id,
             "encoding_errors": self.encoding_errors,
             "shingling": self.shingling.to_dict(),
-            "sketch": "FastSimilarity",
-            "permutations": self.plan.permutations,
-            "bands": self.plan.bands,
-            "rows": self.plan.rows,
             "seed": self.seed,
-            "max_bucket": self.max_bucket,
-        }
+        } | (
+            {"method": "simhash", "radius": self.radius, "bits": 64}
+            if self.method == "simhash"
+            else {
+                "method": "minhash",
+                "sketch": "FastSimilarity",
+                "permutations": self.plan.permutations,
+                "bands": self.plan.bands,
+                "rows": self.plan.rows,
+                "max_bucket": self.max_bucket,
+            }
+        )

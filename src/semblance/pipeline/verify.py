@@ -12,11 +12,12 @@ from ..errors import ParameterError
 from ..kernels._threads import in_order
 from ..search.banding import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
+from .methods import Comparable
 from .sets import RowSets
 
 GROUP_BYTES = 2 << 20
 SORTED_SLOTS = 12
-LoadSets = Callable[[Int64Array], RowSets]
+LoadSets = Callable[[Int64Array], Comparable]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +125,7 @@ def _verify_group(
         left[enough],
         right[enough],
         resemblance[enough],
-        sets if large else None,
+        sets if isinstance(sets, RowSets) and large else None,
         _localize(rows, large, load_signatures(rows)) if large else None,
         len(left),
     )

@@ -1,5 +1,11 @@
 """Search: from sketches to pairs of rows that are worth comparing."""
 
 from .banding import BandingIndex
+from .exhaustive import nearest, pairs_above
+from .hamming import ExhaustiveHammingIndex, HammingIndex
+from .tables import TableIndex
+from .weak_bits import WeakBitIndex
 
-__all__ = ["BandingIndex"]
+__all__ = [
+    "BandingIndex", "ExhaustiveHammingIndex", "HammingIndex", "TableIndex", "WeakBitIndex", "nearest", "pairs_above",
+]  # fmt: skip

@@ -6,9 +6,10 @@ from .one_permutation import OnePermutation
 from .packed import BBit, Fractional, XorBits
 from .permutation import PermutationMinHash
 from .set_sketch import SetSketch
+from .simhash import SimHash
 from .weighted import ICWS, ProbMinHash
 
 __all__ = [
     "ICWS", "BBit", "FastSimilarity", "Fractional", "MinHash", "OnePermutation", "PermutationMinHash", "ProbMinHash",
-    "SetSketch", "XorBits",
+    "SetSketch", "SimHash", "XorBits",
 ]  # fmt: skip
