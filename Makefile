@@ -5,7 +5,7 @@ STAMP  := $(VENV)/.installed
 # Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
 CACHE  := $(CURDIR)/.numba_cache
 
-.PHONY: install demo test test-all lint bench reproduce quality clean
+.PHONY: install demo test test-all lint bench bench-hamming reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -36,6 +36,11 @@ test-all: test
 bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/end_to_end.py
+
+# Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 8 GB).
+bench-hamming: install
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python benchmarks/hamming.py $(SIZE)
 
 quality: install
 	$(BIN)/python benchmarks/quality.py

@@ -17,6 +17,7 @@ _HOMES = {
     "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
     "DedupResult": "pipeline.result",
+    "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.hamming",
     "FastSimilarity": "sketches.fast_similarity",
     "Fingerprints": "values",
@@ -45,7 +46,8 @@ _HOMES = {
     "SimHash": "sketches.simhash",
     "TableIndex": "search.tables",
     "WeakBitIndex": "search.weak_bits",
-    "WeightedSets": "sketches.weighted",
+    "WeightedSets": "values",
+    "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
     "dedup": "pipeline.deduplicate",
     "keep": "pipeline.keep",
@@ -57,6 +59,7 @@ _HOMES = {
     "save": "io.sketch_files",
     "shingle": "text.shingle",
     "verify": "pipeline.verify",
+    "weigh": "text.features",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -102,6 +105,7 @@ if TYPE_CHECKING:
     from .sketches.permutation import PermutationMinHash
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
-    from .sketches.weighted import ICWS, ProbMinHash, WeightedSets
+    from .sketches.weighted import ICWS, ProbMinHash
+    from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.shingle import Shingling, shingle
-    from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures
+    from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures, WeightedSets

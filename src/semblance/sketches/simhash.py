@@ -9,8 +9,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import simhash as kernel
-from ..values import Fingerprints, Shingles
-from .weighted import WeightedSets
+from ..values import Fingerprints, Shingles, WeightedSets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
