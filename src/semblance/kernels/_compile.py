@@ -24,7 +24,10 @@ def compiled(function):
 
 
 def inlined(function):
-    """Compile a small function that kernels of any file may call; LLVM inlines it."""
+    """Compile a small function that kernels of any file may call; LLVM inlines it.
+
+    A call with arrays still counts references, with atomic instructions: not for the innermost loops.
+    """
     return compiled(function)
 
 
@@ -59,6 +62,9 @@ if DISABLE_JIT:
         """Number of zero bits below the lowest set bit; 64 for zero."""
         value = int(value)
         return (value & -value).bit_length() - 1 if value else 64
+
+    def prefetch(array, index):
+        """Ask for the cache line of an element of a one-dimensional array, which need not exist."""
 
 else:
 
@@ -95,6 +101,21 @@ else:
             return context.get_dummy_value()
 
         return types.void(data, types.int64, types.uint64), codegen
+
+    @intrinsic
+    def prefetch(typingctx, array, index):
+        """Ask for the cache line of an element of a one-dimensional array, which need not exist."""
+
+        def codegen(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            pointer = builder.bitcast(cgutils.gep(builder, data, args[1]), cgutils.voidptr_t)
+            flag = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, flag, flag, flag])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [pointer, flag(0), flag(3), flag(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64), codegen
 
     @intrinsic
     def popcount(typingctx, value):

@@ -14,9 +14,10 @@ from ..values import Int64Array, UInt64Array
 from ._fingerprints import FingerprintIndex, Margins, Search, Values, sorted_by_prefix
 
 MAX_PREFIX = 26
-# Nanoseconds of a probe (a random access to the offsets and, where the bucket is not empty, to the fingerprints) and of a
-# comparison within a bucket, on a 2.6 GHz core with tables beyond the cache.
-NS_PER_PROBE, NS_PER_COMPARISON = 12.0, 1.2
+QUERIES_IN_FLIGHT = 32
+# Nanoseconds of a probe (random accesses to the offsets and, where the bucket is not empty, to the fingerprints), of a
+# comparison within a bucket, and of one in a plain scan; on a 2.6 GHz core with tables beyond the cache.
+NS_PER_PROBE, NS_PER_COMPARISON, NS_PER_SCANNED = 20.0, 5.0, 1.2
 
 
 class ExhaustiveHammingIndex(FingerprintIndex):
@@ -135,7 +136,7 @@ class HammingIndex(FingerprintIndex):
         words = self._stored
         fitting = [x for x in layouts(len(words), self.bits or 64, self.radius) if x.recall >= self.recall - 1e-12]
         best = min(fitting, key=lambda x: (x.cost, len(x.tables)), default=None)
-        scan = NS_PER_COMPARISON * len(words)
+        scan = NS_PER_SCANNED * len(words)
         self.layout = best if best is not None and best.cost < scan else None
         if self.layout is None:
             return
@@ -150,12 +151,13 @@ class HammingIndex(FingerprintIndex):
             return ExhaustiveHammingIndex._search(self, query, margins, first_only, self_join)  # type: ignore[arg-type]
         layout = np.array(self.layout.tables, np.int64)
         masks = [_flips(bits, most) for _, bits, most in self.layout.tables]
+        scratch = tuple(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.uint64, np.int64, np.int64, np.bool_))
         flips, bases = np.concatenate(masks), np.cumsum([0, *map(len, masks)])
 
         def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
             return int(
                 kernel.search(query, start, stop, self._tables, self._rows, self._offsets, self._bases, layout, flips, bases,
-                              self.radius, first_only, self_join, left, right, found, compared)
+                              self.radius, first_only, self_join, *scratch, left, right, found, compared)
             )  # fmt: skip
 
         return search
