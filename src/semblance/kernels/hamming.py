@@ -67,7 +67,8 @@ def search(
     masks that table t tries on a prefix. Hits beyond the room are counted only. With ``first_only`` one hit a query, with
     ``self_join`` only rows after the query's. ``compared[0]`` is added to.
 
-    Queries go in blocks as long as the scratch ``own`` (uint64), ``begins``, ``ends`` (int64) and ``answered`` (bool). Each probe is made for
+    Queries go in blocks as long as the scratch ``own`` (uint64), ``begins``, ``ends`` (int64) and ``answered`` (bool).
+    Each probe is made for
     a whole block in three turns, so that the cache lines of one turn are on their way while the next query is looked at.
     """
     count = 0
