@@ -179,14 +179,14 @@ def test_plan_has_the_parameters_of_the_function():
 
 def test_interrupt_leaves_nothing_behind(tmp_path):
     with open(tmp_path / "big.jsonl", "w") as file:
-        for i in range(60_000):
+        for i in range(150_000):
             file.write(json.dumps({"text": f"{A} {i} {i + 1} {i + 2}"}) + "\n")
     (tmp_path / "out").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "semblance", "dedup", str(tmp_path / "big.jsonl"), "-o", str(tmp_path / "out/o.jsonl"), "--unit", "char"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    time.sleep(1.0)
+    time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     if process.returncode == 0:
