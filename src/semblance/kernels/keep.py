@@ -35,14 +35,14 @@ def walk(
     member_offsets, member_bucket, member_place, bucket_offsets, compare_all, compare_nearest,
     sizes, block_offsets, blocks, words, threshold, slots,
     kept_lists, kept_counts, kept_places, seen, near, row, found_left, found_right, found_resemblance,
-    keeper, keeper_resemblance, skipped,
+    keeper, keeper_resemblance, skipped, compared,
 ):  # fmt: skip
     """Walk the rows from ``row`` on; return (next row, pairs found): the next row is the end, or ``found_*`` is full.
 
     Arrays of state: ``kept_lists`` and ``kept_places`` (int64, one entry per bucket member; places start at -1),
     ``kept_counts`` (per bucket, zeros), ``seen`` (per row, -1). ``keeper`` receives the row that stands for each row
     (its own number where it is kept), ``keeper_resemblance`` the resemblance to it, ``skipped`` (rows, 2) the number
-    of pairs left uncompared and of buckets in which that happened.
+    of pairs left uncompared and of buckets in which that happened, ``compared`` (per row, zeros) that of pairs compared here.
     """
     n_found = 0
     n_rows = len(pair_offsets) - 1
@@ -81,6 +81,7 @@ def walk(
                 if seen[other] == row or (row < n_reference and other < n_reference):
                     continue
                 seen[other] = row
+                compared[row] += 1
                 smaller = min(sizes[row], sizes[other])
                 larger = max(sizes[row], sizes[other])
                 if smaller / larger < threshold:

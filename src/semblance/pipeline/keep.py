@@ -22,7 +22,7 @@ class Walked:
     """What a walk over a group decided: who stands for each row, and the pairs that it verified on its way.
 
     ``skipped`` of shape (n_rows, 2) holds, for each row, the kept documents it was not compared with and the number of
-    its buckets in which that happened.
+    its buckets in which that happened; ``n_compared`` counts the pairs compared on the way.
     """
 
     keeper: Int64Array
@@ -31,6 +31,7 @@ class Walked:
     right: Int64Array
     found: Float64Array
     skipped: Int64Array
+    n_compared: int
 
 
 def walk_group(group: Group, threshold: float, n_reference: int) -> Walked:
@@ -57,7 +58,7 @@ def walk_group(group: Group, threshold: float, n_reference: int) -> Walked:
     capacity = max(longest, 1 << 16) if n_members else 0
     found = (np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.float64))
     keeper, resemblance = np.full(n, -1, np.int64), np.zeros(n, np.float64)
-    skipped = np.zeros((n, 2), np.int64)
+    skipped, compared = np.zeros((n, 2), np.int64), np.zeros(n, np.int64)
     kept_lists, kept_counts = np.empty(n_members, np.int64), np.zeros(n_buckets, np.int64)
     kept_places, seen, near = np.full(n_members, -1, np.int64), np.full(n, -1, np.int64), np.empty(64, np.int64)
     parts: list[tuple[Any, ...]] = []
@@ -66,12 +67,12 @@ def walk_group(group: Group, threshold: float, n_reference: int) -> Walked:
         row, count = kernel.walk(
             int(np.searchsorted(group.rows, n_reference)), pair_offsets, group.left[enough][order],
             group.resemblance[enough][order], *bucket_state, COMPARE_ALL, COMPARE_NEAREST, *packed, threshold, slots,
-            kept_lists, kept_counts, kept_places, seen, near, row, *found, keeper, resemblance, skipped,
+            kept_lists, kept_counts, kept_places, seen, near, row, *found, keeper, resemblance, skipped, compared,
         )  # fmt: skip
         parts.append(tuple(array[:count].copy() for array in found))
     empty = np.zeros(0, np.float64)
     lefts, rights, founds = (np.concatenate(p) for p in zip(*parts, strict=True)) if parts else (none, none, empty)
-    return Walked(keeper, resemblance, lefts, rights, founds, skipped)
+    return Walked(keeper, resemblance, lefts, rights, founds, skipped, int(compared.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

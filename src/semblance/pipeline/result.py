@@ -30,7 +30,8 @@ class Decisions:
     """The outcome of a walk, a row for each document: the row kept in its place (-1: dropped as empty), how similar.
 
     ``left, right, resemblance`` are all verified pairs of documents (equal texts left out); ``n_uncompared`` pairs of
-    large buckets were left uncompared, which lets ``recall_vouched`` be stated for the documents concerned.
+    large buckets were left uncompared; ``n_compared`` were compared, which lets ``recall_vouched`` be stated for the
+    documents concerned.
     """
 
     keeper: Int64Array
@@ -38,6 +39,7 @@ class Decisions:
     left: Int64Array
     right: Int64Array
     resemblance: Float64Array
+    n_compared: int
     n_uncompared: int
     recall_vouched: float
 
@@ -57,7 +59,7 @@ class Evidence:
         active, n = self.active, len(self.documents)
         keeper, resemblance = np.arange(n), np.ones(n)
         pairs: list[tuple[Int64Array, Int64Array, Float64Array]] = []
-        n_uncompared, bands_left_out = 0, 0
+        n_compared, n_uncompared, bands_left_out = 0, 0, 0
 
         def walked(group: Group) -> Any:
             return group, walk_group(group, threshold, active.n_reference)
@@ -69,6 +71,7 @@ class Evidence:
             enough = group.resemblance >= threshold
             pairs.append((rows[group.left[enough]], rows[group.right[enough]], group.resemblance[enough]))
             pairs.append((rows[walk.left], rows[walk.right], walk.found))
+            n_compared += group.n_candidates + walk.n_compared
             n_uncompared += int(walk.skipped[:, 0].sum())
             bands_left_out = max(bands_left_out, int(walk.skipped[:, 1].max(initial=0)))
         copies = np.flatnonzero(active.representative != np.arange(n))
@@ -85,7 +88,7 @@ class Evidence:
         left, right = np.minimum(left, right), np.maximum(left, right)
         first = np.unique(left * n + right, return_index=True)[1]  # the walk may meet a pair of a small bucket again
         vouched = self.settings.finder.recall(threshold, bands_left_out)
-        return Decisions(keeper, resemblance, left[first], right[first], found[first], n_uncompared, vouched)
+        return Decisions(keeper, resemblance, left[first], right[first], found[first], n_compared, n_uncompared, vouched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +330,7 @@ class DedupResult:
             empty_dropped=int(dropped.sum()),
             kept=int(self.keep.sum()),
             text_bytes=documents.n_bytes,
-            candidate_pairs=sum(group.n_candidates for group in self._evidence.groups),
+            candidate_pairs=self._decisions.n_compared,
             verified_pairs=len(self._decisions.left),
             uncompared_pairs=self._decisions.n_uncompared,
             recall_planned=settings.finder.recall(self.threshold),
