@@ -80,3 +80,35 @@ def test_recall_is_stated_as_what_it_is():
     summary = sb.dedup(["a b c"], method="simhash", threshold=0.95).summary
     assert summary.recall_planned == pytest.approx(0.101, abs=0.001)
     assert np.isfinite(summary.recall_vouched)
+
+
+def templates(rng, n):
+    """Pages of one template: the same feature counts but for one word, so that fingerprints are equal or close."""
+    body = " ".join(f"b{i}" for i in range(60)) + " "
+    return [body * 3 + f"page{rng.integers(10**9)}" for _ in range(n)]
+
+
+@pytest.mark.parametrize("verify", ["exact", "sketch"])
+def test_large_sets_of_equal_fingerprints_are_walked_as_pairs_are(rng, verify):
+    """Buckets in place of all pairs: the same documents are kept, for the same kept ones."""
+    texts = [*templates(rng, 300), *corpus(rng, 5)]
+    settings = {"method": "simhash", "width": 1, "radius": 4, "threshold": 0.98, "verify": verify}
+    many = sb.dedup(texts, max_bucket=8, **settings)
+    few = sb.dedup(texts, max_bucket=10**6, **settings)
+    assert many.annotations == few.annotations
+    table = sb.pairs(texts, **settings)
+    scores = dict(
+        zip(zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True), table[2].to_pylist(), strict=True)
+    )
+    keeper = naive.keep(len(texts), scores)
+    assert many.keep.tolist() == [k == i for i, k in enumerate(keeper)]
+    assert many.removed["duplicate_of"].to_pylist() == [k for i, k in enumerate(keeper) if k != i]
+
+
+def test_documents_of_one_fingerprint_are_not_paired_all_with_all(rng):
+    """20,000 documents of the same feature counts in other orders would make 2e8 pairs."""
+    words = [f"w{i}" for i in range(12)]
+    texts = [" ".join(rng.permutation(words)) for _ in range(20_000)]
+    result = sb.dedup(texts, method="simhash", width=1, threshold=0.9)
+    assert result.keep.sum() == 1
+    assert result.summary.candidate_pairs < 10 * len(texts)

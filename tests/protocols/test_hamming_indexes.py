@@ -152,6 +152,24 @@ def test_assignment_to_clusters_of_a_stream():
     assert len(index) == 6
 
 
+@pytest.mark.parametrize("begun_with", [0, 40])
+def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
+    """Each joins the nearest before it, the earliest of equally near ones; equal fingerprints by the hundred among them."""
+    words = planted(rng, 300, 64, 3)
+    words[rng.random(300) < 0.3] = words[7]
+    founders = list(range(begun_with))
+    for row in range(begun_with, 300):
+        distance = np.bitwise_count(words[:row] ^ words[row]).sum(1)
+        near = int(np.argmin(distance)) if row else 0
+        founders.append(founders[near] if row and distance[near] <= 3 else row)
+    for batch in (1, 37, 300):
+        index = sb.HammingIndex(radius=3)
+        if begun_with:
+            index.add(words[:begun_with])
+        found = [index.assign(words[start : start + batch]) for start in range(begun_with, 300, batch)]
+        assert np.concatenate(found).tolist() == founders[begun_with:]
+
+
 @pytest.mark.parametrize(
     "call",
     [

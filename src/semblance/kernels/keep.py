@@ -6,6 +6,7 @@ are few, else with those nearest to it in ``nearby``, an order in which similar 
 """
 
 from ._compile import compiled
+from .cosine import dot
 from .resemblance import intersection
 
 
@@ -33,11 +34,14 @@ def nearest_kept(kept_places, place, wanted, size, out):
 def walk(
     n_reference, pair_offsets, pair_left, pair_resemblance,
     member_offsets, member_bucket, member_place, bucket_offsets, compare_all, compare_nearest,
-    sizes, block_offsets, blocks, words, threshold, slots,
+    sizes, block_offsets, blocks, words, weights, threshold, slots,
     kept_lists, kept_counts, kept_places, seen, near, row, found_left, found_right, found_resemblance,
     keeper, keeper_resemblance, skipped, compared,
 ):  # fmt: skip
     """Walk the rows from ``row`` on; return (next row, pairs found): the next row is the end, or ``found_*`` is full.
+
+    Rows are sparse bit maps (``block_offsets``, ``blocks``, ``words``) of so many ``sizes``, or, where there are
+    ``weights``, unit vectors with those weights in the columns ``blocks``.
 
     Arrays of state: ``kept_lists`` and ``kept_places`` (int64, one entry per bucket member; places start at -1),
     ``kept_counts`` (per bucket, zeros), ``seen`` (per row, -1). ``keeper`` receives the row that stands for each row
@@ -82,12 +86,15 @@ def walk(
                     continue
                 seen[other] = row
                 compared[row] += 1
-                smaller = min(sizes[row], sizes[other])
-                larger = max(sizes[row], sizes[other])
-                if smaller / larger < threshold:
-                    continue
-                common = intersection(row, other, block_offsets, blocks, words)
-                resemblance = common / slots if slots > 0 else common / (smaller + larger - common)
+                if len(weights) > 0:
+                    resemblance = dot(row, other, block_offsets, blocks, weights)
+                else:
+                    smaller = min(sizes[row], sizes[other])
+                    larger = max(sizes[row], sizes[other])
+                    if smaller / larger < threshold:
+                        continue
+                    common = intersection(row, other, block_offsets, blocks, words)
+                    resemblance = common / slots if slots > 0 else common / (smaller + larger - common)
                 if resemblance >= threshold:
                     found_left[n_found] = other
                     found_right[n_found] = row

@@ -48,12 +48,12 @@ def walk_group(group: Group, threshold: float, n_reference: int) -> Walked:
     buckets, sets = group.buckets, group.sets
     if buckets is not None and sets is not None:
         bucket_state = (buckets.member_offsets, buckets.member_bucket, buckets.member_place, buckets.offsets)
-        packed = (sets.sizes, sets.block_offsets, sets.blocks, sets.words)
-        n_members, n_buckets, slots = int(buckets.offsets[-1]), len(buckets.offsets) - 1, sets.slots
+        *packed, slots = sets.for_walk()
+        n_members, n_buckets = int(buckets.offsets[-1]), len(buckets.offsets) - 1
         longest = int(np.diff(buckets.member_offsets).max()) * COMPARE_ALL
     else:
         bucket_state = (np.zeros(n + 1, np.int64), none, none, np.zeros(1, np.int64))
-        packed = (none, none, np.zeros(0, np.int32), np.zeros(0, np.uint64))
+        packed = [none, none, np.zeros(0, np.int32), np.zeros(0, np.uint64), np.zeros(0)]
         n_members, n_buckets, slots, longest = 0, 0, 0, 0
     capacity = max(longest, 1 << 16) if n_members else 0
     found = (np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.float64))

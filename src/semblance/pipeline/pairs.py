@@ -12,6 +12,7 @@ import pyarrow as pa
 from .. import __version__
 from ..errors import ParameterError
 from ..io.writers import write_table
+from ..search.self_join import spread_pairs
 from ..values import Float64Array, Int64Array
 from .deduplicate import Active, Corpus, _no_progress, peak_memory
 from .documents import Progress
@@ -45,34 +46,15 @@ def _spread(
     active: Active, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
 ) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
     """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves."""
-    n = len(active.representative)
-    by_leader = np.argsort(active.representative, kind="stable")
-    begin = np.searchsorted(active.representative[by_leader], np.arange(n))
-    count = np.bincount(active.representative, minlength=n)
-    budget = np.iinfo(np.int64).max if limit is None else limit + 1  # one more than wanted tells that there are more
-    lefts, rights, values = [], [], []
-    for leader in np.flatnonzero(count > 1).tolist():
-        members = by_leader[begin[leader] : begin[leader] + count[leader]]
-        i, j = np.triu_indices(min(len(members), 2 + int((2 * budget) ** 0.5)), 1)
-        lefts.append(members[i])
-        rights.append(members[j])
-        values.append(np.ones(len(i)))
-        budget -= len(i)
-        if budget <= 0:
-            break
-    if budget > 0:
-        product = count[left] * count[right]
-        reach = int(np.searchsorted(np.cumsum(product), budget)) + 1
-        left, right, product, resemblance = left[:reach], right[:reach], product[:reach], resemblance[:reach]
-        pair = np.repeat(np.arange(len(left)), product)
-        place = np.arange(len(pair)) - np.repeat(np.cumsum(product) - product, product)
-        width = count[right[pair]]
-        lefts.append(by_leader[begin[left[pair]] + place // width])
-        rights.append(by_leader[begin[right[pair]] + place % width])
-        values.append(resemblance[pair])
-    a, b, value = np.concatenate(lefts), np.concatenate(rights), np.concatenate(values)
-    cut = limit is not None and len(a) > limit
-    return np.minimum(a, b)[:limit], np.maximum(a, b)[:limit], value[:limit], cut
+    order = np.argsort(active.representative, kind="stable")
+    leaders = active.representative[order]
+    starts = np.flatnonzero(np.diff(leaders, prepend=-1))
+    groups, bounds = leaders[starts], np.append(starts, len(order))
+    at_most = None if limit is None else limit + 1  # one more than wanted tells that there are more
+    left, right = np.searchsorted(groups, left), np.searchsorted(groups, right)
+    left, right, source = spread_pairs(order, bounds, left, right, at_most)
+    cut = limit is not None and len(left) > limit
+    return left[:limit], right[:limit], np.append(resemblance, 1.0)[source][:limit], cut
 
 
 def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> PairsResult:

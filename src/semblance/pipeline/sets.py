@@ -69,6 +69,10 @@ class RowSets:
                              self.slots, out)  # fmt: skip
         return out
 
+    def for_walk(self) -> tuple[Any, ...]:
+        """Return what the walk compares rows by: sizes, bit maps, no weights, and the number of slots."""
+        return self.sizes, self.block_offsets, self.blocks, self.words, np.empty(0), self.slots
+
 
 def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> tuple[Any, ...]:
     """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``."""

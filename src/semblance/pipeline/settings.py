@@ -10,7 +10,8 @@ from typing import Any
 from ..errors import ParameterError
 from ..planner import Plan, plan
 from ..text.shingle import Shingling, Tokenizer
-from .methods import Method, MinHashMethod, SimHashMethod
+from .methods import MinHashMethod
+from .simhash_method import SimHashMethod
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
@@ -151,11 +152,11 @@ class Settings:
         )
 
     @cached_property
-    def finder(self) -> Method:
+    def finder(self) -> MinHashMethod | SimHashMethod:
         """How candidates are found and scored."""
         exact = self.verify == "exact"
         if self.method == "simhash":
-            return SimHashMethod(radius=self.radius, seed=self.seed, exact=exact)
+            return SimHashMethod(radius=self.radius, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
         return MinHashMethod(plan=self.plan, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
 
     @property

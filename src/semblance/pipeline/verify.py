@@ -41,7 +41,7 @@ class Group:
     left: Int64Array
     right: Int64Array
     resemblance: Float64Array
-    sets: RowSets | None
+    sets: Comparable | None
     buckets: Buckets | None
     n_candidates: int
 
@@ -125,7 +125,7 @@ def _verify_group(
         left[enough],
         right[enough],
         resemblance[enough],
-        sets if isinstance(sets, RowSets) and large else None,
+        sets if large else None,
         _localize(rows, large, load_signatures(rows)) if large else None,
         len(left),
     )

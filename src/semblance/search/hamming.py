@@ -9,9 +9,11 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..kernels import hamming as kernel
+from ..kernels.banding import find_roots
 from ..theory import hamming_search as theory
-from ..values import Int64Array, UInt64Array
+from ..values import Int64Array, Pairs, UInt64Array
 from ._fingerprints import FingerprintIndex, Margins, Search, Values, sorted_by_prefix
+from .self_join import equal_rows, near_pairs, spread_pairs
 
 MAX_PREFIX = 26
 QUERIES_IN_FLIGHT = 32
@@ -130,6 +132,9 @@ class HammingIndex(FingerprintIndex):
             raise ParameterError(f"recall must lie in (0, 1]; {recall} was given")
         self.recall = recall
         self.layout: Layout | None = None
+        self._founders: Int64Array | None = None
+        self._distinct: HammingIndex | None = None
+        self._distinct_rows: Int64Array = np.empty(0, np.int64)
 
     def _build(self) -> None:
         """Choose tables for the number of fingerprints there are, and sort them."""
@@ -162,6 +167,36 @@ class HammingIndex(FingerprintIndex):
 
         return search
 
+    def pairs(self, limit: int | None = None) -> Pairs:
+        """Find all pairs of stored fingerprints within the radius of each other, each once, ``left < right``.
+
+        Parameters
+        ----------
+        limit : int >= 1, optional
+            Return no more pairs: n equal fingerprints make n (n - 1) / 2.
+
+        Returns
+        -------
+        Pairs
+            With ``distance``, ascending. Exact whatever the index's recall.
+
+        Raises
+        ------
+        ParameterError
+            If the limit is below 1.
+        """
+        if limit is not None and limit < 1:
+            raise ParameterError(f"limit must be at least 1; {limit} was given")
+        words = self._stored
+        order, bounds = equal_rows(words)
+        distinct = words[order[bounds[:-1]]]
+        left, right, distance, compared = near_pairs(distinct, self.bits or 64, self.radius, limit=limit)
+        left, right, source = spread_pairs(order, bounds, left, right, limit)
+        distance = np.append(distance, 0)[source]  # -1: the pairs of equal ones
+        self.compared += compared
+        by_row = np.lexsort((right, left))
+        return Pairs(left[by_row], right[by_row], len(words), None, distance[by_row])
+
     def assign(self, values: Values) -> Int64Array:
         """Cluster a stream: each fingerprint joins the cluster of the nearest one within the radius, or founds its own.
 
@@ -175,20 +210,40 @@ class HammingIndex(FingerprintIndex):
         ndarray of int64, shape (n,)
             For each the row of the founder of its cluster; its own row if it founds one. Ties go to the earlier row.
         """
-        words = self._words(values)
-        first_row = len(self)
-        founders = list(getattr(self, "_founders", range(first_row)))
-        earlier = self.query(words) if first_row else None
-        inside = type(self)(radius=self.radius, recall=self.recall, bits=self.bits).add(words).pairs()
-        nearest: dict[int, tuple[int, int]] = {}
-        if earlier is not None and earlier.distance is not None:
-            for q, row, d in zip(earlier.left.tolist(), earlier.right.tolist(), earlier.distance.tolist(), strict=True):
-                nearest[q] = min(nearest.get(q, (d, row)), (d, row))
-        assert inside.distance is not None
-        for a, b, d in zip(inside.left.tolist(), inside.right.tolist(), inside.distance.tolist(), strict=True):
-            nearest[b] = min(nearest.get(b, (d, first_row + a)), (d, first_row + a))
-        for q in range(len(words)):
-            founders.append(founders[nearest[q][1]] if q in nearest else first_row + q)
-        self._founders = founders
+        words, first_row = self._words(values), len(self)
+        if first_row and self._founders is None:
+            self._founders = np.arange(first_row)
+            self._note_distinct(self._stored, np.arange(first_row))
+        founders = np.empty(0, np.int64) if self._founders is None else self._founders
+        order, bounds = equal_rows(words)
+        firsts = order[bounds[:-1]]  # of each set of equal ones; the others are nearest to it
+        left, right, distance, _ = near_pairs(words[firsts], self.bits or 64, self.radius)
+        left, right = firsts[left], firsts[right]
+        left, right = first_row + np.minimum(left, right), np.maximum(left, right)
+        if self._distinct is not None:
+            earlier = self._distinct.query(words[firsts])
+            assert earlier.distance is not None
+            left = np.concatenate([left, self._distinct_rows[earlier.right]])
+            right = np.concatenate([right, firsts[earlier.left]])
+            distance = np.concatenate([distance, earlier.distance])
+        parents = np.concatenate([founders, first_row + np.arange(len(words))])
+        best = np.lexsort((-left, -distance, right))  # of each right the nearest, then earliest, comes last and is written last
+        parents[first_row + order] = first_row + np.repeat(firsts, np.diff(bounds))
+        parents[first_row + right[best]] = left[best]
+        known = np.zeros(len(words), np.bool_)
+        known[right[distance == 0]] = True
+        find_roots(parents)
         self.add(values)
-        return np.array(founders[first_row:], np.int64)
+        self._founders = parents
+        fresh = firsts[~known[firsts]]
+        self._note_distinct(words[fresh], first_row + fresh)
+        return parents[first_row:].copy()
+
+    def _note_distinct(self, words: UInt64Array, rows: Int64Array) -> None:
+        """Remember fingerprints and their rows for the clustering of a stream; equal ones once."""
+        order, bounds = equal_rows(words)
+        firsts = order[bounds[:-1]]
+        if self._distinct is None:
+            self._distinct = HammingIndex(radius=self.radius, bits=self.bits, recall=self.recall)
+        self._distinct.add(words[firsts])
+        self._distinct_rows = np.concatenate([self._distinct_rows, rows[firsts]])

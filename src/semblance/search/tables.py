@@ -11,6 +11,7 @@ from ..kernels import hamming as kernel
 from ..theory import hamming_search as theory
 from ..values import Int64Array, UInt64Array
 from ._fingerprints import FingerprintIndex, Margins, Search
+from .self_join import block_masks
 
 
 class TableIndex(FingerprintIndex):
@@ -50,20 +51,11 @@ class TableIndex(FingerprintIndex):
             raise ParameterError(f"lookup must be prefix or binary; {lookup!r} was given")
         self.blocks, self.lead, self.lookup = blocks, lead, lookup
 
-    def _masks(self) -> UInt64Array:
-        bits = self.bits or 64
-        sizes = theory.block_sizes(bits, self.blocks)
-        starts = np.cumsum([0, *sizes])
-        masks = np.zeros((self.n_tables, (bits + 63) // 64), np.uint64)
-        for table, chosen in enumerate(combinations(range(self.blocks), self.lead)):
-            for block in chosen:
-                for bit in range(starts[block], starts[block + 1]):
-                    masks[table, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
-        return masks
-
     def _build(self) -> None:
         """Sort the keys of each table."""
-        words, self._table_masks = self._stored, self._masks()
+        words = self._stored
+        choices = tuple(combinations(range(self.blocks), self.lead))
+        self._table_masks = block_masks(self.bits or 64, self.blocks, choices)
         n = len(words)
         prefix_bits = min(24, max(1, int(max(n, 2) - 1).bit_length()))
         self._shift = np.uint64(64 - prefix_bits)

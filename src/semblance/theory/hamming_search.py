@@ -42,6 +42,48 @@ def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> 
     return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(blocks), lead)))
 
 
+# The words of weight 4 of the extended Hamming code [8, 4, 4], a Steiner system S(3, 4, 8): any three of eight blocks lie in
+# exactly one of these complements, so three differing bits leave at least one of these fours of blocks untouched.
+STEINER = tuple(
+    tuple(place for place in range(8) if word >> place & 1)
+    for word in range(256)
+    if word.bit_count() == 4 and all((word & check).bit_count() % 2 == 0 for check in (0xFF, 0x0F, 0x33, 0x55))
+)
+
+
+def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
+    """Ways to choose blocks so that fingerprints within the radius agree in all blocks of at least one choice.
+
+    Parameters
+    ----------
+    bits : int
+    radius : int in [0, bits)
+    most : int
+        Choices, that is tables, to allow.
+
+    Returns
+    -------
+    list of (number of blocks, choices of blocks)
+        One choice of no block, which compares all with all; all C(z, z - radius) choices of Manku's tables; and up to
+        radius 3 the 14 of a Steiner system on eight blocks, in place of Manku's 56 on as many or 20 on six.
+    """
+    if not 0 <= radius < bits:
+        raise ParameterError(f"radius must lie in 0..{bits - 1} for fingerprints of {bits} bits; {radius} was given")
+    designs: list[tuple[int, tuple[tuple[int, ...], ...]]] = [(1, ((),))]
+    for blocks in range(radius + 1, min(bits, 2 * radius + 8) + 1):
+        if comb(blocks, radius) <= most:
+            designs.append((blocks, tuple(combinations(range(blocks), blocks - radius))))
+    if radius <= 3:
+        designs.append((8, STEINER))
+    return designs
+
+
+def join_candidates(fingerprints: float, bits: int, blocks: int, choices: Sequence[tuple[int, ...]]) -> float:
+    """Expected pairs compared in a self-join of uniform fingerprints: n^2 / 2 times the sum of 2^-(bits that must agree)."""
+    sizes = np.array(block_sizes(bits, blocks))
+    return float(fingerprints**2 / 2.0 * sum(2.0 ** -float(sizes[list(choice)].sum()) for choice in choices))
+
+
 def probes(prefix_bits: int, flips: int) -> int:
     """Buckets within ``flips`` bits of a prefix: sum of C(p, i)."""
     return sum(comb(prefix_bits, i) for i in range(flips + 1))

@@ -1,0 +1,67 @@
+"""All pairs of fingerprints within a Hamming radius, by sorting: those that agree under a mask lie side by side."""
+
+import numpy as np
+
+from ._compile import compiled, popcount, prefetch
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_AHEAD = 16
+
+
+@compiled
+def make_entries(words, mask, row_bits, out):
+    """Write for each row the upper bits of a mix of its masked words, over its number in the lower ``row_bits``."""
+    for row in range(len(words)):
+        key = _ZERO
+        for w in range(words.shape[1]):
+            key = (key ^ (words[row, w] & mask[w])) * np.uint64(0xFF51AFD7ED558CCD)
+            key = (key ^ (key >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+            key ^= key >> np.uint64(29)
+        out[row] = ((key >> row_bits) << row_bits) | np.uint64(row)
+
+
+@compiled
+def join_runs(words, entries, row_bits, masks, table, radius, start, partner, left, right, distance, compared):
+    """Write the pairs of equal keys within ``radius``; return (start, partner, number of pairs), to go on from there.
+
+    ``entries`` are sorted. A pair is written for the first of the ``masks`` (tables, words) under which it agrees, so that
+    all tables together write it once. Ends with ``start`` at the number of entries, or where the room is full: then
+    entry ``start`` goes on with its ``partner``. ``compared[0]`` is added to.
+    """
+    count = 0
+    low = (_ONE << row_bits) - _ONE
+    n = len(entries)
+    flat = words.ravel()
+    while start < n:
+        if start + _AHEAD < n - 1 and (entries[start + _AHEAD] ^ entries[start + _AHEAD + 1]) <= low:
+            prefetch(flat, np.int64(entries[start + _AHEAD] & low) * words.shape[1])
+            prefetch(flat, np.int64(entries[start + _AHEAD + 1] & low) * words.shape[1])
+        a = np.int64(entries[start] & low)
+        while partner < n and (entries[start] ^ entries[partner]) <= low:
+            b = np.int64(entries[partner] & low)
+            compared[0] += 1
+            d = 0
+            for w in range(words.shape[1]):
+                d += popcount(words[a, w] ^ words[b, w])
+            if d <= radius:
+                agree = False
+                for t in range(table + 1):
+                    agree = True
+                    for w in range(words.shape[1]):
+                        agree = agree and (words[a, w] ^ words[b, w]) & masks[t, w] == _ZERO
+                    if agree:
+                        agree = t == table
+                        break
+                if agree:
+                    if count == len(left):
+                        compared[0] -= 1
+                        return start, partner, count
+                    left[count] = min(a, b)
+                    right[count] = max(a, b)
+                    distance[count] = d
+                    count += 1
+            partner += 1
+        start += 1
+        partner = start + 1
+    return start, partner, count

@@ -1,0 +1,101 @@
+"""Self-joins by sorting find each pair within the radius once, whatever blocks the tables are made of."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from naive import hamming as naive
+
+import semblance as sb
+from semblance.search import self_join
+from semblance.theory import hamming_search as theory
+
+
+def near(rng, n, bits, radius):
+    """Distinct random fingerprints, two thirds of them a few bits from another."""
+    words = rng.integers(0, 1 << 64, (n, (bits + 63) // 64), dtype=np.uint64)
+    if bits % 64:
+        words[:, -1] &= np.uint64((1 << bits % 64) - 1)
+    for row in range(n // 3, n):
+        words[row] = words[rng.integers(0, n // 3)]
+        for bit in rng.choice(bits, int(rng.integers(1, radius + 3)), replace=False):
+            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
+    return np.unique(words, axis=0)
+
+
+def as_ints(words):
+    return [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("radius", [0, 1, 2, 3, 5])
+def test_every_design_finds_each_pair_once(rng, bits, radius):
+    words = near(rng, 90, bits, radius)
+    numbers = as_ints(words)
+    expected = sorted((i, j, d) for (i, j), d in naive.within(numbers, numbers, radius).items() if i < j)
+    designs = theory.join_designs(bits, radius)
+    assert len(designs) > 3
+    for blocks, choices in designs:
+        masks = self_join.block_masks(bits, blocks, choices)
+        parts = [self_join._join_table(words, masks, radius, None, table)[:3] for table in range(len(masks))]
+        found = sorted(zip(*(np.concatenate(p).tolist() for p in zip(*parts, strict=True)), strict=True))
+        assert found == expected, (blocks, len(choices))
+
+
+def test_output_goes_on_where_the_room_was_full(rng, monkeypatch):
+    words = near(rng, 200, 64, 3)
+    whole = self_join.near_pairs(words, 64, 3)
+    monkeypatch.setattr(self_join, "ROOM", 7)
+    pieces = self_join.near_pairs(words, 64, 3, threads=2)
+    assert len(whole[0]) > 50 and whole[3] == pieces[3]
+    for a, b in zip(whole[:3], pieces[:3], strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert 20 <= len(self_join.near_pairs(words, 64, 3, limit=20)[0]) < len(whole[0])
+
+
+def test_steiner_system_leaves_a_choice_untouched():
+    """Any three blocks lie outside exactly one of 14 choices, any two outside three, any one outside seven."""
+    assert len(theory.STEINER) == 14 and all(len(set(c)) == 4 for c in theory.STEINER)
+    for touched, untouched in ((3, 1), (2, 3), (1, 7)):
+        for blocks in combinations(range(8), touched):
+            assert sum(not set(choice) & set(blocks) for choice in theory.STEINER) == untouched
+
+
+@pytest.mark.parametrize(("tables", "expected"), [(14, 7.3e6), (20, 1.15e7), (10, 4.7e8), (4, 1.37e11)])
+def test_expected_comparisons(tables, expected):
+    designs = {len(choices): (blocks, choices) for blocks, choices in theory.join_designs(64, 3)}
+    assert theory.join_candidates(2.0**26, 64, *designs[tables]) == pytest.approx(expected, rel=0.01)
+
+
+def test_comparisons_are_those_expected(rng):
+    n = 60_000
+    words = rng.integers(0, 1 << 64, (n, 1), dtype=np.uint64)
+    blocks, choices = next(d for d in theory.join_designs(64, 3) if len(d[1]) == 4)
+    masks = self_join.block_masks(64, blocks, choices)
+    compared = sum(self_join._join_table(words, masks, 3, None, table)[3] for table in range(4))
+    expected = theory.join_candidates(n, 64, blocks, choices)
+    assert abs(compared - expected) < 4 * expected**0.5 + 4 * n / 2**16
+
+
+def test_equal_rows_are_spread_over_pairs():
+    words = np.array([5, 9, 5, 5, 2, 9], np.uint64)[:, None]
+    order, bounds = self_join.equal_rows(words)
+    groups = [order[a:b].tolist() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    assert groups == [[4], [0, 2, 3], [1, 5]]
+    left, right, source = self_join.spread_pairs(order, bounds, np.array([0, 1]), np.array([1, 2]))
+    found = sorted(zip(left.tolist(), right.tolist(), source.tolist(), strict=True))
+    own = [(0, 2, -1), (0, 3, -1), (1, 5, -1), (2, 3, -1)]
+    across = [(0, 4, 0), (2, 4, 0), (3, 4, 0), (0, 1, 1), (0, 5, 1), (1, 2, 1), (1, 3, 1), (2, 5, 1), (3, 5, 1)]
+    assert found == sorted(own + across)
+    for limit in range(1, 14):
+        some = self_join.spread_pairs(order, bounds, np.array([0, 1]), np.array([1, 2]), limit)
+        assert len(some[0]) == min(limit, 13)
+        assert set(zip(*(x.tolist() for x in some), strict=True)) <= set(found)
+
+
+def test_a_limit_bounds_the_pairs_of_equal_fingerprints():
+    index = sb.HammingIndex(radius=2, bits=64).add(np.zeros(50_000, np.uint64))
+    pairs = index.pairs(limit=1000)
+    assert len(pairs) == 1000 and (pairs.left < pairs.right).all() and (pairs.distance == 0).all()
+    with pytest.raises(sb.ParameterError):
+        index.pairs(limit=0)
