@@ -20,6 +20,7 @@ _HOMES = {
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.hamming",
     "FastSimilarity": "sketches.fast_similarity",
+    "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Fractional": "sketches.packed",
     "HammingIndex": "search.hamming",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from .planner import Plan, plan
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
+    from .search.fingerprint_file import FingerprintFile
     from .search.hamming import ExhaustiveHammingIndex, HammingIndex
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex

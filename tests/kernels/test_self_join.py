@@ -1,6 +1,6 @@
 """Self-joins by sorting find each pair within the radius once, whatever blocks the tables are made of."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_comparisons_are_those_expected(rng):
 def test_equal_rows_are_spread_over_pairs():
     words = np.array([5, 9, 5, 5, 2, 9], np.uint64)[:, None]
     order, bounds = self_join.equal_rows(words)
-    groups = [order[a:b].tolist() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    groups = [order[a:b].tolist() for a, b in pairwise(bounds)]
     assert groups == [[4], [0, 2, 3], [1, 5]]
     left, right, source = self_join.spread_pairs(order, bounds, np.array([0, 1]), np.array([1, 2]))
     found = sorted(zip(left.tolist(), right.tolist(), source.tolist(), strict=True))

@@ -9,7 +9,7 @@ much as the comparison of two fingerprints.
 
 import numpy as np
 
-from ._compile import compiled, inlined, popcount, prefetch
+from ._compile import compiled, inlined, popcount, prefetch, trailing_zeros
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -36,11 +36,11 @@ def prefixes(words, start, count, out):
 
 
 @compiled
-def bucket_offsets(sorted_prefixes, out):
-    """Write where each prefix begins among sorted ones; ``out`` has 2^count + 1 entries."""
+def bucket_offsets(sorted_prefixes, out, low):
+    """Write where each prefix from ``low`` on begins among sorted ones; ``out`` has one entry more than there are prefixes."""
     position = 0
     for prefix in range(len(out)):
-        while position < len(sorted_prefixes) and sorted_prefixes[position] < np.uint64(prefix):
+        while position < len(sorted_prefixes) and sorted_prefixes[position] < np.uint64(prefix + low):
             position += 1
         out[prefix] = position
 
@@ -277,18 +277,16 @@ def likely_flips(costs, most, size, heap_cost, heap_flips, heap_last, out):
 
 
 @compiled
-def search_weak_bits(
-    query, margins, start, stop, stored, rows, offsets, first_bit, bits, probes, radius, first_only, self_join,
-    order, costs, heap_cost, heap_flips, heap_last, flips, left, right, found, compared,
-):  # fmt: skip
-    """Probabilistic SimHash matching: probe the buckets that the query's weak bits make likely; return the number of hits.
+def weak_prefixes(
+    query, margins, start, stop, first_bit, bits, radius, order, costs, heap_cost, heap_flips, heap_last, flips, out
+):
+    """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32.
 
-    ``stored`` is sorted by its prefix of ``bits`` bits from ``first_bit`` on, with ``offsets`` (2^bits + 1). ``margins``
-    may have no row: then bits are flipped in the order of their places.
+    A prefix has ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first;
+    ``margins`` may have no row: then bits are flipped in the order of their places. Returns the number of probes.
     """
-    count = 0
+    n = 0
     for q in range(start, stop):
-        before = count
         if len(margins) > 0:
             rank_bits(margins, q, first_bit, bits, order)
             for i in range(bits):
@@ -297,29 +295,68 @@ def search_weak_bits(
             for i in range(bits):
                 order[i] = first_bit + bits - 1 - i
                 costs[i] = 1.0
-        n = likely_flips(costs[:bits], len(heap_cost), radius, heap_cost, heap_flips, heap_last, flips[:probes])
+        n = likely_flips(costs, len(heap_cost), radius, heap_cost, heap_flips, heap_last, flips)
         prefix = bits_at(query, q, first_bit, bits)
         for p in range(n):
             flipped = prefix
             chosen = flips[p]
-            for i in range(bits):
-                if (chosen >> np.uint64(i)) & _ONE != _ZERO:
-                    flipped ^= _ONE << np.uint64(order[i] - first_bit)
-            begin = offsets[np.int64(flipped)]
-            end = offsets[np.int64(flipped) + 1]
-            compared[0] += end - begin
-            for i in range(begin, end):
-                d = 0
-                for w in range(query.shape[1]):
-                    d += popcount(query[q, w] ^ stored[i, w])
-                if d <= radius and not (self_join and rows[i] <= q):
-                    if count < len(left):
-                        left[count] = q
-                        right[count] = rows[i]
-                        found[count] = d
-                    count += 1
-                    if first_only:
-                        break
-            if first_only and count > before:
-                break
+            while chosen != _ZERO:
+                flipped ^= _ONE << np.uint64(order[trailing_zeros(chosen)] - first_bit)
+                chosen &= chosen - _ONE
+            out[q - start, p] = flipped
+    return n
+
+
+@compiled
+def search_prefixes(
+    query, wanted, start, stop, stored, rows, offsets, low, radius, first_only, self_join, begins, ends, answered,
+    left, right, found, compared,
+):  # fmt: skip
+    """Find the stored fingerprints within ``radius`` of queries [start, stop) among some prefixes; return the number of hits.
+
+    ``wanted`` (stop - start, probes) holds the prefixes of each query; ``stored`` is sorted by prefix, and prefix ``low + i``
+    begins at ``offsets[i]``. ``answered`` (bool, one a query) is read and written with ``first_only``; it may be shared with
+    searches of other tables. ``begins`` and ``ends`` (int64) are scratch, as long as the block of queries under way.
+    """
+    count = 0
+    flat = stored.ravel()
+    words = stored.shape[1]
+    last = len(offsets) - 1
+    for block in range(start, stop, len(begins)):
+        size = min(len(begins), stop - block)
+        for p in range(wanted.shape[1]):
+            for b in range(size):
+                begins[b] = np.int64(wanted[block - start + b, p]) - low
+                if first_only and answered[block + b]:
+                    begins[b] = -1
+                if 0 <= begins[b] < last:
+                    prefetch(offsets, begins[b])
+            for b in range(size):
+                if 0 <= begins[b] < last:
+                    ends[b] = offsets[begins[b] + 1]
+                    begins[b] = offsets[begins[b]]
+                    if begins[b] < ends[b]:
+                        prefetch(flat, begins[b] * words)
+                else:
+                    begins[b] = 0
+                    ends[b] = 0
+            for b in range(size):
+                q = block + b
+                for i in range(begins[b], ends[b]):
+                    compared[0] += 1
+                    d = 0
+                    for w in range(query.shape[1]):
+                        d += popcount(query[q, w] ^ stored[i, w])
+                    if d <= radius and not (self_join and rows[i] <= q):
+                        if first_only:
+                            if answered[q]:
+                                break
+                            answered[q] = True
+                        if count < len(left):
+                            left[count] = q
+                            right[count] = rows[i]
+                            found[count] = d
+                        count += 1
+                        if first_only:
+                            break
     return count

@@ -2,10 +2,12 @@
 
 from .banding import BandingIndex
 from .exhaustive import nearest, pairs_above
+from .fingerprint_file import FingerprintFile
 from .hamming import ExhaustiveHammingIndex, HammingIndex
 from .tables import TableIndex
 from .weak_bits import WeakBitIndex
 
 __all__ = [
-    "BandingIndex", "ExhaustiveHammingIndex", "HammingIndex", "TableIndex", "WeakBitIndex", "nearest", "pairs_above",
+    "BandingIndex", "ExhaustiveHammingIndex", "FingerprintFile", "HammingIndex", "TableIndex", "WeakBitIndex", "nearest",
+    "pairs_above",
 ]  # fmt: skip

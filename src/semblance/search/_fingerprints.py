@@ -13,9 +13,39 @@ from ..kernels import hamming as kernel
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 
 QUERIES_AT_A_TIME = 8192
+QUERIES_IN_FLIGHT = 32
 Values = Fingerprints | ArrayLike
-Margins = NDArray[np.float32] | None
+Margins = NDArray[np.float32] | NDArray[np.int8] | None
 Search = Callable[..., int]
+
+
+class Growing:
+    """Rows that are appended to, in room that doubles."""
+
+    def __init__(self) -> None:
+        self._room: Any = None
+        self._count = 0
+
+    def append(self, rows: Any) -> None:
+        """Add rows of the type and width of the first ones."""
+        needed = self._count + len(rows)
+        if self._room is None:
+            self._room = rows.copy()
+        elif needed > len(self._room):
+            room = np.empty((max(needed, 2 * len(self._room)), *rows.shape[1:]), rows.dtype)
+            room[: self._count] = self._room[: self._count]
+            self._room = room
+        self._room[self._count : needed] = rows
+        self._count = needed
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self._count
+
+    @property
+    def rows(self) -> Any:
+        """All rows, without a copy; None before the first."""
+        return None if self._room is None else self._room[: self._count]
 
 
 class FingerprintIndex:
@@ -35,13 +65,13 @@ class FingerprintIndex:
         self.radius = radius
         self.bits = bits
         self._made_by: Any = None
-        self._parts: list[UInt64Array] = []
-        self._built = False
+        self._words_added = Growing()
+        self._built = 0
         self.compared = 0
 
     def __len__(self) -> int:
         """Return the number of fingerprints added."""
-        return sum(map(len, self._parts))
+        return len(self._words_added)
 
     def _words(self, values: Values) -> UInt64Array:
         """Check values and return their words; the first ones fix the number of bits."""
@@ -80,21 +110,19 @@ class FingerprintIndex:
         ParameterError, IncompatibleSketchError
             If they do not fit those added before, or the radius is not below their number of bits.
         """
-        self._parts.append(self._words(values))
-        self._built = False
+        self._words_added.append(self._words(values))
         return self
 
     @property
     def _stored(self) -> UInt64Array:
-        if len(self._parts) > 1:
-            self._parts = [np.concatenate(self._parts)]
-        return self._parts[0] if self._parts else np.empty((0, ((self.bits or 64) + 63) // 64), np.uint64)
+        rows = self._words_added.rows
+        return np.empty((0, ((self.bits or 64) + 63) // 64), np.uint64) if rows is None else rows
 
     def _prepare(self) -> None:
         """Build what searches need, if fingerprints were added since."""
-        if not self._built:
+        if self._built != len(self) or not self._built:
             self._build()
-            self._built = True
+            self._built = len(self)
 
     def _build(self) -> None:
         """Build what searches need."""
@@ -103,34 +131,23 @@ class FingerprintIndex:
         """Return a function of (start, stop, left, right, distance, compared) that writes hits and returns their number."""
         raise NotImplementedError
 
-    def _run(
-        self, values: Values, margins: Margins, first_only: bool, self_join: bool
-    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+    def _asked(self, values: Values, margins: Margins) -> tuple[UInt64Array, Margins]:
+        """Check queries and their margins."""
         query = self._words(values)
         if margins is None and isinstance(values, Fingerprints):
             margins = values.margins
         if margins is not None and margins.shape != (len(query), self.bits):
             raise ParameterError(f"margins must have shape ({len(query)}, {self.bits}); theirs is {margins.shape}")
+        return query, margins
+
+    def _run(
+        self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool
+    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return (query rows, stored rows, distances) of all hits."""
         self._prepare()
-        search = self._search(query, margins, first_only, self_join)
-        parts = []
-        for start in range(0, len(query), QUERIES_AT_A_TIME):
-            stop = min(start + QUERIES_AT_A_TIME, len(query))
-            room = 4 * QUERIES_AT_A_TIME
-            while True:
-                out = tuple(np.empty(room, np.int64) for _ in range(3))
-                compared = np.zeros(1, np.int64)
-                found = search(start, stop, *out, compared)
-                if found <= room:
-                    break
-                room = found
-            self.compared += int(compared[0])
-            parts.append(tuple(array[:found].copy() for array in out))
-        if not parts:
-            return (np.empty(0, np.int64),) * 3
-        left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
-        order = np.lexsort((right, left))
-        return left[order], right[order], distance[order]
+        left, right, distance, compared = collect(self._search(query, margins, first_only, self_join), len(query))
+        self.compared += compared
+        return left, right, distance
 
     def query(self, values: Values, margins: Margins = None) -> Pairs:
         """Find the stored fingerprints within the radius of each query.
@@ -146,13 +163,14 @@ class FingerprintIndex:
         Pairs
             ``left`` query rows, ``right`` stored rows, ``distance`` (bits, at most the radius), ascending.
         """
-        left, right, distance = self._run(values, margins, False, False)
+        left, right, distance = self._run(*self._asked(values, margins), False, False)
         return Pairs(left, right, len(self), None, distance)
 
     def first(self, values: Values, margins: Margins = None) -> Int64Array:
         """Return some stored row within the radius of each query, or -1: int64 of shape (n,). Stops at the first found."""
-        left, right, _ = self._run(values, margins, True, False)
-        out = np.full(len(self._words(values)), -1, np.int64)
+        query, margins = self._asked(values, margins)
+        left, right, _ = self._run(query, margins, True, False)
+        out = np.full(len(query), -1, np.int64)
         out[left] = right
         return out
 
@@ -165,11 +183,32 @@ class FingerprintIndex:
         return Pairs(left, right, len(self), None, distance)
 
 
+def collect(search: Search, n: int) -> tuple[Int64Array, Int64Array, Int64Array, int]:
+    """Run a search over n queries; return (query rows, stored rows, distances) of the hits, ascending, and pairs compared."""
+    parts: list[tuple[Int64Array, ...]] = [(np.empty(0, np.int64),) * 3]
+    total = 0
+    for start in range(0, n, QUERIES_AT_A_TIME):
+        stop = min(start + QUERIES_AT_A_TIME, n)
+        room = 4 * QUERIES_AT_A_TIME  # more than enough where one hit a query is wanted
+        while True:
+            out = tuple(np.empty(room, np.int64) for _ in range(3))
+            compared = np.zeros(1, np.int64)
+            found = search(start, stop, *out, compared)
+            if found <= room:
+                break
+            room = found
+        total += int(compared[0])
+        parts.append(tuple(array[:found].copy() for array in out))
+    left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
+    order = np.lexsort((right, left))
+    return left[order], right[order], distance[order], total
+
+
 def sorted_by_prefix(words: UInt64Array, start: int, count: int) -> tuple[UInt64Array, Int64Array, Int64Array]:
     """Return (words sorted by a prefix, their rows, offsets of each prefix)."""
     prefix = np.empty(len(words), np.uint64)
     kernel.prefixes(words, start, count, prefix)
     order = np.argsort(prefix, kind="stable")
     offsets = np.empty((1 << count) + 1, np.int64)
-    kernel.bucket_offsets(prefix[order], offsets)
+    kernel.bucket_offsets(prefix[order], offsets, 0)
     return words[order], order, offsets

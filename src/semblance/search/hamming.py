@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
+from math import log2
 
 import numpy as np
 
@@ -12,11 +14,11 @@ from ..kernels import hamming as kernel
 from ..kernels.banding import find_roots
 from ..theory import hamming_search as theory
 from ..values import Int64Array, Pairs, UInt64Array
-from ._fingerprints import FingerprintIndex, Margins, Search, Values, sorted_by_prefix
+from ._fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Growing, Margins, Search, Values, sorted_by_prefix
 from .self_join import equal_rows, near_pairs, spread_pairs
 
 MAX_PREFIX = 26
-QUERIES_IN_FLIGHT = 32
+SCANNED = 2048  # so few fingerprints are compared one by one
 # Nanoseconds of a probe (random accesses to the offsets and, where the bucket is not empty, to the fingerprints), of a
 # comparison within a bucket, and of one in a plain scan; on a 2.6 GHz core with tables beyond the cache.
 NS_PER_PROBE, NS_PER_COMPARISON, NS_PER_SCANNED = 20.0, 5.0, 1.2
@@ -90,6 +92,49 @@ def _flips(bits: int, most: int) -> UInt64Array:
     return np.array([sum(1 << place for place in places) for places in chosen], np.uint64)
 
 
+@lru_cache(maxsize=256)
+def choose_layout(magnitude: int, bits: int, radius: int, recall: float) -> Layout | None:
+    """Return the layout that costs least for 2^magnitude fingerprints and finds the wanted share; None: scan them all."""
+    n = 1 << magnitude
+    fitting = [x for x in layouts(n, bits, radius) if x.recall >= recall - 1e-12]
+    best = min(fitting, key=lambda x: (x.cost, len(x.tables)), default=None)
+    return best if best is not None and best.cost < NS_PER_SCANNED * n else None
+
+
+class BlockTables(FingerprintIndex):
+    """The tables of one layout over fingerprints that stay as they are: a segment of :class:`HammingIndex`."""
+
+    def __init__(self, words: UInt64Array, *, radius: int, bits: int, layout: Layout) -> None:
+        super().__init__(radius=radius, bits=bits)
+        self.layout = layout
+        parts = [sorted_by_prefix(words, start, count) for start, count, _ in layout.tables]
+        self._tables = np.stack([p[0] for p in parts])
+        self._rows = np.stack([p[1] for p in parts]).astype(np.int32 if len(words) < 1 << 31 else np.int64)
+        self._offsets = np.concatenate([p[2] for p in parts])
+        self._bases = np.cumsum([0, *(len(p[2]) for p in parts)])[:-1].astype(np.int64)
+
+    def __len__(self) -> int:
+        """Return the number of fingerprints."""
+        return int(self._rows.shape[1])
+
+    def _prepare(self) -> None:
+        """Nothing is added later."""
+
+    def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
+        layout = np.array(self.layout.tables, np.int64)
+        masks = [_flips(bits, most) for _, bits, most in self.layout.tables]
+        scratch = tuple(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.uint64, np.int64, np.int64, np.bool_))
+        flips, bases = np.concatenate(masks), np.cumsum([0, *map(len, masks)])
+
+        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
+            return int(
+                kernel.search(query, start, stop, self._tables, self._rows, self._offsets, self._bases, layout, flips, bases,
+                              self.radius, first_only, self_join, *scratch, left, right, found, compared)
+            )  # fmt: skip
+
+        return search
+
+
 class HammingIndex(FingerprintIndex):
     """Finds fingerprints within a radius, by the tables that a model of the machine says are fastest.
 
@@ -111,7 +156,8 @@ class HammingIndex(FingerprintIndex):
 
     Notes
     -----
-    Memory: 16 bytes a fingerprint of 64 bits and table, and the offsets.
+    Memory: 8 bytes a fingerprint of 64 bits, 12 more for each table, and the offsets. Fingerprints added later form segments
+    that merge as they grow, so that adding costs a logarithmic number of sorts.
 
     References
     ----------
@@ -131,41 +177,51 @@ class HammingIndex(FingerprintIndex):
         if not 0.0 < recall <= 1.0:
             raise ParameterError(f"recall must lie in (0, 1]; {recall} was given")
         self.recall = recall
-        self.layout: Layout | None = None
-        self._founders: Int64Array | None = None
+        self._segments: list[tuple[int, FingerprintIndex]] = []
+        self._founders = Growing()
         self._distinct: HammingIndex | None = None
-        self._distinct_rows: Int64Array = np.empty(0, np.int64)
+        self._distinct_rows = Growing()
+
+    @property
+    def layout(self) -> Layout | None:
+        """Tables of the largest segment; None while all fingerprints are scanned."""
+        self._prepare()
+        largest = max(self._segments, key=lambda s: len(s[1]), default=(0, None))[1]
+        return largest.layout if isinstance(largest, BlockTables) else None
 
     def _build(self) -> None:
-        """Choose tables for the number of fingerprints there are, and sort them."""
-        words = self._stored
-        fitting = [x for x in layouts(len(words), self.bits or 64, self.radius) if x.recall >= self.recall - 1e-12]
-        best = min(fitting, key=lambda x: (x.cost, len(x.tables)), default=None)
-        scan = NS_PER_SCANNED * len(words)
-        self.layout = best if best is not None and best.cost < scan else None
-        if self.layout is None:
-            return
-        parts = [sorted_by_prefix(words, start, count) for start, count, _ in self.layout.tables]
-        self._tables = np.stack([p[0] for p in parts])
-        self._rows = np.stack([p[1] for p in parts]).astype(np.int32 if len(words) < 1 << 31 else np.int64)
-        self._offsets = np.concatenate([p[2] for p in parts])
-        self._bases = np.cumsum([0, *(len(p[2]) for p in parts)])[:-1].astype(np.int64)
+        """Build segments for the fingerprints added since; the last ones merge while they are not larger than the new."""
+        words, begin = self._stored, self._built
+        while self._segments and len(self._segments[-1][1]) <= max(SCANNED, len(words) - begin):
+            begin, _ = self._segments.pop()
+        bits, size = self.bits or 64, len(words) - begin
+        layout = None
+        if size > SCANNED:
+            layout = choose_layout(round(log2(size)), bits, self.radius, self.recall)
+        if layout is None:
+            segment: FingerprintIndex = ExhaustiveHammingIndex(radius=self.radius, bits=bits).add(words[begin:])
+        else:
+            segment = BlockTables(words[begin:], radius=self.radius, bits=bits, layout=layout)
+        self._segments.append((begin, segment))
 
-    def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        if self.layout is None:
-            return ExhaustiveHammingIndex._search(self, query, margins, first_only, self_join)  # type: ignore[arg-type]
-        layout = np.array(self.layout.tables, np.int64)
-        masks = [_flips(bits, most) for _, bits, most in self.layout.tables]
-        scratch = tuple(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.uint64, np.int64, np.int64, np.bool_))
-        flips, bases = np.concatenate(masks), np.cumsum([0, *map(len, masks)])
-
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
-            return int(
-                kernel.search(query, start, stop, self._tables, self._rows, self._offsets, self._bases, layout, flips, bases,
-                              self.radius, first_only, self_join, *scratch, left, right, found, compared)
-            )  # fmt: skip
-
-        return search
+    def _run(
+        self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool
+    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+        self._prepare()
+        parts, open_rows = [], np.arange(len(query))
+        for begin, segment in self._segments:
+            before = segment.compared
+            asked = query[open_rows] if len(open_rows) < len(query) else query
+            left, right, distance = segment._run(asked, None, first_only, False)
+            self.compared += segment.compared - before
+            parts.append((open_rows[left], right + begin, distance))
+            if first_only:
+                open_rows = np.delete(open_rows, left)
+        left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
+        if len(parts) > 1:
+            order = np.lexsort((right, left))
+            left, right, distance = left[order], right[order], distance[order]
+        return left, right, distance
 
     def pairs(self, limit: int | None = None) -> Pairs:
         """Find all pairs of stored fingerprints within the radius of each other, each once, ``left < right``.
@@ -211,10 +267,9 @@ class HammingIndex(FingerprintIndex):
             For each the row of the founder of its cluster; its own row if it founds one. Ties go to the earlier row.
         """
         words, first_row = self._words(values), len(self)
-        if first_row and self._founders is None:
-            self._founders = np.arange(first_row)
+        if first_row and self._distinct is None:
+            self._founders.append(np.arange(first_row))
             self._note_distinct(self._stored, np.arange(first_row))
-        founders = np.empty(0, np.int64) if self._founders is None else self._founders
         order, bounds = equal_rows(words)
         firsts = order[bounds[:-1]]  # of each set of equal ones; the others are nearest to it
         left, right, distance, _ = near_pairs(words[firsts], self.bits or 64, self.radius)
@@ -223,21 +278,25 @@ class HammingIndex(FingerprintIndex):
         if self._distinct is not None:
             earlier = self._distinct.query(words[firsts])
             assert earlier.distance is not None
-            left = np.concatenate([left, self._distinct_rows[earlier.right]])
+            left = np.concatenate([left, self._distinct_rows.rows[earlier.right]])
             right = np.concatenate([right, firsts[earlier.left]])
             distance = np.concatenate([distance, earlier.distance])
-        parents = np.concatenate([founders, first_row + np.arange(len(words))])
+        nearest = np.empty(len(words), np.int64)
+        nearest[order] = first_row + np.repeat(firsts, np.diff(bounds))
         best = np.lexsort((-left, -distance, right))  # of each right the nearest, then earliest, comes last and is written last
-        parents[first_row + order] = first_row + np.repeat(firsts, np.diff(bounds))
-        parents[first_row + right[best]] = left[best]
+        nearest[right[best]] = left[best]
+        parents = np.where(nearest < first_row, np.arange(len(words)), nearest - first_row)
+        find_roots(parents)
+        founders = first_row + parents
+        old = nearest[parents] < first_row
+        founders[old] = self._founders.rows[nearest[parents[old]]] if old.any() else 0
         known = np.zeros(len(words), np.bool_)
         known[right[distance == 0]] = True
-        find_roots(parents)
         self.add(values)
-        self._founders = parents
+        self._founders.append(founders)
         fresh = firsts[~known[firsts]]
         self._note_distinct(words[fresh], first_row + fresh)
-        return parents[first_row:].copy()
+        return founders
 
     def _note_distinct(self, words: UInt64Array, rows: Int64Array) -> None:
         """Remember fingerprints and their rows for the clustering of a stream; equal ones once."""
@@ -246,4 +305,4 @@ class HammingIndex(FingerprintIndex):
         if self._distinct is None:
             self._distinct = HammingIndex(radius=self.radius, bits=self.bits, recall=self.recall)
         self._distinct.add(words[firsts])
-        self._distinct_rows = np.concatenate([self._distinct_rows, rows[firsts]])
+        self._distinct_rows.append(rows[firsts])

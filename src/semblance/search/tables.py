@@ -67,7 +67,7 @@ class TableIndex(FingerprintIndex):
             kernel.block_keys(words, mask, keys)
             order = np.argsort(keys, kind="stable")
             self._keys[table], self._rows[table] = keys[order], order
-            kernel.bucket_offsets(self._keys[table] >> self._shift, self._offsets[table])
+            kernel.bucket_offsets(self._keys[table] >> self._shift, self._offsets[table], 0)
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
         query_keys = np.empty((self.n_tables, len(query)), np.uint64)

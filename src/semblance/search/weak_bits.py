@@ -2,13 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import hamming as kernel
 from ..theory import hamming_search as theory
 from ..values import Int64Array, UInt64Array
-from ._fingerprints import FingerprintIndex, Margins, Search, sorted_by_prefix
+from ._fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
+
+MAX_PREFIX = 26
+
+
+@dataclass(frozen=True, slots=True)
+class WeakBits:
+    """Which prefixes to probe for a query: its own, and those with its weakest bits flipped.
+
+    Parameters
+    ----------
+    first_bit, count : int
+        Place and length of the prefix.
+    radius : int
+        Most bits flipped.
+    probes : int
+        Prefixes a query, its own included.
+    """
+
+    first_bit: int
+    count: int
+    radius: int
+    probes: int
+
+    def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[np.uint32]:
+        """Return the prefixes of queries [start, stop), likeliest first: uint32 of shape (stop - start, probes)."""
+        room = self.probes + self.radius + 2
+        known = np.empty((0, 64 * query.shape[1]), np.float32) if margins is None else np.ascontiguousarray(margins)
+        out = np.empty((stop - start, self.probes), np.uint32)
+        kernel.weak_prefixes(
+            query, known, start, stop, self.first_bit, self.count, self.radius, np.empty(self.count, np.int64),
+            np.empty(self.count, np.float64), np.empty(room, np.float64), np.empty(room, np.uint64),
+            np.empty(room, np.int64), np.empty(self.probes, np.uint64), out,
+        )  # fmt: skip
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortedTable:
+    """Fingerprints in the order of their prefixes, their rows, and where each prefix from ``low`` on begins."""
+
+    words: UInt64Array
+    rows: Int64Array
+    offsets: Int64Array
+    low: int
+
+    @classmethod
+    def of_sorted(cls, words: UInt64Array, rows: Int64Array, first_bit: int, count: int) -> SortedTable:
+        """Index fingerprints that are sorted already; offsets cover only the prefixes that occur."""
+        prefix = np.empty(len(words), np.uint64)
+        kernel.prefixes(words, first_bit, count, prefix)
+        low, high = (int(prefix[0]), int(prefix[-1])) if len(words) else (0, 0)
+        offsets = np.empty(high - low + 2, np.int64)
+        kernel.bucket_offsets(prefix, offsets, low)
+        return cls(words, rows, offsets, low)
+
+    def search(
+        self, query: UInt64Array, wanted: Callable[[int, int], NDArray[np.uint32]], radius: int, first_only: bool,
+        self_join: bool, answered: NDArray[np.bool_],
+    ) -> Search:  # fmt: skip
+        """Return the search of queries for the prefixes that ``wanted(start, stop)`` names."""
+        scratch = np.empty(QUERIES_IN_FLIGHT, np.int64), np.empty(QUERIES_IN_FLIGHT, np.int64)
+
+        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
+            return int(
+                kernel.search_prefixes(query, wanted(start, stop), start, stop, self.words, self.rows, self.offsets, self.low,
+                                       radius, first_only, self_join, *scratch, answered, left, right, found, compared)
+            )  # fmt: skip
+
+        return search
 
 
 class WeakBitIndex(FingerprintIndex):
@@ -22,8 +96,9 @@ class WeakBitIndex(FingerprintIndex):
     radius : int >= 0, default 3
     prefix_bits : int in [1, 26], optional
         p; default: about log2 of the number of fingerprints.
-    probes : int >= 1, default 23
-        k: buckets looked at, the query's own included.
+    probes : int >= 1 or None, default 23
+        k: buckets looked at, the query's own included. None: all within the radius, which makes the search exact without
+        margins: the thesis' search with one table.
     bits : int, optional
 
     Raises
@@ -42,36 +117,30 @@ class WeakBitIndex(FingerprintIndex):
     set once.
     """
 
-    def __init__(self, *, radius: int = 3, prefix_bits: int | None = None, probes: int = 23, bits: int | None = None) -> None:
+    def __init__(
+        self, *, radius: int = 3, prefix_bits: int | None = None, probes: int | None = 23, bits: int | None = None
+    ) -> None:
         super().__init__(radius=radius, bits=bits)
-        if prefix_bits is not None and not 1 <= prefix_bits <= 26:
-            raise ParameterError(f"prefix_bits must lie in 1..26; {prefix_bits} was given")
-        if probes < 1:
+        if prefix_bits is not None and not 1 <= prefix_bits <= MAX_PREFIX:
+            raise ParameterError(f"prefix_bits must lie in 1..{MAX_PREFIX}; {prefix_bits} was given")
+        if probes is not None and probes < 1:
             raise ParameterError(f"probes must be at least 1; {probes} was given")
         self.prefix_bits, self.probes = prefix_bits, probes
 
+    def weak_bits(self, n: int) -> WeakBits:
+        """Return what is probed among so many fingerprints."""
+        bits = self.bits or 64
+        count = min(bits, self.prefix_bits or max(1, min(MAX_PREFIX, int(max(n, 2) - 1).bit_length())))
+        every = theory.combinations_within(count, self.radius)
+        return WeakBits(bits - count, count, self.radius, every if self.probes is None else min(self.probes, every))
+
     def _build(self) -> None:
         """Sort by the leading bits."""
-        words, bits = self._stored, self.bits or 64
-        wanted = self.prefix_bits or max(1, min(26, int(max(len(words), 2) - 1).bit_length()))
-        self._count = min(wanted, bits)
-        self._start = bits - self._count
-        self._table, self._rows, self._offsets = sorted_by_prefix(words, self._start, self._count)
+        self._weak = self.weak_bits(len(self))
+        words, rows, offsets = sorted_by_prefix(self._stored, self._weak.first_bit, self._weak.count)
+        self._table = SortedTable(words, rows, offsets, 0)
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        count = self._count
-        probes = min(self.probes, theory.combinations_within(count, self.radius))
-        known = np.empty((0, self.bits or 64), np.float32) if margins is None else np.ascontiguousarray(margins, np.float32)
-        room = probes + self.radius + 2
-        scratch = (
-            np.empty(count, np.int64), np.empty(count, np.float64), np.empty(room, np.float64), np.empty(room, np.uint64),
-            np.empty(room, np.int64), np.empty(probes, np.uint64),
-        )  # fmt: skip
-
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
-            return int(
-                kernel.search_weak_bits(query, known, start, stop, self._table, self._rows, self._offsets, self._start, count,
-                                        probes, self.radius, first_only, self_join, *scratch, left, right, found, compared)
-            )  # fmt: skip
-
-        return search
+        answered = np.zeros(len(query) if first_only else 0, np.bool_)
+        wanted = partial(self._weak.prefixes, query, margins)
+        return self._table.search(query, wanted, self.radius, first_only, self_join, answered)

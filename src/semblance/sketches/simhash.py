@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class SimHash:
     bits : int, a multiple of 32 in 32..256, default 64
     seed : int in [0, 2^64), default 1
     margins : bool, default False
-        Keep the signed sums, which :class:`WeakBitIndex` needs of queries.
+        Keep the signed sums, which :class:`WeakBitIndex` needs of queries; fingerprints with and without go together.
 
     Raises
     ------
@@ -50,7 +50,7 @@ class SimHash:
 
     bits: int = 64
     seed: int = 1
-    margins: bool = False
+    margins: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parameters."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import ParameterError
 from .arrays import UInt64Array
 
 
@@ -24,7 +25,7 @@ class Fingerprints:
         What made them.
     features : object
         What made the features.
-    margins : ndarray of float32, shape (n_documents, bits), optional
+    margins : ndarray of float32 or int8, shape (n_documents, bits), optional
         The signed sums behind the bits: only queries need them, to tell weak bits.
     """
 
@@ -32,7 +33,7 @@ class Fingerprints:
     bits: int
     scheme: object
     features: object = "arrays"
-    margins: NDArray[np.float32] | None = None
+    margins: NDArray[np.float32] | NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -45,3 +46,22 @@ class Fingerprints:
     def estimated_cosine(self, left: ArrayLike, right: ArrayLike) -> Any:
         """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f)."""
         return np.cos(np.pi * self.distance(left, right) / self.bits)
+
+    def quantise_margins(self) -> Fingerprints:
+        """Return the same fingerprints with margins of one byte: a quarter of the memory, nearly the same order of bits.
+
+        Returns
+        -------
+        Fingerprints
+            With margins of int8, the largest of each document 127.
+
+        Raises
+        ------
+        ParameterError
+            If they carry no margins.
+        """
+        if self.margins is None:
+            raise ParameterError("these fingerprints carry no margins: make them with SimHash(margins=True)")
+        largest = np.abs(self.margins).max(1, keepdims=True).astype(np.float64)
+        scaled = np.rint(self.margins * (127.0 / np.where(largest > 0, largest, 1.0)))
+        return replace(self, margins=scaled.astype(np.int8))

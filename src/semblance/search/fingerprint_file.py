@@ -1,0 +1,213 @@
+"""Batches of queries against fingerprints on disk, read as a stream of sorted pieces."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import IncompatibleSketchError, ParameterError
+from ..io.fingerprint_files import ChunkedFile
+from ..kernels._threads import in_order
+from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
+from ._fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
+from .weak_bits import SortedTable, WeakBitIndex, WeakBits
+
+Hits = tuple[Int64Array, Int64Array, Int64Array]
+DEFAULT_MEMORY = 256 << 20
+
+
+class FingerprintFile:
+    """Fingerprints on disk, searched by reading the file once for a whole batch of queries.
+
+    Each batch appended becomes a sorted chunk. A search takes an empty index as its method: with :class:`WeakBitIndex` the
+    weak bits of the queries lead into each piece of the file (PSM in batch mode), with any other the *queries* are indexed
+    and the file's fingerprints look them up (Manku's batch mode).
+
+    Parameters
+    ----------
+    path : str or path
+        Made with the first batch where it does not exist.
+    bits : int, default 64
+        Of the fingerprints in a new file.
+
+    Raises
+    ------
+    InputDataError
+        If the file is damaged, of another kind or of a newer version.
+    ParameterError
+        If it holds fingerprints of another number of bits.
+
+    Notes
+    -----
+    Disk: 12 bytes a fingerprint of 64 bits. An append counts once it is on the disk, and then whole; one that was cut off
+    does not count and is overwritten by the next.
+
+    References
+    ----------
+    Thesis on probabilistic SimHash matching, chapters V.B and VI; Manku, Jain & Das Sarma, WWW 2007, section 3.2.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> import semblance as sb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = sb.FingerprintFile(f"{folder}/seen.fps")
+    ...     _ = file.append(np.array([0b0000, 0b1111], np.uint64))
+    ...     file.query(np.array([0b0001], np.uint64), sb.HammingIndex(radius=3)).right.tolist()
+    [0, 1]
+    """
+
+    def __init__(self, path: str | Path, *, bits: int = 64) -> None:
+        if not 1 <= bits <= 1024:
+            raise ParameterError(f"bits must lie in 1..1024; {bits} was given")
+        self._chunks = ChunkedFile(path, {"bits": bits, "made_by": None})
+        self.path, self.bits = self._chunks.path, int(self._chunks.header["bits"])
+        if self.bits != bits:
+            raise ParameterError(f"{path} holds fingerprints of {self.bits} bits; {bits} were asked for")
+
+    def __len__(self) -> int:
+        """Return the number of fingerprints."""
+        return self._chunks.n_rows
+
+    def _words(self, values: Values, adding: bool) -> UInt64Array:
+        """Check values against what the file holds."""
+        words = FingerprintIndex(radius=0, bits=self.bits)._words(values)
+        made_by = f"{values.scheme} of {values.features}" if isinstance(values, Fingerprints) else "arrays"
+        if adding and not len(self):
+            self._chunks.header["made_by"] = made_by
+        known = self._chunks.header["made_by"]
+        if known is not None and known != made_by and "arrays" not in (known, made_by):
+            raise IncompatibleSketchError(f"{self.path} holds fingerprints of {known}; those of {made_by} do not fit")
+        return words
+
+    def append(self, values: Values) -> int:
+        """Append a batch as a sorted chunk, and return the row of its first fingerprint.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written, or another process appends to it; the batch was not added then.
+        ParameterError, IncompatibleSketchError
+            If the fingerprints do not fit those of the file.
+        """
+        words = self._words(values, adding=True)
+        return self._chunks.append(words) if len(words) else len(self)
+
+    def query(
+        self,
+        values: Values,
+        using: FingerprintIndex,
+        margins: Margins = None,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        threads: int = 1,
+    ) -> Pairs:
+        """Find the fingerprints of the file within the radius of each query.
+
+        Parameters
+        ----------
+        values : Fingerprints, or uint64 of shape (n,) or (n, words)
+            The batch; it is held in memory, and its prefixes (4 bytes a probe) or tables with it.
+        using : WeakBitIndex, TableIndex, HammingIndex or ExhaustiveHammingIndex
+            An empty index: the method, the radius and its other parameters.
+        margins : ndarray of float32 or int8, shape (n, bits), optional
+            For :class:`WeakBitIndex`; default: those the fingerprints carry.
+        memory : int >= 2^20
+            Bytes that the pieces of the file under way may take, whatever the size of the file.
+        threads : int >= 1
+            Pieces searched at a time.
+
+        Returns
+        -------
+        Pairs
+            ``left`` query rows, ``right`` rows of the file, ``distance``, ascending.
+
+        Raises
+        ------
+        ParameterError, IncompatibleSketchError
+            If something does not fit, or ``using`` is not empty.
+        InputDataError
+            If the file is damaged.
+        """
+        parts = list(self._search(values, using, margins, memory, threads, None))
+        left, right, distance = (np.concatenate(p) for p in zip((np.empty(0, np.int64),) * 3, *parts, strict=True))
+        order = np.lexsort((right, left))
+        return Pairs(left[order], right[order], len(self), None, distance[order])
+
+    def first(
+        self,
+        values: Values,
+        using: FingerprintIndex,
+        margins: Margins = None,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        threads: int = 1,
+    ) -> Int64Array:
+        """Return some row of the file within the radius of each query, or -1: int64 of shape (n,).
+
+        Parameters and errors are those of :meth:`query`. With :class:`WeakBitIndex` a query that was answered is not asked
+        again, by no thread; tables of queries cannot leave out any.
+        """
+        out = np.full(len(self._words(values, adding=False)), -1, np.int64)
+        answered = np.zeros(len(out), np.bool_)
+        for left, right, _ in self._search(values, using, margins, memory, threads, answered):
+            out[left] = right
+        return out
+
+    def _search(
+        self, values: Values, using: FingerprintIndex, margins: Margins, memory: int, threads: int,
+        answered: NDArray[np.bool_] | None,
+    ) -> Iterator[Hits]:  # fmt: skip
+        """Yield the hits of each piece; with ``answered``, at most one a query and piece, and none where it says so."""
+        if len(using):
+            raise ParameterError(f"using must be an empty index, the method of the search; it holds {len(using):,} rows")
+        if memory < 1 << 20 or threads < 1:
+            raise ParameterError(f"memory must be at least 2^20, threads at least 1; {memory} and {threads} were given")
+        self._words(values, adding=False)
+        index = copy.deepcopy(using)
+        query, margins = index._asked(values, margins)
+        n_words = query.shape[1]
+        most = max(1024, memory // (2 * threads + 1) // (24 * n_words + 40))
+        if not len(query) or not len(self):
+            return
+        if isinstance(index, WeakBitIndex):
+            weak = index.weak_bits(min(most, len(self)))
+            wanted = weak.prefixes(query, margins, 0, len(query))
+            work = partial(_search_piece, query, wanted, weak, index.radius, answered)
+        else:
+            index.add(query)._prepare()
+            work = partial(_look_up_piece, index, answered)
+        yield from in_order(work, self._chunks.pieces(most), threads)
+
+
+def _search_piece(
+    query: UInt64Array, wanted: NDArray[np.uint32], weak: WeakBits, radius: int, answered: NDArray[np.bool_] | None,
+    piece: tuple[UInt64Array, Int64Array],
+) -> Hits:  # fmt: skip
+    """Probe one piece at the prefixes of the queries."""
+    table = SortedTable.of_sorted(*piece, weak.first_bit, weak.count)
+    flags = np.zeros(0, np.bool_) if answered is None else answered
+    search = table.search(query, lambda start, stop: wanted[start:stop], radius, answered is not None, False, flags)
+    return collect(search, len(query))[:3]
+
+
+def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, piece: tuple[UInt64Array, Int64Array]) -> Hits:
+    """Look the fingerprints of one piece up among the queries."""
+    words, rows = piece
+    parts = [(np.empty(0, np.int64),) * 3]
+    for start in range(0, len(words), QUERIES_AT_A_TIME):
+        place, asked, distance = index._run(words[start : start + QUERIES_AT_A_TIME], None, False, False)
+        if answered is not None:
+            asked, chosen = np.unique(asked, return_index=True)
+            new = ~answered[asked]
+            asked, chosen = asked[new], chosen[new]
+            answered[asked] = True
+            place, distance = place[chosen], distance[chosen]
+        parts.append((asked, rows[start + place], distance))
+    left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
+    return left, right, distance

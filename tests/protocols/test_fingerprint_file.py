@@ -1,0 +1,186 @@
+"""A file searched as a stream gives what the index in memory gives; appends are whole or not there."""
+
+import os
+import struct
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.io.fingerprint_files import ChunkedFile
+
+
+def near(rng, n, bits=64):
+    words = rng.integers(0, 1 << 64, (n, bits // 64), dtype=np.uint64)
+    for row in range(max(1, n // 3), n):
+        words[row] = words[rng.integers(0, max(1, n // 3))]
+        for bit in rng.choice(bits, int(rng.integers(0, 5)), replace=False):
+            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
+    return words
+
+
+def triples(pairs):
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
+
+
+def methods(bits=64):
+    return [
+        sb.HammingIndex(radius=3, bits=bits), sb.TableIndex(radius=3, blocks=5, lead=2, bits=bits),
+        sb.WeakBitIndex(radius=3, probes=None, bits=bits), sb.ExhaustiveHammingIndex(radius=3, bits=bits),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("batches", [[1], [5000], [1, 700, 3000, 2, 900]])
+def test_every_method_equals_the_oracle(rng, tmp_path, monkeypatch, bits, threads, batches):
+    words = near(rng, sum(batches), bits)
+    queries = np.concatenate([words[-200:], near(rng, 50, bits)])
+    file = sb.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    starts = np.cumsum([0, *batches])
+    for start, count in zip(starts, batches, strict=False):
+        assert file.append(words[start : start + count]) == start
+    file = sb.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    assert len(file) == len(words)
+    pieces = list(file._chunks.pieces(1024))
+    assert all(len(rows) <= 1024 for _, rows in pieces) and sum(len(rows) for _, rows in pieces) == len(words)
+    oracle = triples(sb.ExhaustiveHammingIndex(radius=3, bits=bits).add(words).query(queries))
+    allowed = {}
+    for q, row, _ in oracle:
+        allowed.setdefault(q, set()).add(row)
+    for method in methods(bits):
+        assert triples(file.query(queries, method, memory=1 << 20, threads=threads)) == oracle, type(method)
+        first = file.first(queries, method, memory=1 << 20, threads=threads)
+        assert all(row in allowed.get(q, {-1}) for q, row in enumerate(first.tolist())), type(method)
+        assert len(method) == 0
+
+
+def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
+    """As in memory: few probes find most of the pairs whose differing bits are weak, margins of a byte nearly as many."""
+    n = 20_000
+    margins = rng.normal(0, 1, (n, 64)).astype(np.float32)
+    place = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    near_margins = margins + rng.normal(0, 0.05, margins.shape)
+    queries, stored = (((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, near_margins))
+    distance = np.bitwise_count(queries ^ stored)
+    wanted = (distance >= 1) & (distance <= 3)
+    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file.append(stored[: n // 2])
+    file.append(stored[n // 2 :])
+    small = sb.Fingerprints(queries[:, None], 64, "x", "y", margins).quantise_margins().margins
+    assert small.dtype == np.int8 and np.abs(small).max(1).min() == 127
+    shares = []
+    for sums in (margins, small, None):
+        found = file.query(queries, sb.WeakBitIndex(radius=3, probes=8), sums)
+        shares.append(np.isin(np.flatnonzero(wanted), found.left[found.left == found.right]).mean())
+        again = sb.WeakBitIndex(radius=3, probes=8).add(stored).query(queries, sums)
+        assert triples(found) == triples(again)
+    assert shares[0] > 0.95 and abs(shares[1] - shares[0]) < 0.01 and shares[2] < 0.8, shares
+
+
+def test_memory_is_bounded_whatever_the_file(rng, tmp_path):
+    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file.append(rng.integers(0, 1 << 64, 1_000_000, dtype=np.uint64))
+    for method in (sb.WeakBitIndex(radius=3), sb.HammingIndex(radius=3)):
+        file.first(np.arange(100, dtype=np.uint64), method, memory=4 << 20)
+        tracemalloc.start()
+        file.first(np.arange(100, dtype=np.uint64), method, memory=4 << 20)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 6 << 20
+
+
+def test_an_append_cut_off_does_not_count(rng, tmp_path):
+    path = tmp_path / "seen.fps"
+    words = near(rng, 300)
+    file = sb.FingerprintFile(path)
+    file.append(words[:100])
+    committed = path.stat().st_size
+    file.append(words[100:])
+    whole = path.read_bytes()
+    for size in (committed + 3, committed + 40, committed + 700):
+        path.write_bytes(whole[:committed] + bytes(size - committed))  # what a crash before the head leaves
+        reopened = sb.FingerprintFile(path)
+        assert len(reopened) == 100
+        assert reopened.append(words[100:]) == 100
+        assert path.read_bytes() == whole
+
+
+def test_damage_is_told_from_an_end(rng, tmp_path):
+    path = tmp_path / "seen.fps"
+    sb.FingerprintFile(path).append(near(rng, 500))
+    whole = path.read_bytes()
+    for position in range(0, len(whole), 97):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
+        with pytest.raises((sb.InputDataError, sb.ParameterError)):
+            sb.FingerprintFile(path).query(np.zeros(1, np.uint64), sb.HammingIndex())
+    path.write_bytes(whole[:-7])
+    with pytest.raises(sb.InputDataError, match="cut short"):
+        sb.FingerprintFile(path)
+    path.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
+    with pytest.raises(sb.InputDataError, match="version 9 is newer"):
+        sb.FingerprintFile(path)
+    path.write_bytes(b"something else altogether")
+    with pytest.raises(sb.InputDataError, match="not a file of fingerprints"):
+        sb.FingerprintFile(path)
+
+
+def test_what_does_not_fit_is_refused(rng, tmp_path):
+    path = tmp_path / "seen.fps"
+    file = sb.FingerprintFile(path)
+    assert len(file) == 0 and file.first(np.zeros(2, np.uint64), sb.HammingIndex()).tolist() == [-1, -1]
+    assert file.append(np.empty(0, np.uint64)) == 0 and not path.exists()
+    prints = sb.SimHash(seed=3).sign(sb.shingle(["a b c", "d e f"], width=1))
+    file.append(prints)
+    with_margins = sb.SimHash(seed=3, margins=True).sign(sb.shingle(["a b c"], width=1))
+    assert sb.FingerprintFile(path).query(with_margins, sb.WeakBitIndex()).right.tolist() == [0]
+    with pytest.raises(sb.IncompatibleSketchError):
+        sb.FingerprintFile(path).append(sb.SimHash(seed=4).sign(sb.shingle(["a"], width=1)))
+    with pytest.raises(sb.ParameterError, match="64 bits"):
+        sb.FingerprintFile(path, bits=128)
+    for call in (
+        lambda: file.query(prints, sb.HammingIndex().add(np.zeros(3, np.uint64))),
+        lambda: file.query(prints, sb.HammingIndex(), memory=10),
+        lambda: file.query(prints, sb.HammingIndex(), threads=0),
+        lambda: file.query(np.zeros((2, 2), np.uint64), sb.HammingIndex()),
+        lambda: file.query(prints, sb.WeakBitIndex(), np.zeros((1, 64), np.float32)),
+        lambda: sb.FingerprintFile(path, bits=0),
+        lambda: sb.SimHash().sign(sb.shingle(["a"])).quantise_margins(),
+    ):
+        with pytest.raises(sb.ParameterError):
+            call()
+
+
+def test_one_writer_at_a_time(rng, tmp_path):
+    import fcntl
+
+    path = tmp_path / "seen.fps"
+    one, two = sb.FingerprintFile(path), sb.FingerprintFile(path)
+    words = near(rng, 60)
+    assert one.append(words[:20]) == 0
+    assert two.append(words[20:]) == 20  # sees what the other appended
+    assert len(sb.FingerprintFile(path)) == 60
+    with path.open("r+b") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(sb.OutputError, match="another process"):
+            one.append(words)
+    assert len(sb.FingerprintFile(path)) == 60
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(sb.OutputError):
+        sb.FingerprintFile(tmp_path / "seen.fps").append(np.zeros(1, np.uint64))
+
+
+def test_the_format_stays(tmp_path):
+    """Known answer: two fingerprints, the larger first."""
+    ChunkedFile(tmp_path / "a.fps", {"bits": 64, "made_by": "arrays"}).append(np.array([[0x0102], [7]], np.uint64))
+    data = (tmp_path / "a.fps").read_bytes()
+    header = b'{"bits": 64, "made_by": "arrays"}'
+    assert data[: 16 + len(header)] == b"SEMBLFPS" + struct.pack("<II", 1, len(header)) + header
+    chunk = data[16 + len(header) :]
+    assert chunk[:24] == b"SEMBLCHK" + struct.pack("<QQ", 2, 0)
+    assert chunk[40:] == struct.pack("<QQII", 7, 0x0102, 1, 0)
