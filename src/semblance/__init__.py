@@ -51,6 +51,7 @@ _HOMES = {
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
     "dedup": "pipeline.deduplicate",
+    "html_to_text": "text.html",
     "keep": "pipeline.keep",
     "load": "io.sketch_files",
     "nearest": "search.exhaustive",
@@ -109,5 +110,6 @@ if TYPE_CHECKING:
     from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, ProbMinHash
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
+    from .text.html import html_to_text
     from .text.shingle import Shingling, shingle
     from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures, WeightedSets

@@ -76,7 +76,7 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
         shares.append(np.isin(np.flatnonzero(wanted), found.left[found.left == found.right]).mean())
         again = sb.WeakBitIndex(radius=3, probes=8).add(stored).query(queries, sums)
         assert triples(found) == triples(again)
-    assert shares[0] > 0.95 and abs(shares[1] - shares[0]) < 0.01 and shares[2] < 0.8, shares
+    assert shares[0] > 0.95 and abs(shares[1] - shares[0]) < 0.01 and shares[2] < shares[0] - 0.1, shares
 
 
 def test_memory_is_bounded_whatever_the_file(rng, tmp_path):

@@ -58,6 +58,7 @@ encoding = click.option("--encoding-errors", type=click.Choice(["strict", "repla
 
 reading = apply(
     click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
+    click.option("--html", is_flag=True, help="The texts are web pages: compare their main text."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with equal values there."),
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..errors import InputDataError
 from ..io.sources import Batch, Columns
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
+from ..text.html import extract_texts
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .columns import Ids, collect_ids, collect_order, group_codes
@@ -99,16 +100,21 @@ class _Sketched:
     slots: UInt32Array
 
 
+def _check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
+    """Refuse texts that are not UTF-8."""
+    invalid = texts.find_invalid()
+    if invalid is not None:
+        raise InputDataError(
+            f"{source.name}, row {numbers[invalid[0]]}: invalid UTF-8 at byte {invalid[1]} of the text; "
+            "convert it, or pass --encoding-errors replace to go on"
+        )
+
+
 def _sketch(settings: Settings, piece: tuple[Any, Int64Array, Texts, UInt64Array]) -> _Sketched:
     """Digest, shingle and sketch some texts in a row."""
     source, numbers, texts, groups = piece
     if settings.encoding_errors == "strict":
-        invalid = texts.find_invalid()
-        if invalid is not None:
-            raise InputDataError(
-                f"{source.name}, row {numbers[invalid[0]]}: invalid UTF-8 at byte {invalid[1]} of the text; "
-                "convert it, or pass --encoding-errors replace to go on"
-            )
+        _check_encoding(source, numbers, texts)
     digests = np.empty((len(texts), 2), np.uint64)
     digest_rows(texts.data, texts.offsets, 0, len(texts), digests)
     values, offsets = settings.shingling.hashes(texts)
@@ -121,6 +127,10 @@ def _pieces(
 ) -> Iterator[tuple[Any, Int64Array, Texts, UInt64Array]]:
     """Cut batches into pieces of about a megabyte, remembering what is not text."""
     for source, batch in batches:
+        if settings.html:
+            if settings.encoding_errors == "strict":
+                _check_encoding(source, batch.numbers, batch.texts)
+            batch = replace(batch, texts=extract_texts(batch.texts))
         groups = seen.take(batch)
         offsets = batch.texts.offsets
         begin = 0

@@ -38,6 +38,8 @@ class Settings:
         near-duplicates.
     recall : float in (0, 1), default 0.99
         Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
+    html : bool, default False
+        The texts are web pages: their main text is compared, without tags, scripts and boilerplate (extra ``html``).
     text : str, default "text"
         Column or field that holds the text.
     id : str, optional
@@ -82,6 +84,7 @@ class Settings:
     radius: int = 3
     threshold: float = 0.8
     recall: float = 0.99
+    html: bool = False
     text: str = "text"
     id: str | None = None
     keep: str = "first"
@@ -178,6 +181,7 @@ class Settings:
             "within": self.within,
             "verify": self.verify,
             "empty": self.empty,
+            "html": self.html,
             "text": self.text,
             "id": self.id,
             "encoding_errors": self.encoding_errors,
