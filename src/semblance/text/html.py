@@ -23,7 +23,7 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     ----------
     html : str
     boilerplate : bool, default False
-        Keep menus, footers and the like too. Without them two pages of a site are not near-duplicates for their frame alone.
+        Keep menus and the like too. Without them two pages of a site are not near-duplicates for their frame alone.
         Where no main text is found, all text is returned.
 
     Returns
@@ -46,7 +46,7 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     Examples
     --------
     >>> import semblance as sb
-    >>> sb.html_to_text("<html><script>x()</script><body><main><p>One <b>two</b>.</p></main></body></html>")
+    >>> sb.html_to_text("<html><script>x()</script><body><main><p>One two.</p></main></body></html>")
     'One two.'
     """
     library = _extractor()
