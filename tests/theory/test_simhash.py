@@ -49,11 +49,6 @@ def test_ties_do_not_lean(rng):
     assert (margins > 0).mean() == pytest.approx(0.377, abs=0.005)
 
 
-def test_golden_example_of_sums():
-    """Table I of the thesis: W = (-.15, .05, -.01, .09) gives 0101."""
-    assert "".join("1" if w > 0 else "0" for w in (-0.15, 0.05, -0.01, 0.09)) == "0101"
-
-
 @pytest.mark.parametrize("blocks", range(2, 9))
 def test_combinations_of_blocks_cover_the_radius(blocks):
     for radius in range(5):

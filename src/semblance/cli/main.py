@@ -14,6 +14,7 @@ from .compare import compare
 from .dedup import dedup
 from .pairs import pairs
 from .plan import plan
+from .tune import tune
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -26,7 +27,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, pairs, compare, plan):
+for command in (dedup, pairs, compare, plan, tune):
     program.add_command(command)
 
 

@@ -1,7 +1,7 @@
 """Search of fingerprints within a Hamming radius.
 
 A table holds the fingerprints sorted by some of their bits, the *prefix*, with an array of offsets for direct access. A
-table with ``flips`` probes the bucket of the query's prefix and those one (or two) bits away.
+table with flips probes the bucket of the query's prefix and those one (or two) bits away.
 
 Distances are counted in place: a call with arrays would count references with atomic instructions, which cost ten times as
 much as the comparison of two fingerprints.
@@ -15,6 +15,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _W = np.uint64(64)
+_LINES = 4  # cache lines of a bucket that are asked for in advance; the processor sees the stream of longer ones by itself
 
 
 @inlined
@@ -29,10 +30,20 @@ def bits_at(words, row, start, count):
 
 
 @compiled
-def prefixes(words, start, count, out):
-    """Write each row's prefix of ``count`` bits from bit ``start`` on."""
-    for row in range(len(words)):
-        out[row] = bits_at(words, row, start, count)
+def prefixes(words, start, stop, ranges, out):
+    """Write the prefixes of rows [start, stop): the bits of some ``ranges`` (ranges, 2), first bit and number, in a row."""
+    for row in range(start, stop):
+        value = _ZERO
+        for r in range(len(ranges)):
+            first = ranges[r, 0]
+            count = ranges[r, 1]
+            word = first // 64
+            shift = np.uint64(first % 64)
+            part = words[row, word] >> shift
+            if first % 64 + count > 64:
+                part |= words[row, word + 1] << (_W - shift)
+            value = (value << np.uint64(count)) | (part & ((_ONE << np.uint64(count)) - _ONE))
+        out[row - start] = value
 
 
 @compiled
@@ -45,52 +56,42 @@ def bucket_offsets(sorted_prefixes, out, low):
         out[prefix] = position
 
 
-@inlined
-def found_earlier(query, q, stored, s, layout, table):
-    """Whether a table before ``table`` reports the pair, so that it is reported once."""
-    for t in range(table):
-        differing = bits_at(query, q, layout[t, 0], layout[t, 1]) ^ bits_at(stored, s, layout[t, 0], layout[t, 1])
-        if popcount(differing) <= layout[t, 2]:
-            return True
-    return False
-
-
 @compiled
 def search(
-    query, start, stop, tables, rows, offsets, offset_base, layout, flips, flip_base, radius, first_only, self_join,
-    own, begins, ends, answered, left, right, found, compared,
+    query, own, start, stop, tables, rows, offsets, offset_base, masks, flips, flip_base, radius, first_only,
+    begins, ends, answered, left, right, found, compared,
 ):  # fmt: skip
     """Find the stored fingerprints within ``radius`` of queries [start, stop); return the number of hits.
 
-    ``tables`` (tables, n, words) holds the fingerprints in each table's order, ``rows`` (tables, n) their rows. ``layout``
-    (tables, 3): first bit and number of bits of the prefix, most flips; ``flips[flip_base[t]:flip_base[t + 1]]`` are the
-    masks that table t tries on a prefix. Hits beyond the room are counted only. With ``first_only`` one hit a query, with
-    ``self_join`` only rows after the query's. ``compared[0]`` is added to.
+    ``tables`` (tables, n, words) holds the fingerprints in the order of each table's prefixes, ``rows`` (tables, n) their
+    rows; ``own`` (tables, stop - start) the queries' prefixes, ``masks`` (tables, words) the bits they are made of.
+    ``flips[flip_base[t]:flip_base[t + 1]]`` are the masks that table t tries on a prefix, the last with most bits. Hits
+    beyond the room are counted only. With ``first_only`` one hit a query. ``compared[0]`` is added to.
 
-    Queries go in blocks as long as the scratch ``own`` (uint64), ``begins``, ``ends`` (int64) and ``answered`` (bool).
-    Each probe is made for
+    Queries go in blocks as long as the scratch ``begins``, ``ends`` (int64) and ``answered`` (bool). Each probe is made for
     a whole block in three turns, so that the cache lines of one turn are on their way while the next query is looked at.
     """
     count = 0
+    written = 0
     flat = tables.ravel()
+    flat_rows = rows.ravel()
     words = query.shape[1]
+    per_line = max(1, 8 // words)
     for block in range(start, stop, len(begins)):
         size = min(len(begins), stop - block)
         answered[:] = False
-        for table in range(len(layout)):
+        for table in range(len(tables)):
             stored = tables[table]
             base = offset_base[table]
-            for b in range(size):
-                own[b] = bits_at(query, block + b, layout[table, 0], layout[table, 1])
             for f in range(flip_base[table], flip_base[table + 1]):
                 for b in range(size):
-                    begins[b] = base + np.int64(own[b] ^ flips[f])
+                    begins[b] = base + np.int64(own[table, block - start + b] ^ flips[f])
                     prefetch(offsets, begins[b])
                 for b in range(size):
                     ends[b] = offsets[begins[b] + 1]
                     begins[b] = offsets[begins[b]]
-                    if begins[b] < ends[b]:
-                        prefetch(flat, (table * stored.shape[0] + begins[b]) * words)
+                    for i in range(begins[b], min(ends[b], begins[b] + _LINES * per_line), per_line):
+                        prefetch(flat, (table * stored.shape[0] + i) * words)
                 for b in range(size):
                     if first_only and answered[b]:
                         continue
@@ -100,17 +101,28 @@ def search(
                         d = 0
                         for w in range(query.shape[1]):
                             d += popcount(query[q, w] ^ stored[i, w])
-                        if d > radius or (self_join and rows[table, i] <= q):
+                        if d > radius:
                             continue
-                        if not found_earlier(query, q, stored, i, layout, table):
+                        earlier = False  # another table reports the pair
+                        for t in range(table):
+                            differing = 0
+                            for w in range(query.shape[1]):
+                                differing += popcount((query[q, w] ^ stored[i, w]) & masks[t, w])
+                            earlier = earlier or differing <= popcount(flips[flip_base[t + 1] - 1])
+                        if not earlier:
                             if count < len(left):
+                                place = table * stored.shape[0] + i
+                                prefetch(flat_rows, place)
                                 left[count] = q
-                                right[count] = rows[table, i]
+                                right[count] = place
                                 found[count] = d
                             count += 1
                             if first_only:
                                 answered[b] = True
                                 break
+        for hit in range(min(written, len(left)), min(count, len(left))):
+            right[hit] = flat_rows[right[hit]]
+        written = count
     return count
 
 
@@ -322,6 +334,7 @@ def search_prefixes(
     flat = stored.ravel()
     words = stored.shape[1]
     last = len(offsets) - 1
+    per_line = max(1, 8 // words)
     for block in range(start, stop, len(begins)):
         size = min(len(begins), stop - block)
         for p in range(wanted.shape[1]):
@@ -335,8 +348,8 @@ def search_prefixes(
                 if 0 <= begins[b] < last:
                     ends[b] = offsets[begins[b] + 1]
                     begins[b] = offsets[begins[b]]
-                    if begins[b] < ends[b]:
-                        prefetch(flat, begins[b] * words)
+                    for i in range(begins[b], min(ends[b], begins[b] + _LINES * per_line), per_line):
+                        prefetch(flat, i * words)
                 else:
                     begins[b] = 0
                     ends[b] = 0

@@ -204,11 +204,17 @@ def collect(search: Search, n: int) -> tuple[Int64Array, Int64Array, Int64Array,
     return left[order], right[order], distance[order], total
 
 
-def sorted_by_prefix(words: UInt64Array, start: int, count: int) -> tuple[UInt64Array, Int64Array, Int64Array]:
-    """Return (words sorted by a prefix, their rows, offsets of each prefix)."""
-    prefix = np.empty(len(words), np.uint64)
-    kernel.prefixes(words, start, count, prefix)
-    order = np.argsort(prefix, kind="stable")
-    offsets = np.empty((1 << count) + 1, np.int64)
-    kernel.bucket_offsets(prefix[order], offsets, 0)
-    return words[order], order, offsets
+def sorted_by_prefix(words: UInt64Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Any, Any]:
+    """Return (rows in the order of their prefixes, offsets of each prefix); a prefix is made of ranges (first bit, number)."""
+    n = len(words)
+    row_bits = np.uint64(max(1, int(n - 1).bit_length()))
+    entries = np.empty(n, np.uint64)
+    kernel.prefixes(words, 0, n, np.array(ranges, np.int64), entries)
+    entries <<= row_bits
+    entries |= np.arange(n, dtype=np.uint64)
+    entries.sort()
+    rows = (entries & np.uint64((1 << int(row_bits)) - 1)).astype(np.int32 if n < 1 << 31 else np.int64)
+    entries >>= row_bits
+    offsets = np.empty((1 << sum(count for _, count in ranges)) + 1, np.uint32 if n < 1 << 32 else np.int64)
+    kernel.bucket_offsets(entries, offsets, 0)
+    return rows, offsets

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations
 from math import log2
 
 import numpy as np
@@ -12,16 +9,14 @@ import numpy as np
 from ..errors import ParameterError
 from ..kernels import hamming as kernel
 from ..kernels.banding import find_roots
-from ..theory import hamming_search as theory
 from ..values import Int64Array, Pairs, UInt64Array
-from ._fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Growing, Margins, Search, Values, sorted_by_prefix
+from ._fingerprints import FingerprintIndex, Growing, Margins, Search, Values
+from .block_tables import BlockTables, Layout, choose_layout
 from .self_join import equal_rows, near_pairs, spread_pairs
+from .tune import machine_costs
 
-MAX_PREFIX = 26
+BYTES_EACH, LEAST_MEMORY = 64.0, 2.0**28
 SCANNED = 2048  # so few fingerprints are compared one by one
-# Nanoseconds of a probe (random accesses to the offsets and, where the bucket is not empty, to the fingerprints), of a
-# comparison within a bucket, and of one in a plain scan; on a 2.6 GHz core with tables beyond the cache.
-NS_PER_PROBE, NS_PER_COMPARISON, NS_PER_SCANNED = 20.0, 5.0, 1.2
 
 
 class ExhaustiveHammingIndex(FingerprintIndex):
@@ -43,103 +38,12 @@ class ExhaustiveHammingIndex(FingerprintIndex):
         return search
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Tables of a search: for each the first bit and the number of bits of its prefix, and the flips it probes.
-
-    ``recall`` is the least share of pairs within the radius that are found if differing bits fall anywhere alike; ``probes``
-    and ``comparisons`` are those expected of a query.
-    """
-
-    tables: tuple[tuple[int, int, int], ...]
-    recall: float
-    probes: int
-    comparisons: float
-
-    @property
-    def cost(self) -> float:
-        """Modelled nanoseconds a query."""
-        return NS_PER_PROBE * self.probes + NS_PER_COMPARISON * self.comparisons
-
-
-def layouts(n: int, bits: int, radius: int) -> list[Layout]:
-    """All layouts of up to 16 tables over blocks of equal size, with up to two flips, and what they find and cost."""
-    out = []
-    widest = max(4, min(MAX_PREFIX, int(max(n, 16)).bit_length() + 1))
-    for blocks in range(1, min(16, bits // 4) + 1):
-        sizes = theory.block_sizes(bits, blocks)
-        starts = [sum(sizes[:i]) for i in range(blocks)]
-        for flips in range(3):
-            for fewer in range(blocks + 1) if flips else [blocks]:
-                for used in range(1, blocks + 1):
-                    tables = tuple(
-                        (starts[i], min(sizes[i], widest), flips if i < blocks - fewer or not flips else flips - 1)
-                        for i in range(used)
-                    )
-                    probes = sum(theory.probes(p, f) for _, p, f in tables)
-                    if probes > 20_000:
-                        continue
-                    comparisons = sum(theory.probes(p, f) * n / 2.0**p for _, p, f in tables)
-                    shares = [(p, f) for _, p, f in tables]
-                    recall = theory.found_share(bits, min(radius, bits), shares)
-                    out.append(Layout(tables, recall, probes, comparisons))
-    return out
-
-
-def _flips(bits: int, most: int) -> UInt64Array:
-    """Masks of at most ``most`` of so many bits, fewest bits first."""
-    chosen = (places for size in range(most + 1) for places in combinations(range(bits), size))
-    return np.array([sum(1 << place for place in places) for places in chosen], np.uint64)
-
-
-@lru_cache(maxsize=256)
-def choose_layout(magnitude: int, bits: int, radius: int, recall: float) -> Layout | None:
-    """Return the layout that costs least for 2^magnitude fingerprints and finds the wanted share; None: scan them all."""
-    n = 1 << magnitude
-    fitting = [x for x in layouts(n, bits, radius) if x.recall >= recall - 1e-12]
-    best = min(fitting, key=lambda x: (x.cost, len(x.tables)), default=None)
-    return best if best is not None and best.cost < NS_PER_SCANNED * n else None
-
-
-class BlockTables(FingerprintIndex):
-    """The tables of one layout over fingerprints that stay as they are: a segment of :class:`HammingIndex`."""
-
-    def __init__(self, words: UInt64Array, *, radius: int, bits: int, layout: Layout) -> None:
-        super().__init__(radius=radius, bits=bits)
-        self.layout = layout
-        parts = [sorted_by_prefix(words, start, count) for start, count, _ in layout.tables]
-        self._tables = np.stack([p[0] for p in parts])
-        self._rows = np.stack([p[1] for p in parts]).astype(np.int32 if len(words) < 1 << 31 else np.int64)
-        self._offsets = np.concatenate([p[2] for p in parts])
-        self._bases = np.cumsum([0, *(len(p[2]) for p in parts)])[:-1].astype(np.int64)
-
-    def __len__(self) -> int:
-        """Return the number of fingerprints."""
-        return int(self._rows.shape[1])
-
-    def _prepare(self) -> None:
-        """Nothing is added later."""
-
-    def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        layout = np.array(self.layout.tables, np.int64)
-        masks = [_flips(bits, most) for _, bits, most in self.layout.tables]
-        scratch = tuple(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.uint64, np.int64, np.int64, np.bool_))
-        flips, bases = np.concatenate(masks), np.cumsum([0, *map(len, masks)])
-
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
-            return int(
-                kernel.search(query, start, stop, self._tables, self._rows, self._offsets, self._bases, layout, flips, bases,
-                              self.radius, first_only, self_join, *scratch, left, right, found, compared)
-            )  # fmt: skip
-
-        return search
-
-
 class HammingIndex(FingerprintIndex):
     """Finds fingerprints within a radius, by the tables that a model of the machine says are fastest.
 
-    Each table is sorted by a block of bits; a query looks where its own block, and those one or two bits away, are. By the
-    pigeonhole principle enough tables and flips find every pair: two tables with one flip each are exact at radius 3.
+    Each table is sorted by a block of bits, or several; a query looks where its own block, and those one or two bits away,
+    are. By the pigeonhole principle enough tables and flips find every pair: two tables with one flip each are exact at
+    radius 3, and so are ten tables of two of five blocks without flips.
 
     Parameters
     ----------
@@ -147,6 +51,8 @@ class HammingIndex(FingerprintIndex):
         Bits, inclusive.
     recall : float in (0, 1], default 1.0
         Share of pairs at the radius that must be found, if differing bits fall anywhere alike. 1 is exact.
+    memory : float > 0, optional
+        Bytes that may be used; more tables can be faster. Default: 64 a fingerprint and word, at least 256 MB.
     bits : int, optional
 
     Raises
@@ -156,8 +62,8 @@ class HammingIndex(FingerprintIndex):
 
     Notes
     -----
-    Memory: 8 bytes a fingerprint of 64 bits, 12 more for each table, and the offsets. Fingerprints added later form segments
-    that merge as they grow, so that adding costs a logarithmic number of sorts.
+    Memory: 8 bytes a fingerprint of 64 bits, 12 more for each table, and its offsets (4 bytes each). Fingerprints added
+    later form segments that merge as they grow, so that adding costs a logarithmic number of sorts.
 
     References
     ----------
@@ -172,8 +78,11 @@ class HammingIndex(FingerprintIndex):
     [0, 1]
     """
 
-    def __init__(self, *, radius: int = 3, recall: float = 1.0, bits: int | None = None) -> None:
+    def __init__(self, *, radius: int = 3, recall: float = 1.0, memory: float | None = None, bits: int | None = None) -> None:
         super().__init__(radius=radius, bits=bits)
+        if memory is not None and memory <= 0:
+            raise ParameterError(f"memory must be positive; {memory} was given")
+        self.memory = memory
         if not 0.0 < recall <= 1.0:
             raise ParameterError(f"recall must lie in (0, 1]; {recall} was given")
         self.recall = recall
@@ -197,7 +106,8 @@ class HammingIndex(FingerprintIndex):
         bits, size = self.bits or 64, len(words) - begin
         layout = None
         if size > SCANNED:
-            layout = choose_layout(round(log2(size)), bits, self.radius, self.recall)
+            memory = self.memory or max(BYTES_EACH * words.shape[1] * (1 << round(log2(size))), LEAST_MEMORY)
+            layout = choose_layout(round(log2(size)), bits, self.radius, self.recall, memory, machine_costs())
         if layout is None:
             segment: FingerprintIndex = ExhaustiveHammingIndex(radius=self.radius, bits=bits).add(words[begin:])
         else:

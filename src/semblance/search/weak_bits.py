@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,17 +56,17 @@ class SortedTable:
     """Fingerprints in the order of their prefixes, their rows, and where each prefix from ``low`` on begins."""
 
     words: UInt64Array
-    rows: Int64Array
-    offsets: Int64Array
+    rows: NDArray[Any]
+    offsets: NDArray[Any]
     low: int
 
     @classmethod
     def of_sorted(cls, words: UInt64Array, rows: Int64Array, first_bit: int, count: int) -> SortedTable:
         """Index fingerprints that are sorted already; offsets cover only the prefixes that occur."""
         prefix = np.empty(len(words), np.uint64)
-        kernel.prefixes(words, first_bit, count, prefix)
+        kernel.prefixes(words, 0, len(words), np.array([[first_bit, count]]), prefix)
         low, high = (int(prefix[0]), int(prefix[-1])) if len(words) else (0, 0)
-        offsets = np.empty(high - low + 2, np.int64)
+        offsets = np.empty(high - low + 2, np.uint32 if len(words) < 1 << 32 else np.int64)
         kernel.bucket_offsets(prefix, offsets, low)
         return cls(words, rows, offsets, low)
 
@@ -137,8 +138,8 @@ class WeakBitIndex(FingerprintIndex):
     def _build(self) -> None:
         """Sort by the leading bits."""
         self._weak = self.weak_bits(len(self))
-        words, rows, offsets = sorted_by_prefix(self._stored, self._weak.first_bit, self._weak.count)
-        self._table = SortedTable(words, rows, offsets, 0)
+        rows, offsets = sorted_by_prefix(self._stored, ((self._weak.first_bit, self._weak.count),))
+        self._table = SortedTable(self._stored[rows], rows, offsets, 0)
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
         answered = np.zeros(len(query) if first_only else 0, np.bool_)

@@ -1,0 +1,83 @@
+"""``semblance tune``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from . import options
+from .progress import progress
+
+SHOWN = 12
+UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def parse_bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> float:
+    """Read 4GB, 500MB or a plain number of bytes."""
+    if value is None:
+        return float("inf")
+    number, unit = value[:-2], value[-2:].upper()
+    try:
+        return float(number) * UNITS[unit] if unit in UNITS else float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no size; write 4GB, 500MB or a number of bytes") from None
+
+
+@click.command()
+@click.option("-n", "--fingerprints", type=click.IntRange(1), default=None, metavar="N",
+              help="List the searches of so many 64-bit fingerprints.")  # fmt: skip
+@click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="Bits that may differ.")
+@click.option("--recall", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True,
+              help="Share of pairs that must be found.")  # fmt: skip
+@click.option("--memory", callback=parse_bytes, default=None, metavar="SIZE", help="At most so much, such as 4GB.")
+@click.option("--sigma", type=click.FloatRange(0, min_open=True), default=0.06, show_default=True,
+              help="How far the sums behind the bits of near-duplicates are apart, in their standard deviations.")  # fmt: skip
+@click.option("--measure/--no-measure", default=True, show_default=True,
+              help="Measure this machine, and keep the constants for later searches.")  # fmt: skip
+@click.option("--quiet", is_flag=True, help="No progress.")
+@options.as_json
+def tune(
+    fingerprints: int | None, radius: int, recall: float, memory: float, sigma: float, measure: bool, quiet: bool, as_json: bool
+) -> None:
+    """Measure what searches of fingerprints cost on this machine, and choose one.
+
+    \b
+    Examples:
+      semblance tune
+      semblance tune -n 10000000 --recall 0.95 --memory 1GB --no-measure
+    """
+    from ..search.tune import choices, machine_costs, measure_costs, save_costs
+
+    kept = None
+    if measure:
+        with progress(quiet) as report:
+            report("measuring", 0)
+            costs = measure_costs()
+        kept = str(save_costs(costs))
+    else:
+        costs = machine_costs()
+    found = []
+    if fingerprints is not None:
+        found = choices(fingerprints, radius=radius, recall=recall, memory=memory, costs=costs, sigma=sigma)
+    if as_json:
+        click.echo(json.dumps({"costs": asdict(costs), "kept": kept, "choices": [asdict(choice) for choice in found]}))
+        return
+    click.echo(f"Nanoseconds a step ({costs.source}):")
+    for name, value in asdict(costs).items():
+        if name not in ("sizes", "source"):
+            click.echo(f"  {name:8}" + ("  ".join(f"{x:8.1f}" for x in value) if isinstance(value, tuple) else f"{value:8.1f}"))
+    if kept is not None:
+        click.echo(f"kept in {kept}")
+    if fingerprints is None:
+        click.echo("add -n to see what they recommend for so many fingerprints")
+        return
+    click.echo(f"\nSearches of {fingerprints:,} fingerprints within {radius} bits, recall at least {recall}:")
+    if not found:
+        click.echo("  none: allow more memory or a lower recall")
+        return
+    click.echo(f"  {'us a query':>10}  {'MB':>8}  {'recall':>6}  method")
+    for choice in found[:SHOWN]:
+        line = f"  {choice.nanoseconds / 1e3:>10,.2f}  {choice.memory / 1e6:>8,.0f}  {choice.recall:>6.3f}  {choice.method}"
+        click.echo(line)

@@ -1,0 +1,169 @@
+"""Cost models: their counts against searches that count, their recall against pairs drawn by the model."""
+
+import json
+from dataclasses import asdict, replace
+from math import log2
+
+import numpy as np
+import pytest
+from naive import hamming as naive
+
+import semblance as sb
+from semblance.search import tune
+from semblance.theory import hamming_costs, hamming_search
+from semblance.theory.hamming_costs import Costs
+
+# Counters in place of times: each cost formula becomes the number of such steps.
+NOTHING = Costs(
+    sizes=(2.0**10, 2.0**20, 2.0**30), probe=(0.0,) * 3, lookup=(0.0,) * 3, gather=(0.0,) * 3, compare=0.0, scan=0.0, hit=0.0,
+    flip=0.0, step=0.0, key=0.0, sort=0.0, read=0.0,
+)  # fmt: skip
+COMPARISONS = replace(NOTHING, compare=1.0, gather=(1.0,) * 3)
+
+
+def drawn_pairs(rng, n, sigma):
+    """Queries, their margins and near-duplicates: bits are signs of normal sums, near ones differ by sigma."""
+    margins = rng.normal(0, 1, (n, 64))
+    place = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    queries, stored = (
+        ((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, margins + rng.normal(0, sigma, margins.shape))
+    )
+    return queries, stored, margins.astype(np.float32)
+
+
+@pytest.mark.parametrize("sigma", [0.03, 0.06, 0.12])
+@pytest.mark.parametrize("probes", [1, 8, 23])
+def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probes):
+    n = 20_000
+    queries, stored, margins = drawn_pairs(rng, n, sigma)
+    distance = np.bitwise_count(queries ^ stored)
+    wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
+    index = sb.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
+    pairs = index.query(queries, margins)
+    found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
+    share, near = hamming_search.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
+    expected = share[:, -1].sum() / near.sum()
+    error = (expected * (1 - expected) / len(wanted)) ** 0.5
+    of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
+    assert abs(found - expected) < 3 * (error**2 + of_model**2) ** 0.5 + 1e-9
+    assert abs(len(wanted) / n - near.mean()) < 4 * (0.25 / n + near.var() / len(near)) ** 0.5
+
+
+def test_all_probes_find_all(rng):
+    margins = rng.normal(0, 1, (20, 64))
+    share, near = hamming_search.weak_bit_recall(margins, 0.1, 10, hamming_search.combinations_within(10, 3), 3)
+    np.testing.assert_allclose(share[:, -1], near, rtol=1e-9)
+    assert (np.diff(share, axis=1) >= 0).all()
+
+
+def test_cheapest_sets_equal_enumeration(rng):
+    for _ in range(100):
+        n, most = int(rng.integers(1, 10)), int(rng.integers(1, 5))
+        costs = np.sort(rng.random(n))
+        every = naive.flips_by_cost(costs.tolist(), min(most, n))
+        found = hamming_search.cheapest_sets(costs, len(every) + 3, most)
+        assert len(found) == len(set(found)) == len(every)
+        np.testing.assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
+
+
+def test_comparisons_are_those_of_searches_that_count(rng):
+    """Each model's number of comparisons, within four standard errors of what the search compared."""
+    n, asked = 50_000, 2000
+    words, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
+    searches = [
+        (sb.TableIndex(radius=3), hamming_costs.manku_query(n, 64, 4, 1, COMPARISONS)),
+        (sb.TableIndex(radius=3, blocks=8, lead=1), hamming_costs.manku_query(n, 64, 8, 1, COMPARISONS)),
+        (sb.WeakBitIndex(radius=3, prefix_bits=12, probes=23), hamming_costs.weak_bits_query(n, 12, 23, 3, COMPARISONS)),
+        (sb.HammingIndex(radius=3), None),
+    ]
+    for index, expected in searches:
+        index.add(words)
+        margins = rng.normal(0, 1, (asked, 64)).astype(np.float32) if isinstance(index, sb.WeakBitIndex) else None
+        index.query(queries, margins)
+        if expected is None:
+            expected = hamming_costs.layout_query(n, index.layout.shape, COMPARISONS)
+        assert abs(index.compared / asked - expected) < 4 * (expected / asked) ** 0.5 + 4 * expected / n**0.5, type(index)
+
+
+def test_models_count_the_steps_of_the_thesis():
+    n, m = 2.0**26, 2.0**20
+    flips, steps, reads, probes = (replace(NOTHING, **{k: 1.0}) for k in ("flip", "step", "read", "key"))
+    assert hamming_costs.weak_bits_query(n, 26, 23, 3, flips) == pytest.approx((26 + 23) * log2(26))  # 6.16
+    assert hamming_costs.weak_bits_query(n, 24, 23, 3, COMPARISONS) == pytest.approx(23 * 4)  # 6.21
+    assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True) == 10 * 26  # log2 n whatever the prefix
+    assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True, tables=4.0) == 4 * 26  # 6.9: until the first match
+    assert hamming_costs.manku_batch(n, m, 64, 4, 1, reads) == n * 12  # the file is read once
+    assert hamming_costs.manku_batch(n, m, 64, 4, 1, probes) == 4 * (n + m)  # 6.14 for each table
+    looked_up = replace(NOTHING, probe=(1.0,) * 3)
+    assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up, pieces=4) == m * 23 * 4  # left out of 6.19
+    assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, COMPARISONS) == pytest.approx(m * 23 * 4)
+    assert hamming_costs.layout_query(n, [(26, 1), (26, 1)], looked_up) == 54  # two tables with one flip
+
+
+def test_memory_is_that_of_the_arrays(rng):
+    n = 70_000
+    words = rng.integers(0, 1 << 64, n, dtype=np.uint64)
+    held = {}
+    for index in (sb.HammingIndex(radius=3), sb.TableIndex(radius=3, blocks=5, lead=2), sb.WeakBitIndex(radius=3)):
+        index.add(words)
+        index.query(words[:1])
+        held[type(index)] = sum(a.nbytes for a in arrays(index))
+    layout = sb.HammingIndex(radius=3).add(words).layout
+    assert held[sb.HammingIndex] == pytest.approx(hamming_costs.layout_memory(n, 1, layout.shape), rel=0.01)
+    assert held[sb.TableIndex] == pytest.approx(hamming_costs.manku_memory(n, 1, 5, 2), rel=0.01)
+    assert held[sb.WeakBitIndex] == pytest.approx(hamming_costs.weak_bits_memory(n, 1, 17), rel=0.01)
+
+
+def arrays(thing, seen=None):
+    """All arrays that an index holds."""
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
+        return []
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        return [thing] if thing.base is None else arrays(thing.base, seen)
+    if isinstance(thing, (list, tuple)):
+        parts = thing
+    else:
+        slots = getattr(type(thing), "__slots__", ())
+        parts = [*vars(thing).values()] if hasattr(thing, "__dict__") else [getattr(thing, name) for name in slots]
+    return [a for part in parts for a in arrays(part, seen)]
+
+
+def test_choices_keep_to_memory_and_recall():
+    every = tune.choices(10**6, radius=3, recall=0.95)
+    assert [c.nanoseconds for c in every] == sorted(c.nanoseconds for c in every)
+    assert any("WeakBitIndex" in c.method for c in every) and any("TableIndex" in c.method for c in every)
+    exact = tune.choices(10**6, radius=3, recall=1.0, memory=7e7)
+    assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
+    assert tune.choices(10**6, radius=3, recall=1.0, memory=10) == []
+    fewer = {s: next(c for c in tune.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
+    assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds
+    for wrong in ({"n": 0}, {"recall": 0}, {"recall": 1.5}, {"radius": 64}, {"sigma": 0}, {"memory": 0}):
+        with pytest.raises(sb.ParameterError):
+            tune.choices(**({"n": 10} | wrong))
+
+
+def test_index_chooses_by_the_memory_it_may_use(rng):
+    words = rng.integers(0, 1 << 64, 300_000, dtype=np.uint64)
+    small, large = (sb.HammingIndex(radius=3, memory=m).add(words) for m in (9e6, 1e9))
+    assert small.layout.memory <= 9e6 < large.layout.memory and small.layout.cost > large.layout.cost
+    queries = words[:3000] ^ np.uint64(0b1000000001000000001)
+    a, b = small.query(queries), large.query(queries)
+    assert a.right.tolist() == b.right.tolist() and len(a) >= 3000
+    with pytest.raises(sb.ParameterError):
+        sb.HammingIndex(memory=0)
+
+
+def test_measured_constants_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    tune.machine_costs.cache_clear()
+    assert tune.machine_costs() == Costs()
+    costs = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
+    assert all(x > 0 for v in asdict(costs).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,)))
+    path = tune.save_costs(costs)
+    assert path.parent.parent == tmp_path and tune.machine_costs() == costs
+    path.write_text("{" + json.dumps("sizes"))
+    tune.machine_costs.cache_clear()
+    assert tune.machine_costs() == Costs()
+    tune.machine_costs.cache_clear()
