@@ -15,29 +15,27 @@ from ..search.self_join import equal_rows, near_pairs, spread_pairs
 from ..sketches import SimHash
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
+from ..values.weighted import count_repeats
 from .methods import Pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureVectors:
-    """Unit vectors of feature counts: for each row ascending columns, and their weights."""
+    """Unit vectors of feature counts: for each row the features, ascending, and their weights."""
 
     offsets: Int64Array
-    columns: NDArray[np.int32]
+    columns: UInt64Array
     weights: Float64Array
 
     @classmethod
     def from_pieces(cls, pieces: Pieces) -> FeatureVectors:
         """Count the features of rows that come in several pieces."""
-        parts = [(values.copy(), np.diff(offsets)) for values, offsets in pieces]
-        values = np.concatenate([p[0] for p in parts])
-        sizes = np.concatenate([p[1] for p in parts])
-        names, columns = np.unique(values, return_inverse=True)
-        row_and_column, counts = np.unique(np.repeat(np.arange(len(sizes)), sizes) * len(names) + columns, return_counts=True)
-        row, column = np.divmod(row_and_column, max(1, len(names)))
-        offsets = np.searchsorted(row, np.arange(len(sizes) + 1))
-        lengths = np.sqrt(np.bincount(row, counts.astype(np.float64) ** 2, len(sizes)))
-        return cls(offsets, column.astype(np.int32), counts / lengths[row])
+        parts = [count_repeats(values, offsets) for values, offsets in pieces]
+        sizes = np.concatenate([np.diff(part[2]) for part in parts])
+        counts = np.concatenate([part[1] for part in parts])
+        lengths = np.sqrt(np.bincount(np.repeat(np.arange(len(sizes)), sizes), counts.astype(np.float64) ** 2, len(sizes)))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return cls(offsets, np.concatenate([part[0] for part in parts]), counts / np.repeat(lengths, sizes))
 
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
         """Return the cosine of each pair."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
+from ..values.weighted import count_repeats
 from .shingle import Shingling
 from .texts import as_texts, concatenate
 
@@ -172,18 +173,11 @@ def weigh(
     if cap is not None and not cap > 0.0:
         raise ParameterError(f"cap must be positive; {cap} was given")
     values, offsets = shingling.hashes(concatenate(as_texts(texts)))
-    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    order = np.lexsort((values, row))
-    values, row = values[order], row[order]
-    first = np.ones(len(values), np.bool_)
-    first[1:] = (values[1:] != values[:-1]) | (row[1:] != row[:-1])
-    starts = np.flatnonzero(first)
-    often = np.diff(np.append(starts, len(values)))
-    distinct, bounds = values[starts], np.concatenate([[0], np.cumsum(np.bincount(row[starts], minlength=len(offsets) - 1))])
+    distinct, often, bounds = count_repeats(values, offsets)
     if frequencies is None:
         frequencies = DocumentFrequencies.collect(Shingles(distinct, bounds, shingling))
     elif frequencies.parameters != shingling:
         raise ParameterError(f"the frequencies count features of {frequencies.parameters}; these are of {shingling}")
     rarity = frequencies.inverse(distinct)
     weights = (1.0 + np.log(often)) * (rarity if cap is None else np.minimum(rarity, cap))
-    return WeightedSets(distinct, weights, bounds.astype(np.int64))
+    return WeightedSets(distinct, weights, bounds)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
+from ..kernels.cosine import compare_vectors
 from ..kernels.hashing import mix_keys
 from .arrays import Float64Array, Int64Array, UInt64Array
 
@@ -19,7 +21,7 @@ class WeightedSets:
     Parameters
     ----------
     values : ndarray of uint64, shape (n,)
-        Well-mixed hashes of the elements, row after row, without repeats in a row.
+        Well-mixed hashes of the elements, row after row, ascending in each row, without repeats.
     weights : ndarray of float64, shape (n,)
         Positive.
     offsets : ndarray of int64, shape (n_documents + 1,)
@@ -61,11 +63,24 @@ class WeightedSets:
         """Return the number of documents."""
         return len(self.offsets) - 1
 
-    def cosine(self, left: int, right: int) -> float:
-        """Cosine of the weight vectors of two rows; nan where one is empty."""
-        a, b = self._aligned(left, right)
-        length = float(np.sqrt((a @ a) * (b @ b)))
-        return min(1.0, float(a @ b) / length) if length else float("nan")
+    def cosine(self, left: ArrayLike, right: ArrayLike) -> Any:
+        """Cosine of the weight vectors of rows ``left`` and rows ``right``; nan where one is empty.
+
+        Parameters
+        ----------
+        left, right : int, or array_like of int, shape (n_pairs,)
+
+        Returns
+        -------
+        float, or ndarray of float64, shape (n_pairs,)
+        """
+        a, b = (np.atleast_1d(np.asarray(side, np.int64)) for side in (left, right))
+        lengths = np.sqrt(np.bincount(np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.weights**2, len(self)))
+        unit = self.weights / np.repeat(lengths, np.diff(self.offsets))
+        out = np.empty(len(a))
+        compare_vectors(a, b, self.offsets, self.values, unit, out)
+        out[(lengths[a] == 0) | (lengths[b] == 0)] = np.nan
+        return out if np.ndim(left) or np.ndim(right) else float(out[0])
 
     def _aligned(self, left: int, right: int) -> tuple[Float64Array, Float64Array]:
         """Weights of both rows over the union of their elements."""
@@ -94,3 +109,21 @@ class WeightedSets:
         p, q = a / a.sum(), b / b.sum()
         both = (p > 0) & (q > 0)
         return float(sum(1.0 / np.maximum(p / p[i], q / q[i]).sum() for i in np.flatnonzero(both)))
+
+
+def count_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array, Int64Array]:
+    """Count how often each value occurs in its row.
+
+    Returns
+    -------
+    (values, counts, offsets)
+        The distinct values of each row, ascending, and how often they occur.
+    """
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((values, row))
+    values, row = values[order], row[order]
+    first = np.ones(len(values), np.bool_)
+    first[1:] = (values[1:] != values[:-1]) | (row[1:] != row[:-1])
+    starts = np.flatnonzero(first)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(row[starts], minlength=len(offsets) - 1))])
+    return values[starts], np.diff(np.append(starts, len(values))), bounds.astype(np.int64)
