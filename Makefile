@@ -47,7 +47,7 @@ quality: install
 
 # The papers' tables and figures, within half an hour; QUICK=1 in a few minutes.
 reproduce: install
-	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
+	$(BIN)/python -m pip install --quiet --editable '.[experiments,features]'
 	$(BIN)/python experiments/reproduce.py
 
 clean:

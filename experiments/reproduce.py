@@ -10,7 +10,9 @@ import os
 import sys
 import time
 
+import fingerprints
 import fractional_bits
+import matching
 import minwise
 import retrieval
 from report import ROOT
@@ -22,7 +24,7 @@ def main() -> None:
     """Run all experiments and write the page."""
     quick = os.environ.get("QUICK", "") not in ("", "0")
     start, sections = time.perf_counter(), []
-    for module in (minwise, fractional_bits, retrieval):
+    for module in (minwise, fractional_bits, retrieval, fingerprints, matching):
         sections += module.run(quick)
         print(f"{module.__name__}: done after {time.perf_counter() - start:.0f} s", flush=True)
     failures = [failure for section in sections for failure in section.failures]

@@ -27,7 +27,8 @@ def test_every_public_name_exists_and_is_documented():
         _ = sb.no_such_name
 
 
-def test_python_in_the_readme_runs():
+def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # it writes a file
     scope: dict = {}
     for block in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
         exec(block, scope)

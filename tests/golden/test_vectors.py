@@ -57,6 +57,7 @@ def test_band_keys():
 
 def test_parameters_stated_with_every_output():
     assert Settings().to_dict() == {
+        "html": False,
         "threshold": 0.8,
         "recall": 0.99,
         "keep": "first",

@@ -11,13 +11,13 @@ from semblance.kernels import hamming as kernel
 
 @pytest.mark.parametrize("bits", [32, 64, 96, 128, 256])
 def test_fingerprints_equal_twin(rng, bits):
-    sizes = [0, 1, 2, 7]
+    sizes = [0, 1, 2, 7, 8, 9, 16, 31, 64]
     values = rng.integers(0, 1 << 64, sum(sizes), dtype=np.uint64)
     weights = rng.random(sum(sizes)) + 0.1
     offsets = np.cumsum([0, *sizes])
     plain = sb.SimHash(bits=bits, seed=3, margins=True).sign(sb.Shingles(values, offsets))
     weighted = sb.SimHash(bits=bits, seed=3, margins=True).sign(sb.WeightedSets(values, weights, offsets))
-    for row in range(4):
+    for row in range(len(sizes)):
         part = slice(offsets[row], offsets[row + 1])
         for found, w in ((plain, np.ones(sizes[row])), (weighted, weights[part])):
             expected, margins = naive.simhash(values[part].tolist(), w.tolist(), bits, 3)

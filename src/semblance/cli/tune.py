@@ -32,8 +32,8 @@ def parse_bytes(context: click.Context, parameter: click.Parameter, value: str |
 @click.option("--recall", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True,
               help="Share of pairs that must be found.")  # fmt: skip
 @click.option("--memory", callback=parse_bytes, default=None, metavar="SIZE", help="At most so much, such as 4GB.")
-@click.option("--sigma", type=click.FloatRange(0, min_open=True), default=0.06, show_default=True,
-              help="How far the sums behind the bits of near-duplicates are apart, in their standard deviations.")  # fmt: skip
+@click.option("--sigma", type=click.FloatRange(0, min_open=True), default=0.2, show_default=True,
+              help="Median difference of the sums behind the bits of near-duplicates, in standard deviations.")  # fmt: skip
 @click.option("--measure/--no-measure", default=True, show_default=True,
               help="Measure this machine, and keep the constants for later searches.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")

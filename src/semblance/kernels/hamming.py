@@ -20,7 +20,7 @@ _LINES = 4  # cache lines of a bucket that are asked for in advance; the process
 
 @inlined
 def bits_at(words, row, start, count):
-    """``count`` <= 32 bits of a row's fingerprint from bit ``start`` on."""
+    """``count`` < 64 bits of a row's fingerprint from bit ``start`` on."""
     word = start // 64
     shift = np.uint64(start % 64)
     value = words[row, word] >> shift

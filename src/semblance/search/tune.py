@@ -24,6 +24,7 @@ from ..theory.hamming_costs import Costs
 from ..values import UInt64Array
 
 QUERIES = 20_000
+SIGMA, SPREAD = 0.2, 1.0
 MAX_PREFIX, MOST_PROBES = 26, 200
 
 
@@ -176,7 +177,7 @@ def frontier(found: list[Choice]) -> list[Choice]:
 
 def choices(
     n: int, *, radius: int = 3, recall: float = 1.0, memory: float = float("inf"), bits: int = 64,
-    costs: Costs | None = None, sigma: float = 0.06, seed: int = 1,
+    costs: Costs | None = None, sigma: float = SIGMA, seed: int = 1,
 ) -> list[Choice]:  # fmt: skip
     """List the searches of n fingerprints that fit the memory and find the wanted share, the fastest first.
 
@@ -191,7 +192,8 @@ def choices(
     costs : Costs, optional
         Default: those measured on this machine, else those of a 2.6 GHz core.
     sigma : float > 0
-        How far margins of near-duplicates are apart, in standard deviations of the margins: the model of PSM's recall.
+        How far margins of near-duplicates are apart, in standard deviations of the margins: the median of a log-normal
+        law of spread 1, fitted to versions of web pages. PSM's recall rests on it.
     seed : int
         Of the margins that PSM's recall is computed for.
 
@@ -228,10 +230,11 @@ def choices(
             cost = hamming_costs.manku_query(n, bits, blocks, lead, costs)
             needed = hamming_costs.manku_memory(n, words, blocks, lead)
             out.append(Choice(f"TableIndex(radius={radius}, blocks={blocks}, lead={lead})", 1.0, needed, cost))
-    margins = np.random.default_rng(seed).normal(0, 1, (100, bits))
+    rng = np.random.default_rng(seed)
+    margins, sigmas = rng.normal(0, 1, (200, bits)), sigma * np.exp(SPREAD * rng.normal(0, 1, 200))
     widest = max(1, min(MAX_PREFIX, bits, int(max(n, 2) - 1).bit_length()))
     for prefix in range(max(1, widest - 2), widest + 1):
-        found, near = hamming_search.weak_bit_recall(margins, sigma, prefix, MOST_PROBES, radius)
+        found, near = hamming_search.weak_bit_recall(margins, sigmas, prefix, MOST_PROBES, radius)
         share = found.sum(0) / near.sum()
         if share[-1] >= recall:
             probes = int(np.argmax(share >= recall)) + 1

@@ -38,11 +38,11 @@ class WeakBits:
     radius: int
     probes: int
 
-    def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[np.uint32]:
-        """Return the prefixes of queries [start, stop), likeliest first: uint32 of shape (stop - start, probes)."""
+    def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[Any]:
+        """Return the prefixes of queries [start, stop), likeliest first: uint32 (or uint64) of shape (stop - start, probes)."""
         room = self.probes + self.radius + 2
         known = np.empty((0, 64 * query.shape[1]), np.float32) if margins is None else np.ascontiguousarray(margins)
-        out = np.empty((stop - start, self.probes), np.uint32)
+        out = np.empty((stop - start, self.probes), np.uint32 if self.count <= 32 else np.uint64)
         kernel.weak_prefixes(
             query, known, start, stop, self.first_bit, self.count, self.radius, np.empty(self.count, np.int64),
             np.empty(self.count, np.float64), np.empty(room, np.float64), np.empty(room, np.uint64),

@@ -34,7 +34,8 @@ class SimHash:
 
     Notes
     -----
-    Time: one addition a bit and feature. A document without features gets the tie word itself.
+    Time: features of equal weight, a few ns each; weighted ones, an addition a bit. A document without features gets the
+    tie word itself.
 
     References
     ----------
@@ -66,10 +67,14 @@ class SimHash:
         salt, *_ = derive(self.seed, "simhash", 1)
         out = np.empty((n, words), np.uint64)
         margins = np.empty((n if self.margins else 0, self.bits), np.float32)
-        weights = features.weights if isinstance(features, WeightedSets) else np.empty(0)
-        kernel.sign_rows(
-            features.values, weights, features.offsets, self.bits, salt, derive(self.seed, "simhash ties", words),
-            np.empty(64 * words), margins, out,
-        )  # fmt: skip
+        ties = derive(self.seed, "simhash ties", words)
+        if isinstance(features, WeightedSets):
+            kernel.sign_weighted(
+                features.values, features.weights, features.offsets, self.bits, salt, ties, np.empty(64 * words), margins, out
+            )
+        else:
+            longest = int(np.diff(features.offsets).max(initial=0))
+            planes = np.empty(longest.bit_length() + 4, np.uint64)
+            kernel.sign_sets(features.values, features.offsets, self.bits, salt, ties, planes, margins, out)
         made_by = features.parameters if isinstance(features, Shingles) else "weighted"
         return Fingerprints(out, self.bits, self, made_by, margins if self.margins else None)

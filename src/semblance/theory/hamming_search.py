@@ -137,14 +137,14 @@ def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
     return 0.5 * _erfc(np.abs(np.asarray(margin, np.float64)) / np.asarray(sigma, np.float64) / sqrt(2.0))
 
 
-def weak_bit_recall(margins: ArrayLike, sigma: float, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
+def weak_bit_recall(margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
     """Probability that a near-duplicate is at distance 1 to h and found by probabilistic matching, for each query's margins.
 
     Parameters
     ----------
     margins : array_like of float, shape (n, bits)
         The query's sums; the prefix is made of the last ``prefix_bits`` bits.
-    sigma : float > 0
+    sigma : float > 0, or array_like of float, shape (n,)
         Standard deviation of the difference of the sums of near-duplicates.
     prefix_bits, probes, radius : int
         p, k, h.
@@ -167,7 +167,7 @@ def weak_bit_recall(margins: ArrayLike, sigma: float, prefix_bits: int, probes: 
     differs with probability prod_B q / (1 - q) times prod (1 - q).
     """
     sums = np.abs(np.asarray(margins, np.float64))
-    differs = flip_probability(sums, sigma)
+    differs = flip_probability(sums, np.broadcast_to(np.asarray(sigma, np.float64), len(sums))[:, None])
     first = sums.shape[1] - prefix_bits
     found, near = np.zeros((len(sums), probes)), np.empty(len(sums))
     for row, q in enumerate(differs):
