@@ -95,7 +95,7 @@ def figure_1(real: Documents) -> Section:
         axes[0].set_xlabel("difference of the sums, in its standard deviations")
         axes[0].legend(fontsize=7)
         axes[1].hist(np.log10(sigma), 40)
-        axes[1].set_xlabel("log10 of sigma: spread of the differences over that of the sums")
+        axes[1].set_xlabel("log10 of sigma")
 
     section.figure("thesis_1", 2, 1, draw, "Differences of sums of pairs at distance 1 to 3; each pair has its own spread")
     error = standard.std() / len(left) ** 0.5  # bits of a pair are not independent

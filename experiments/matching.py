@@ -276,7 +276,7 @@ def figure_10(quick: bool) -> Section:
         axes[1].set_xlabel(f"fingerprints in the file, batch of {batches[1]:,}")
         for axis in axes:
             axis.set_ylabel("queries/s")
-            axis.set_xscale("log")
+            axis.set_xscale("log", base=2)
             axis.set_yscale("log")
             axis.legend(fontsize=7)
 
