@@ -1,12 +1,13 @@
 """From a text's UTF-8 bytes to folded bytes in which one separator stands between tokens.
 
 All kernels validate UTF-8 on the way. Runs of ASCII are treated eight bytes at a time with plain 64-bit arithmetic:
-adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= c.
+adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= c. Small functions take words, not arrays:
+calls with arrays would count references, with atomic instructions.
 """
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, store64
+from ._compile import compiled, inlined, load64, store64, trailing_zeros
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
 NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
@@ -19,6 +20,10 @@ _GE_A = np.uint64(0x3F3F3F3F3F3F3F3F)
 _GT_Z = np.uint64(0x2525252525252525)
 _GE_LOWER_A = np.uint64(0x1F1F1F1F1F1F1F1F)
 _GT_LOWER_Z = np.uint64(0x0505050505050505)
+_GT_BLANK = np.uint64(0x5F5F5F5F5F5F5F5F)
+_BYTE = np.uint64(0xFF)
+_BLANK = np.uint64(32)
+_REPLACEMENT = np.uint64(0xBDBFEF)  # U+FFFD in UTF-8
 _S2 = np.uint64(2)
 _S7 = np.uint64(7)
 _ZERO = np.uint64(0)
@@ -44,38 +49,35 @@ def blank_separators(word):
 
 
 @inlined
-def decode(data, position, end):
-    """Return (code point, its length in bytes) at ``position``; (-1, 1) where the bytes are not valid UTF-8."""
-    first = np.int64(data[position])
+def load_last(data, position):
+    """Eight bytes of ``data`` from ``position`` on, zeros after its end, where ``load64`` would read beyond."""
+    word = _ZERO
+    for i in range(min(8, len(data) - position)):
+        word |= np.uint64(data[position + i]) << np.uint64(8 * i)
+    return word
+
+
+@inlined
+def decode(word, available):
+    """Return (code point, its length in bytes) of the first of ``available`` bytes in a word; (-1, 1) for invalid UTF-8."""
+    first = np.int64(word & np.uint64(0xFF))
     if first < 0x80:
         return first, 1
     if first < 0xC2 or first > 0xF4:
         return -1, 1
     length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
-    if position + length > end:
+    following = np.int64((word >> np.uint64(8)) & np.uint64(0xFFFFFF)) & ((1 << (8 * length - 8)) - 1)
+    if length > available or following & (0xC0C0C0 >> (32 - 8 * length)) != 0x808080 >> (32 - 8 * length):
         return -1, 1
     point = first & (0x7F >> length)
-    for i in range(1, length):
-        following = np.int64(data[position + i])
-        if following & 0xC0 != 0x80:
-            return -1, 1
+    for _ in range(1, length):
         point = (point << 6) | (following & 0x3F)
+        following >>= 8
     if length == 3 and (point < 0x800 or 0xD800 <= point < 0xE000):
         return -1, 1
     if length == 4 and (point < 0x10000 or point > 0x10FFFF):
         return -1, 1
     return point, length
-
-
-@inlined
-def put_folded(data, position, length, fold, out, written):
-    """Append the folded form of one character (its own bytes where ``fold`` is 0); return the new length of ``out``."""
-    if fold == _ZERO:
-        for i in range(length):
-            out[written + i] = data[position + i]
-        return written + length
-    store64(out, written, fold)
-    return written + np.int64(fold >> _S56)
 
 
 @compiled
@@ -88,7 +90,8 @@ def find_invalid(data, offsets, start, stop):
             while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
                 position += 8
             if position < end:
-                point, length = decode(data, position, end)
+                word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+                point, length = decode(word, end - position)
                 if point < 0:
                     return row, position - offsets[row]
                 position += length
@@ -116,7 +119,8 @@ def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
             last = 0
             found = False
             while position < end and data[position] >= 0x80:
-                point, length = decode(data, position, end)
+                word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+                point, length = decode(word, end - position)
                 position += length
                 if point >= 0:
                     properties = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)])
@@ -143,44 +147,44 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
     written = 0
     previous = OTHER
     while position < end:
-        while position + 8 <= end:
-            word = load64(data, position)
-            if word & _TOPS != _ZERO:
-                break
+        word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+        tops = word & _TOPS
+        size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
+        if size > 0:
             if previous == SINGLE:
                 out[written] = 32
                 written += 1
             if fold_case:
-                word = lower_ascii(word)
-            word = blank_separators(word)
+                word = lower_ascii(word & ~_TOPS)
+            word = blank_separators(word & ~_TOPS)
             store64(out, written, word)
-            position += 8
-            written += 8
-            previous = WORD if (word >> _S56) != np.uint64(32) else OTHER
-        stop = min(position + 8, end)
-        while position < stop:
-            point, length = decode(data, position, end)
-            kind = OTHER
-            fold = _ZERO
-            if point >= 0:
-                entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
-                kind = np.int64(kinds[entry]) & 7
-                if fold_case:
-                    fold = fold_bytes[folds[entry]]
-            if kind == OTHER or kind == SPACE:
+            position += size
+            written += size
+            previous = WORD if (word >> np.uint64(8 * size - 8)) & _BYTE != _BLANK else OTHER
+            continue
+        point, length = decode(word, end - position)
+        kind = OTHER
+        fold = _ZERO
+        if point >= 0:
+            entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
+            kind = np.int64(kinds[entry]) & 7
+            if fold_case:
+                fold = fold_bytes[folds[entry]]
+        if kind == OTHER or kind == SPACE:
+            out[written] = 32
+            written += 1
+            previous = OTHER
+        else:
+            if kind != MARK and (previous == SINGLE or (kind == SINGLE and previous == WORD)):
                 out[written] = 32
                 written += 1
-                previous = OTHER
-            else:
-                if kind != MARK and (previous == SINGLE or (kind == SINGLE and previous == WORD)):
-                    out[written] = 32
-                    written += 1
-                written = put_folded(data, position, length, fold, out, written)
-                if kind != MARK:
-                    previous = kind
-                elif previous == OTHER:
-                    previous = WORD
-            position += length
+            store64(out, written, fold if fold != _ZERO else word)
+            written += length if fold == _ZERO else np.int64(fold >> _S56)
+            if kind != MARK:
+                previous = kind
+            elif previous == OTHER:
+                previous = WORD
+        position += length
     return written
 
 
@@ -195,7 +199,19 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
     written = 0
     gap = 0
     while position < end:
-        point, length = decode(data, position, end)
+        word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+        special = (word | ~((word & ~_TOPS) + _GT_BLANK)) & _TOPS  # beyond ASCII, a blank or a control character
+        size = min(end - position, 8 if special == _ZERO else trailing_zeros(special) >> 3)
+        if size > 0:
+            if gap != 0 and written > 0:
+                out[written] = gap
+                written += 1
+            gap = 0
+            store64(out, written, lower_ascii(word & ~_TOPS) if fold_case else word)
+            position += size
+            written += size
+            continue
+        point, length = decode(word, end - position)
         kind = OTHER
         fold = _ZERO
         if point >= 0:
@@ -214,11 +230,10 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
                 written += 1
             gap = 0
             if point < 0:
-                out[written] = 0xEF
-                out[written + 1] = 0xBF
-                out[written + 2] = 0xBD
+                store64(out, written, _REPLACEMENT)
                 written += 3
             else:
-                written = put_folded(data, position, length, fold, out, written)
+                store64(out, written, fold if fold != _ZERO else word)
+                written += length if fold == _ZERO else np.int64(fold >> _S56)
         position += length
     return written

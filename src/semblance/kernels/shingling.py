@@ -59,11 +59,11 @@ def hash_separated(folded, length, separator, out):
 
 @compiled
 def hash_code_points(folded, length, out):
-    """Hash each code point of ``folded[:length]``, valid UTF-8; return how many there are."""
+    """Hash each code point of ``folded[:length]``, valid UTF-8 with 8 more bytes behind; return how many there are."""
     position = 0
     count = 0
     while position < length:
-        point, size = decode(folded, position, length)
+        point, size = decode(load64(folded, position), length - position)
         out[count] = fold_multiply(np.uint64(point) ^ K0, K1)
         count += 1
         position += size

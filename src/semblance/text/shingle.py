@@ -60,19 +60,23 @@ def normalize(text: str, form: str) -> str:
 
 
 def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
-    """Return texts in which some stretches (row, begin, end) are normalised."""
+    """Return texts in which some stretches (row, begin, end) are normalised; the very same where none changes by that."""
     first = int(texts.offsets[0])
-    data = texts.data[first : texts.offsets[-1]].tobytes()
-    parts, done, growth = [], 0, np.zeros(len(texts), np.int64)
+    data = texts.data[first : texts.offsets[-1]]
+    parts: list[Any] = []
+    done, growth = 0, np.zeros(len(texts), np.int64)
     for row, begin, end in stretches.tolist():
-        old = data[begin - first : end - first]
+        old = data[begin - first : end - first].tobytes()
         new = normalize(old.decode("utf-8", "replace"), form).encode()
-        parts += [data[done : begin - first], new]
-        done = end - first
-        growth[row] += len(new) - len(old)
+        if new != old:
+            parts += [data[done : begin - first].data, new]
+            done = end - first
+            growth[row] += len(new) - len(old)
+    if not parts:
+        return texts
     offsets = texts.offsets - first
     offsets[1:] += np.cumsum(growth)
-    return Texts(np.frombuffer(b"".join([*parts, data[done:]]), np.uint8), offsets)
+    return Texts(np.frombuffer(b"".join([*parts, data[done:].data]), np.uint8), offsets)
 
 
 def _buffer(name: str, size: int, dtype: Any) -> NDArray[Any]:
