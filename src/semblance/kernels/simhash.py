@@ -1,13 +1,13 @@
 """SimHash: each bit of a fingerprint is the sign of a sum of weights, plus or minus by the bits of the features' hashes.
 
 Features of equal weight are counted 64 bits at a time: counter j of all 64 is bit j of a stack of words, the *planes*, the
-lowest first. Eight hashes are added to three words and a carry by seven full adders, five instructions each; the carry ripples
-through the planes. The sign of a sum, whether more than half of the features have the bit, is a comparison of planes too.
+lowest first. Sixteen hashes are added to four planes by fifteen full adders, five instructions each; the carry ripples
+through the others. The sign of a sum, whether more than half of the features have the bit, is a comparison of planes too.
 """
 
 import numpy as np
 
-from ._compile import compiled
+from ._compile import compiled, inlined
 from .hashing import fmix64
 
 _ONE = np.uint64(1)
@@ -16,73 +16,72 @@ _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
+@inlined
+def full_add(a, b, c):
+    """Add three bits in each of 64 places; return (sums, carries)."""
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
 @compiled
-def sign_sets(values, offsets, bits, salt, ties, planes, margins, out):
+def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
     """Write a fingerprint of ``bits`` bits of each row, all features of weight 1, into ``out`` (rows, words), uint64.
 
-    A sum of zero takes its bit from ``ties`` (words). ``planes`` (uint64, one more than the longest row has binary digits)
-    is scratch; ``margins`` (rows, bits), float32, receives the sums unless it has no row.
+    A sum of zero takes its bit from ``ties`` (words). ``planes`` (uint64, four more than the longest row has binary digits)
+    and ``mixed`` (uint64, a multiple of 16) are scratch; ``margins`` (rows, bits), float32, receives the sums unless it has
+    no row.
     """
     for word in range(out.shape[1]):
         mask = fmix64(salt + np.uint64(word) * _GOLDEN)
         for row in range(len(offsets) - 1):
             begin = offsets[row]
             n = offsets[row + 1] - begin
-            used = 0
+            used = 4
             while n >> used:
-                planes[used] = _ZERO
                 used += 1
-            ones = _ZERO
-            twos = _ZERO
-            fours = _ZERO
-            for i in range(begin, begin + n // 8 * 8, 8):
-                a = fmix64(values[i] ^ mask)
-                b = fmix64(values[i + 1] ^ mask)
-                half = ones ^ a
-                two_a = (ones & a) | (half & b)
-                ones = half ^ b
-                a = fmix64(values[i + 2] ^ mask)
-                b = fmix64(values[i + 3] ^ mask)
-                half = ones ^ a
-                two_b = (ones & a) | (half & b)
-                ones = half ^ b
-                half = twos ^ two_a
-                four_a = (twos & two_a) | (half & two_b)
-                twos = half ^ two_b
-                a = fmix64(values[i + 4] ^ mask)
-                b = fmix64(values[i + 5] ^ mask)
-                half = ones ^ a
-                two_a = (ones & a) | (half & b)
-                ones = half ^ b
-                a = fmix64(values[i + 6] ^ mask)
-                b = fmix64(values[i + 7] ^ mask)
-                half = ones ^ a
-                two_b = (ones & a) | (half & b)
-                ones = half ^ b
-                half = twos ^ two_a
-                four_b = (twos & two_a) | (half & two_b)
-                twos = half ^ two_b
-                half = fours ^ four_a
-                carry = (fours & four_a) | (half & four_b)
-                fours = half ^ four_b
-                plane = 3
-                while carry != _ZERO:
-                    full = planes[plane] & carry
-                    planes[plane] ^= carry
-                    carry = full
-                    plane += 1
-            if n >= 8:
+            planes[:used] = _ZERO
+            for first in range(begin, begin + n, len(mixed)):
+                size = min(len(mixed), begin + n - first)
+                for i in range(size):  # apart, so that it is done for several at a time
+                    mixed[i] = fmix64(values[first + i] ^ mask)
+                ones = planes[0]
+                twos = planes[1]
+                fours = planes[2]
+                eights = planes[3]
+                for i in range(0, size // 16 * 16, 16):
+                    ones, two_a = full_add(ones, mixed[i], mixed[i + 1])
+                    ones, two_b = full_add(ones, mixed[i + 2], mixed[i + 3])
+                    twos, four_a = full_add(twos, two_a, two_b)
+                    ones, two_a = full_add(ones, mixed[i + 4], mixed[i + 5])
+                    ones, two_b = full_add(ones, mixed[i + 6], mixed[i + 7])
+                    twos, four_b = full_add(twos, two_a, two_b)
+                    fours, eight_a = full_add(fours, four_a, four_b)
+                    ones, two_a = full_add(ones, mixed[i + 8], mixed[i + 9])
+                    ones, two_b = full_add(ones, mixed[i + 10], mixed[i + 11])
+                    twos, four_a = full_add(twos, two_a, two_b)
+                    ones, two_a = full_add(ones, mixed[i + 12], mixed[i + 13])
+                    ones, two_b = full_add(ones, mixed[i + 14], mixed[i + 15])
+                    twos, four_b = full_add(twos, two_a, two_b)
+                    fours, eight_b = full_add(fours, four_a, four_b)
+                    eights, carry = full_add(eights, eight_a, eight_b)
+                    plane = 4
+                    while carry != _ZERO:
+                        full = planes[plane] & carry
+                        planes[plane] ^= carry
+                        carry = full
+                        plane += 1
                 planes[0] = ones
                 planes[1] = twos
                 planes[2] = fours
-            for i in range(begin + n // 8 * 8, begin + n):
-                carry = fmix64(values[i] ^ mask)
-                plane = 0
-                while carry != _ZERO:
-                    full = planes[plane] & carry
-                    planes[plane] ^= carry
-                    carry = full
-                    plane += 1
+                planes[3] = eights
+                for i in range(size // 16 * 16, size):
+                    carry = mixed[i]
+                    plane = 0
+                    while carry != _ZERO:
+                        full = planes[plane] & carry
+                        planes[plane] ^= carry
+                        carry = full
+                        plane += 1
             more = _ZERO  # counters above n // 2; the sum is twice the counter less n
             equal = _FULL
             for plane in range(used - 1, -1, -1):

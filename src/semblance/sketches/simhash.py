@@ -75,6 +75,7 @@ class SimHash:
         else:
             longest = int(np.diff(features.offsets).max(initial=0))
             planes = np.empty(longest.bit_length() + 4, np.uint64)
-            kernel.sign_sets(features.values, features.offsets, self.bits, salt, ties, planes, margins, out)
+            mixed = np.empty(512, np.uint64)
+            kernel.sign_sets(features.values, features.offsets, self.bits, salt, ties, planes, mixed, margins, out)
         made_by = features.parameters if isinstance(features, Shingles) else "weighted"
         return Fingerprints(out, self.bits, self, made_by, margins if self.margins else None)
