@@ -54,6 +54,23 @@ if DISABLE_JIT:
         """Write eight bytes into a uint8 array, little endian."""
         data[index : index + 8] = np.frombuffer(int(value).to_bytes(8, "little"), np.uint8)
 
+    def different_bytes(data, index, byte):
+        """Bit i tells whether ``data[index + i]`` is another byte than ``byte``, for 64 bytes, which must exist."""
+        bits = np.packbits(data[index : index + 64] != byte, bitorder="little")
+        return np.uint64(int.from_bytes(bits.tobytes(), "little"))
+
+    def fold_ascii(data, index, out, place, fold_case):
+        """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted.
+
+        Bit i of the result tells whether byte i is beyond ASCII; it is a blank in ``out``.
+        """
+        block = data[index : index + 64].copy()
+        lower = block | np.uint8(32)
+        letter, digit = (lower >= 97) & (lower <= 122), (block >= 48) & (block <= 57)
+        out[place : place + 64] = np.where(letter & fold_case, lower, np.where(letter | digit, block, np.uint8(32)))
+        bits = np.packbits(block >= 128, bitorder="little")
+        return np.uint64(int.from_bytes(bits.tobytes(), "little"))
+
     def popcount(value):
         """Number of set bits."""
         return int(value).bit_count()
@@ -101,6 +118,50 @@ else:
             return context.get_dummy_value()
 
         return types.void(data, types.int64, types.uint64), codegen
+
+    _BYTES = ir.VectorType(ir.IntType(8), 64)
+
+    def _vector(builder, pointer):
+        return builder.bitcast(pointer, _BYTES.as_pointer())
+
+    def _splat(byte):
+        return ir.Constant(_BYTES, [byte] * 64)
+
+    @intrinsic
+    def different_bytes(typingctx, data, index, byte):
+        """Bit i tells whether ``data[index + i]`` is another byte than ``byte``, for 64 bytes, which must exist."""
+
+        def codegen(context, builder, signature, args):
+            block = builder.load(_vector(builder, _address(context, builder, signature.args[0], args[0], args[1])), align=1)
+            byte = builder.trunc(args[2], ir.IntType(8))
+            lane = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), byte, ir.IntType(32)(0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            same = builder.shuffle_vector(lane, ir.Constant(_BYTES, ir.Undefined), zeros)
+            return builder.bitcast(builder.icmp_unsigned("!=", block, same), ir.IntType(64))
+
+        return types.uint64(data, types.int64, types.int64), codegen
+
+    @intrinsic
+    def fold_ascii(typingctx, data, index, out, place, fold_case):
+        """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted.
+
+        Bit i of the result tells whether byte i is beyond ASCII; it is a blank in ``out``.
+        """
+
+        def codegen(context, builder, signature, args):
+            source = _address(context, builder, signature.args[0], args[0], args[1])
+            target = _address(context, builder, signature.args[2], args[2], args[3])
+            block = builder.load(_vector(builder, source), align=1)
+            lower = builder.or_(block, _splat(32))
+            letter = builder.icmp_unsigned("<", builder.sub(lower, _splat(97)), _splat(26))
+            digit = builder.icmp_unsigned("<", builder.sub(block, _splat(48)), _splat(10))
+            wanted = builder.trunc(args[4], ir.IntType(1))
+            text = builder.select(letter, builder.select(wanted, lower, block), block)
+            folded = builder.select(builder.or_(letter, digit), text, _splat(32))
+            builder.store(folded, _vector(builder, target), align=1)
+            return builder.bitcast(builder.icmp_signed("<", block, _splat(0)), ir.IntType(64))
+
+        return types.uint64(data, types.int64, out, types.int64, types.boolean), codegen
 
     @intrinsic
     def prefetch(typingctx, array, index):

@@ -1,13 +1,13 @@
 """From a text's UTF-8 bytes to folded bytes in which one separator stands between tokens.
 
-All kernels validate UTF-8 on the way. Runs of ASCII are treated eight bytes at a time with plain 64-bit arithmetic:
+All kernels validate UTF-8 on the way. Runs of ASCII are treated 64 bytes at a time, or eight with plain 64-bit arithmetic:
 adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= c. Small functions take words, not arrays:
 calls with arrays would count references, with atomic instructions.
 """
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, store64, trailing_zeros
+from ._compile import compiled, fold_ascii, inlined, load64, store64, trailing_zeros
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
 NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
@@ -141,27 +141,36 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
     """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the number of bytes written.
 
     Letters, digits and marks make words; a letter or digit of a script without spaces is a word of its own, to which
-    marks belong. Invalid UTF-8 separates words. ``out`` has room for three bytes per byte and 8 more.
+    marks belong. Invalid UTF-8 separates words. ``out`` has room for three bytes per byte and 80 more.
     """
     position = begin
     written = 0
     previous = OTHER
     while position < end:
-        word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
-        tops = word & _TOPS
-        size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
+        if previous == SINGLE:  # a blank that the next character takes back if it is a mark
+            out[written] = 32
+            written += 1
+        if position + 64 <= len(data):
+            beyond = fold_ascii(data, position, out, written, fold_case)
+            # A loop of its own for plain ASCII: its loads do not wait for what the block before contained.
+            while beyond == _ZERO and position + 128 <= end:
+                position += 64
+                written += 64
+                beyond = fold_ascii(data, position, out, written, fold_case)
+            size = min(end - position, trailing_zeros(beyond))
+        else:
+            word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+            tops = word & _TOPS
+            size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
+            store64(out, written, blank_separators(lower_ascii(word & ~_TOPS) if fold_case else word & ~_TOPS))
         if size > 0:
-            if previous == SINGLE:
-                out[written] = 32
-                written += 1
-            if fold_case:
-                word = lower_ascii(word & ~_TOPS)
-            word = blank_separators(word & ~_TOPS)
-            store64(out, written, word)
             position += size
             written += size
-            previous = WORD if (word >> np.uint64(8 * size - 8)) & _BYTE != _BLANK else OTHER
+            previous = WORD if out[written - 1] != 32 else OTHER
             continue
+        if previous == SINGLE:
+            written -= 1
+        word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         point, length = decode(word, end - position)
         kind = OTHER
         fold = _ZERO

@@ -1,12 +1,12 @@
 """From folded bytes to token hashes, and from token hashes to shingle hashes.
 
-A shingle's hash is a polynomial in its tokens' hashes modulo 2^64, rolled along the text with one multiplication for
-the token that enters and one for the token that leaves, and finished by a strong mixer.
+A shingle's hash is a polynomial in its tokens' hashes modulo 2^64, finished by a strong mixer. Long shingles are rolled along
+the text, with one multiplication for the token that enters and one for the token that leaves.
 """
 
 import numpy as np
 
-from ._compile import compiled, load64, store64, trailing_zeros
+from ._compile import compiled, different_bytes, load64, store64, trailing_zeros
 from .folding import decode, fold_spaces, fold_words
 from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply, is_new
 
@@ -15,8 +15,11 @@ _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
 
 # Odd, and neither 1 nor -1 modulo 8: exchanging tokens then costs at most two bits of a hash.
 MULTIPLIER = np.uint64(0x9FB21C651E98DF25)
-_ONES = np.uint64(0x0101010101010101)
-_TOPS = np.uint64(0x8080808080808080)
+_HORNER, _BLOCK = 16, 1024
+_ASCII_HASHES = np.array(
+    [(x * int(K1) >> 64) ^ (x * int(K1) & int(FULL)) for x in (c ^ int(K0) for c in range(128))], np.uint64
+)
+_ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
@@ -24,36 +27,40 @@ _ZERO = np.uint64(0)
 def hash_separated(folded, length, separator, out):
     """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are.
 
-    ``folded[length:]`` starts with 9 separators.
+    ``folded[length:]`` starts with 80 separators. Where tokens begin and end is read off a word of 64 bits, one for each byte.
     """
-    separators = _ONES * np.uint64(separator)
-    position = 0
     count = 0
-    while position < length:
-        word = load64(folded, position)
-        difference = word ^ separators
-        found = (difference - _ONES) & ~difference & _TOPS
-        size = trailing_zeros(found) >> 3
-        if size == 0:
-            position += 1
-            continue
-        state = K0
-        total = 0
-        while size == 8:
-            state = fold_multiply(state ^ word, K2)
-            total += 8
-            position += 8
-            word = load64(folded, position)
-            difference = word ^ separators
-            found = (difference - _ONES) & ~difference & _TOPS
-            size = trailing_zeros(found) >> 3
-        if size > 0:
-            word &= FULL >> np.uint64(64 - 8 * size)
-        else:
-            word = _ZERO
-        out[count] = fold_multiply(state ^ word, K1 ^ np.uint64(total + size))
-        count += 1
-        position += size + 1
+    start = 0
+    inside = False
+    carry = _ZERO
+    for base in range(0, length + 1, 64):
+        token_bytes = different_bytes(folded, base, separator)
+        edges = token_bytes ^ ((token_bytes << _ONE) | carry)
+        carry = token_bytes >> np.uint64(63)
+        if not inside and edges != _ZERO:
+            start = base + trailing_zeros(edges)
+            edges &= edges - _ONE
+            inside = True
+        while edges != _ZERO:
+            size = base + trailing_zeros(edges) - start
+            edges &= edges - _ONE
+            state = K0
+            last = start
+            if size >= 16:
+                while last + 8 <= start + size:
+                    state = fold_multiply(state ^ load64(folded, last), K2)
+                    last += 8
+            else:  # without a branch: which tokens have eight bytes cannot be foretold
+                last += size & 8
+                long = fold_multiply(K0 ^ load64(folded, start), K2)
+                state = long if size >= 8 else K0
+            word = load64(folded, last) & ((_ONE << np.uint64(8 * (size & 7))) - _ONE)
+            out[count] = fold_multiply(state ^ word, K1 ^ np.uint64(size))
+            count += 1
+            inside = edges != _ZERO
+            if inside:
+                start = base + trailing_zeros(edges)
+                edges &= edges - _ONE
     return count
 
 
@@ -63,10 +70,14 @@ def hash_code_points(folded, length, out):
     position = 0
     count = 0
     while position < length:
-        point, size = decode(load64(folded, position), length - position)
-        out[count] = fold_multiply(np.uint64(point) ^ K0, K1)
+        if folded[position] < 0x80:
+            out[count] = _ASCII_HASHES[folded[position]]
+            position += 1
+        else:
+            point, size = decode(load64(folded, position), length - position)
+            out[count] = fold_multiply(np.uint64(point) ^ K0, K1)
+            position += size
         count += 1
-        position += size
     return count
 
 
@@ -87,13 +98,28 @@ def roll(tokens, count, width, out, written):
     if count == 0:
         return written
     width = min(width, count)
+    length = np.uint64(width) * K3
+    n = count - width + 1
+    if width <= _HORNER:  # one coefficient for a block of shingles at a time: simple loops, of which several turns run at once
+        for first in range(0, n, _BLOCK):
+            size = min(_BLOCK, n - first)
+            block = out[written + first : written + first + size]
+            entering = tokens[first : first + size]
+            for i in range(size):
+                block[i] = entering[i]
+            for j in range(1, width):
+                entering = tokens[first + j : first + j + size]
+                for i in range(size):
+                    block[i] = block[i] * MULTIPLIER + entering[i]
+            for i in range(size):
+                block[i] = fmix64(block[i] + length)
+        return written + n
     leaving = np.uint64(1)
     for _ in range(width):
         leaving *= MULTIPLIER
     state = _ZERO
     for i in range(width):
         state = state * MULTIPLIER + tokens[i]
-    length = np.uint64(width) * K3
     out[written] = fmix64(state + length)
     written += 1
     for i in range(width, count):
@@ -124,7 +150,7 @@ def shingle_rows(
     """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
 
     ``out_offsets`` (rows + 1) receives where each row's hashes start. The scratch
-    ``folded`` holds three bytes per byte of the longest row and 16 more, ``tokens`` one value per byte of it and one more.
+    ``folded`` holds three bytes per byte of the longest row and 96 more, ``tokens`` one value per byte of it and one more.
     """
     written = 0
     out_offsets[0] = 0
@@ -142,7 +168,7 @@ def shingle_rows(
                 count = hash_code_points(folded, length, tokens)
             else:
                 separator = 32 if unit == _UNIT_WORD else 10
-                folded[length : length + 9] = separator
+                folded[length : length + 80] = separator
                 count = hash_separated(folded, length, separator, tokens)
         written = roll(tokens, count, width, out, written)
         out_offsets[row - start + 1] = written

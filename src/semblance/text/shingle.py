@@ -163,7 +163,7 @@ class Shingling:
             return self._tokenized(texts)
         texts = self.normalized(texts)
         longest = int(np.diff(texts.offsets).max(initial=0))
-        folded = _buffer("folded", 3 * longest + 16, np.uint8)
+        folded = _buffer("folded", 3 * longest + 96, np.uint8)
         tokens = _buffer("tokens", longest + 1, np.uint64)
         out = _buffer("values", texts.n_bytes + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
