@@ -65,6 +65,31 @@ def test_random_marks_equal_twin(text, form):
     assert found(shingling, text) == naive.hashes(text, "char", 1, form)
 
 
+PIECES = ["a", "word", "Eightlet", "ninelette", "SIXTEENLETTERSXX", "seventeenletters7", "x" * 70, " ", "  ", "   ", ".", "\n", "\t", "\x00",
+          "\u2019", "\u00e9", "\u00c9COLE", "\u6f22", "\u6f22\u5b57", "e\u0301", "\u0130", " " * 63, "-" * 64, "12"]  # fmt: skip
+
+
+@same_unicode
+@settings(max_examples=20 if JIT_OFF else 400)
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=40), min_size=1, max_size=3), st.sampled_from(["word", "char", "line"]), st.booleans())
+def test_long_texts_equal_twin(texts, unit, fold_case):
+    """Blocks of 64 bytes, and what falls on their borders: ends of tokens, runs of blanks, characters beyond ASCII."""
+    shingling = Shingling(unit=unit, width=1, fold_case=fold_case)
+    joined = ["".join(pieces) for pieces in texts]
+    values, offsets = shingling.hashes(from_strings(joined))
+    for row, text in enumerate(joined):
+        expected = naive.hashes(text, unit, 1, "NFC", fold_case)
+        assert values[offsets[row] : offsets[row + 1]].tolist() == expected
+
+
+@same_unicode
+@pytest.mark.parametrize("width", [15, 16, 17, 30])
+def test_wide_shingles_equal_twin(rng, width):
+    """Up to 16 tokens coefficient by coefficient, beyond that rolled."""
+    text = " ".join(f"w{i}" for i in rng.integers(0, 50, 1200 if not JIT_OFF else 60))
+    assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
+
+
 def test_rows_do_not_run_into_each_other():
     shingling = Shingling(width=2)
     values, offsets = shingling.hashes(from_strings(["one two", "three", "", "cafe\u0301", "one two three"]))

@@ -71,6 +71,17 @@ if DISABLE_JIT:
         bits = np.packbits(block >= 128, bitorder="little")
         return np.uint64(int.from_bytes(bits.tobytes(), "little"))
 
+    def lower_block(data, index, out, place, fold_case):
+        """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted.
+
+        Bit i of the result tells whether byte i is a control character or beyond ASCII.
+        """
+        block = data[index : index + 64].copy()
+        upper = (block >= 65) & (block <= 90)
+        out[place : place + 64] = np.where(upper & fold_case, block | np.uint8(32), block)
+        bits = np.packbits((block < 32) | (block >= 128), bitorder="little")
+        return np.uint64(int.from_bytes(bits.tobytes(), "little"))
+
     def popcount(value):
         """Number of set bits."""
         return int(value).bit_count()
@@ -160,6 +171,25 @@ else:
             folded = builder.select(builder.or_(letter, digit), text, _splat(32))
             builder.store(folded, _vector(builder, target), align=1)
             return builder.bitcast(builder.icmp_signed("<", block, _splat(0)), ir.IntType(64))
+
+        return types.uint64(data, types.int64, out, types.int64, types.boolean), codegen
+
+    @intrinsic
+    def lower_block(typingctx, data, index, out, place, fold_case):
+        """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted.
+
+        Bit i of the result tells whether byte i is a control character or beyond ASCII.
+        """
+
+        def codegen(context, builder, signature, args):
+            source = _address(context, builder, signature.args[0], args[0], args[1])
+            target = _address(context, builder, signature.args[2], args[2], args[3])
+            block = builder.load(_vector(builder, source), align=1)
+            upper = builder.icmp_unsigned("<", builder.sub(block, _splat(65)), _splat(26))
+            wanted = builder.trunc(args[4], ir.IntType(1))
+            lower = builder.select(wanted, builder.or_(block, _splat(32)), block)
+            builder.store(builder.select(upper, lower, block), _vector(builder, target), align=1)
+            return builder.bitcast(builder.icmp_signed("<", block, _splat(32)), ir.IntType(64))
 
         return types.uint64(data, types.int64, out, types.int64, types.boolean), codegen
 

@@ -7,7 +7,7 @@ calls with arrays would count references, with atomic instructions.
 
 import numpy as np
 
-from ._compile import compiled, fold_ascii, inlined, load64, store64, trailing_zeros
+from ._compile import compiled, different_bytes, fold_ascii, inlined, load64, lower_block, store64, trailing_zeros
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
 NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
@@ -24,6 +24,7 @@ _GT_BLANK = np.uint64(0x5F5F5F5F5F5F5F5F)
 _BYTE = np.uint64(0xFF)
 _BLANK = np.uint64(32)
 _REPLACEMENT = np.uint64(0xBDBFEF)  # U+FFFD in UTF-8
+_ONE = np.uint64(1)
 _S2 = np.uint64(2)
 _S7 = np.uint64(7)
 _ZERO = np.uint64(0)
@@ -202,12 +203,22 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
     """Write ``data[begin:end]`` into ``out``, each run of white space as one blank; return the bytes written.
 
     With ``keep_lines`` a run that holds a line break becomes one line feed. White space at either end is dropped.
-    Invalid UTF-8 becomes U+FFFD. ``out`` has room for three bytes per byte and 8 more.
+    Invalid UTF-8 becomes U+FFFD. ``out`` has room for three bytes per byte and 80 more.
     """
     position = begin
     written = 0
     gap = 0
     while position < end:
+        if gap == 0 and position + 64 <= end and (written > 0 or data[position] != 32):
+            special = lower_block(data, position, out, written, fold_case)
+            blanks = ~different_bytes(data, position, 32)
+            size = trailing_zeros(special | (blanks & (blanks << _ONE)))
+            if size > 0 and data[position + size - 1] == 32:  # may begin a run
+                size -= 1
+            if size > 0:
+                position += size
+                written += size
+                continue
         word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         special = (word | ~((word & ~_TOPS) + _GT_BLANK)) & _TOPS  # beyond ASCII, a blank or a control character
         size = min(end - position, 8 if special == _ZERO else trailing_zeros(special) >> 3)

@@ -42,8 +42,9 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
             planes[:used] = _ZERO
             for first in range(begin, begin + n, len(mixed)):
                 size = min(len(mixed), begin + n - first)
+                some = values[first : first + size]
                 for i in range(size):  # apart, so that it is done for several at a time
-                    mixed[i] = fmix64(values[first + i] ^ mask)
+                    mixed[i] = fmix64(some[i] ^ mask)
                 ones = planes[0]
                 twos = planes[1]
                 fours = planes[2]
