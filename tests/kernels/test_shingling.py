@@ -71,7 +71,11 @@ PIECES = ["a", "word", "Eightlet", "ninelette", "SIXTEENLETTERSXX", "seventeenle
 
 @same_unicode
 @settings(max_examples=20 if JIT_OFF else 400)
-@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=40), min_size=1, max_size=3), st.sampled_from(["word", "char", "line"]), st.booleans())
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=40), min_size=1, max_size=3),
+    st.sampled_from(["word", "char", "line"]),
+    st.booleans(),
+)
 def test_long_texts_equal_twin(texts, unit, fold_case):
     """Blocks of 64 bytes, and what falls on their borders: ends of tokens, runs of blanks, characters beyond ASCII."""
     shingling = Shingling(unit=unit, width=1, fold_case=fold_case)

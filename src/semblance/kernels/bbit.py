@@ -107,30 +107,3 @@ def count_filled(left_words, left_rows, right_words, right_rows, slots, bits, ou
         out[pair, 0] = equal
         out[pair, 1] = both
         out[pair, 2] = one
-
-
-@compiled
-def pairs_above(words, start, stop, first_word, slots, bits, most, left, right, matches):
-    """Find the pairs ``i < j`` with i in [start, stop) that differ in at most ``most`` slots; return how many there are.
-
-    Counting stops as soon as a pair exceeds ``most``. Pairs are written while there is room.
-    """
-    width = (slots + 63) // 64
-    found = 0
-    for i in range(start, stop):
-        for j in range(i + 1, len(words)):
-            total = 0
-            for w in range(first_word, first_word + width):
-                differ = words[i, w] ^ words[j, w]
-                for b in range(1, bits):
-                    differ |= words[i, w + b * width] ^ words[j, w + b * width]
-                total += popcount(differ)
-                if total > most:
-                    break
-            if total <= most:
-                if found < len(left):
-                    left[found] = i
-                    right[found] = j
-                    matches[found] = slots - total
-                found += 1
-    return found

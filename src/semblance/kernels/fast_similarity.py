@@ -17,14 +17,15 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(0x80000000)
 _LOW31 = np.uint64(0x7FFFFFFF)
 _LOW32 = np.uint64(0xFFFFFFFF)
+_HIGH32 = np.uint64(0xFFFFFFFF00000000)
 _S32 = np.uint64(32)
 _ODD = np.uint64(0xD6E8FEB86659FD93)
 _ZERO = np.uint64(0)
 
 
 @compiled
-def fill_empty_slots(values, begin, end, slots, seed, missing):
-    """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left."""
+def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
+    """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left; ``placed`` is scratch."""
     k = len(slots)
     slot_count = np.uint64(k)
     share = _HALF // np.uint64(2 * k)
@@ -34,14 +35,17 @@ def fill_empty_slots(values, begin, end, slots, seed, missing):
         salt = fmix64(seed + np.uint64(turn) * GOLDEN)
         base = _HALF + np.uint64(turn - 1) * share
         if turn < k:
-            for i in range(begin, end):
-                mixed = fmix64(values[i] ^ salt)
-                slot = np.int64((mixed >> _S32) * slot_count >> _S32)
-                key = np.uint32(base + ((mixed & _LOW32) * share >> _S32))
-                if slots[slot] == EMPTY:
-                    missing -= 1
-                if key < slots[slot]:
-                    slots[slot] = key
+            for first in range(begin, end, len(placed)):
+                some = values[first : min(end, first + len(placed))]
+                for i in range(len(some)):
+                    mixed = fmix64(some[i] ^ salt)
+                    key = base + ((mixed & _LOW32) * share >> _S32)
+                    placed[i] = ((mixed >> _S32) * slot_count & _HIGH32) | key
+                for i in range(len(some)):
+                    slot = placed[i] >> _S32
+                    old = slots[slot]
+                    missing -= old == EMPTY
+                    slots[slot] = min(old, np.uint32(placed[i]))
         elif slots[turn - k] == EMPTY:
             smallest = EMPTY
             for i in range(begin, end):
@@ -69,11 +73,12 @@ def gather_distinct(values, begin, end, table, out):
 
 
 @compiled
-def sign_rows(values, offsets, start, stop, seed, table, distinct, out):
+def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
     """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 
     ``values`` are well-mixed 64-bit hashes; repeats change nothing. A long row that leaves slots empty must repeat itself:
-    the later rounds then run over its distinct values, for which ``table`` and ``distinct`` are scratch.
+    the later rounds then run over its distinct values, for which ``table`` and ``distinct`` are scratch. So is ``placed``
+    (uint64, of any length): slots and keys of a block of hashes.
     """
     slot_count = np.uint64(out.shape[1])
     salt = fmix64(seed)
@@ -82,12 +87,14 @@ def sign_rows(values, offsets, start, stop, seed, table, distinct, out):
         slots[:] = EMPTY
         begin = offsets[row]
         end = offsets[row + 1]
-        for i in range(begin, end):
-            mixed = (values[i] ^ salt) * _ODD
-            slot = np.int64((mixed >> _S32) * slot_count >> _S32)
-            key = np.uint32(mixed & _LOW31)
-            if key < slots[slot]:
-                slots[slot] = key
+        for first in range(begin, end, len(placed)):
+            some = values[first : min(end, first + len(placed))]
+            for i in range(len(some)):  # apart, so that it is done for several at a time
+                mixed = (some[i] ^ salt) * _ODD
+                placed[i] = ((mixed >> _S32) * slot_count & _HIGH32) | (mixed & _LOW31)
+            for i in range(len(some)):  # without a branch: which value is smaller cannot be foretold
+                slot = placed[i] >> _S32
+                slots[slot] = min(slots[slot], np.uint32(placed[i]))
         if end > begin:
             missing = 0
             for slot in range(len(slots)):
@@ -97,6 +104,6 @@ def sign_rows(values, offsets, start, stop, seed, table, distinct, out):
                 if end - begin > 4 * len(slots):
                     count = gather_distinct(values, begin, end, table, distinct)
                 if count >= 0:
-                    fill_empty_slots(distinct, 0, count, slots, seed, missing)
+                    fill_empty_slots(distinct, 0, count, slots, seed, missing, placed)
                 else:
-                    fill_empty_slots(values, begin, end, slots, seed, missing)
+                    fill_empty_slots(values, begin, end, slots, seed, missing, placed)

@@ -52,5 +52,6 @@ class FastSimilarity(SlotScheme):
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
         room = 1 << (32 * self.permutations).bit_length()
         table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
-        kernel.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), table, distinct, out)
+        scratch = table, distinct, np.empty(512, np.uint64)
+        kernel.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), *scratch, out)
         return out
