@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import resemblance as kernel
+from ..kernels._scratch import scratch
 from ..kernels.hashing import mix_keys
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 
@@ -39,7 +40,7 @@ class RowSets:
         table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
         packed: list[tuple[Any, ...]] = []
         for values, offsets in pieces:
-            numbers = np.empty(len(values), np.int32)
+            numbers = scratch("numbers", len(values), np.int32)[: len(values)]
             done = 0
             while done < len(values):
                 done, used = kernel.number_values(values, done, table, numbers_in_table, used, numbers)
@@ -77,10 +78,10 @@ class RowSets:
 def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> tuple[Any, ...]:
     """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``."""
     n_rows = len(offsets) - 1
-    scratch = np.zeros((used >> 6) + 1, np.uint64)
+    present = np.zeros((used >> 6) + 1, np.uint64)
     touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
     sizes, block_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
-    blocks, words = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.uint64)
-    kernel.pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, words)
+    blocks, words = scratch("blocks", len(numbers), np.int32), scratch("words", len(numbers), np.uint64)
+    kernel.pack_rows(numbers, offsets, present, touched, sizes, block_offsets, blocks, words)
     n_blocks = int(block_offsets[-1])
     return sizes, np.diff(block_offsets), blocks[:n_blocks].copy(), words[:n_blocks].copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..kernels import folding
+from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
@@ -25,7 +24,6 @@ UNICODE_VERSION = "14.0.0"
 DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
 NORMALIZATIONS = ("none", "NFC", "NFKC")
 Tokenizer = Callable[[str], Iterable[str]]
-_scratch = threading.local()
 
 
 @cache
@@ -77,15 +75,6 @@ def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     offsets = texts.offsets - first
     offsets[1:] += np.cumsum(growth)
     return Texts(np.frombuffer(b"".join([*parts, data[done:].data]), np.uint8), offsets)
-
-
-def _buffer(name: str, size: int, dtype: Any) -> NDArray[Any]:
-    """Return this thread's scratch array of a name, grown where needed."""
-    array: NDArray[Any] | None = getattr(_scratch, name, None)
-    if array is None or len(array) < size:
-        array = np.empty(size + size // 4, dtype)
-        setattr(_scratch, name, array)
-    return array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +152,9 @@ class Shingling:
             return self._tokenized(texts)
         texts = self.normalized(texts)
         longest = int(np.diff(texts.offsets).max(initial=0))
-        folded = _buffer("folded", 3 * longest + 96, np.uint8)
-        tokens = _buffer("tokens", longest + 1, np.uint64)
-        out = _buffer("values", texts.n_bytes + len(texts), np.uint64)
+        folded = scratch("folded", 3 * longest + 96, np.uint8)
+        tokens = scratch("tokens", longest + 1, np.uint64)
+        out = scratch("values", texts.n_bytes + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
         unit = UNITS.index(self.unit)
         shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, *_tables(),

@@ -1,0 +1,58 @@
+"""A corpus of generated documents with planted near-duplicates of known kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+WORDS, EDITS = 50_000, ("replace", "delete", "insert", "move", "append")
+
+
+def vocabulary(rng: np.random.Generator) -> np.ndarray:
+    """Words of 2 to 12 letters."""
+    letters = np.array(list("etaoinshrdlcumwfgypbvk"))
+    return np.unique(["".join(rng.choice(letters, size)) for size in rng.integers(2, 13, WORDS)])
+
+
+def edited(rng: np.random.Generator, words: np.ndarray, kind: str, share: float, fresh: np.ndarray) -> np.ndarray:
+    """A near-copy in which about a share of the words was touched."""
+    n, size = len(words), max(1, int(share * len(words)))
+    at = int(rng.integers(0, n - size + 1))
+    if kind == "replace":  # one word here, one there
+        out = words.copy()
+        places = rng.choice(n, max(1, size // 5), replace=False)  # each spoils five shingles of five words
+        out[places] = fresh[: len(places)]
+        return out
+    if kind == "delete":
+        return np.delete(words, np.s_[at : at + size])
+    if kind == "insert":
+        return np.insert(words, at, fresh[:size])
+    if kind == "move":
+        rest = np.delete(words, np.s_[at : at + size])
+        return np.insert(rest, int(rng.integers(0, len(rest) + 1)), words[at : at + size])
+    return np.concatenate([words, fresh[:size]])
+
+
+def write(path: str, documents: int = 40_000, seed: int = 1) -> None:
+    """Write a parquet file: documents of Zipf-distributed words, a third of them near-copies of earlier ones."""
+    rng = np.random.default_rng(seed)
+    known = vocabulary(rng)
+    ranks = np.arange(1, len(known) + 1) ** -1.05
+    chances = np.cumsum(ranks / ranks.sum())
+
+    def draw(size: int) -> np.ndarray:
+        return known[np.searchsorted(chances, rng.random(size))]
+
+    originals: list[np.ndarray] = []
+    texts = []
+    for number in range(documents):
+        if originals and rng.random() < 0.33:
+            source = originals[int(rng.integers(0, len(originals)))]
+            share = float(rng.uniform(0.02, 0.5))
+            words = edited(rng, source, EDITS[number % len(EDITS)], share, draw(len(source)))
+        else:
+            words = draw(int(np.clip(rng.lognormal(5.9, 0.7), 30, 5000)))
+            originals.append(words)
+        texts.append(" ".join(words.tolist()).capitalize() + ".")
+    pq.write_table(pa.table({"text": texts}), path)
