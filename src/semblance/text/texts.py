@@ -15,7 +15,7 @@ from ..kernels.folding import find_invalid
 from ..kernels.shingling import gather_rows
 from ..values import Int64Array
 
-CHUNK_ROWS = 65536
+CHUNK_ROWS = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
