@@ -152,6 +152,22 @@ def test_what_does_not_fit_is_refused(rng, tmp_path):
             call()
 
 
+def test_what_made_them_is_known_in_every_process(tmp_path):
+    """Two functions of one name are the same tokeniser, wherever they lie in memory."""
+    path = tmp_path / "seen.fps"
+
+    def tokens():
+        def split(text):
+            return text.split()
+
+        return split
+
+    for _ in range(2):
+        prints = sb.SimHash().sign(sb.shingle(["a b c"], tokenizer=tokens()))
+        sb.FingerprintFile(path).append(prints)
+    assert len(sb.FingerprintFile(path)) == 2
+
+
 def test_one_writer_at_a_time(rng, tmp_path):
     import fcntl
 

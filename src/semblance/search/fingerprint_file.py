@@ -77,7 +77,10 @@ class FingerprintFile:
     def _words(self, values: Values, adding: bool) -> UInt64Array:
         """Check values against what the file holds."""
         words = FingerprintIndex(radius=0, bits=self.bits)._words(values)
-        made_by = f"{values.scheme} of {values.features}" if isinstance(values, Fingerprints) else "arrays"
+        made_by = "arrays"
+        if isinstance(values, Fingerprints):  # in words that are the same in every process
+            features = values.features.to_dict() if hasattr(values.features, "to_dict") else values.features
+            made_by = f"{values.scheme} of {features}"
         if adding and not len(self):
             self._chunks.header["made_by"] = made_by
         known = self._chunks.header["made_by"]
