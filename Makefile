@@ -35,7 +35,7 @@ test-all: test
 
 bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	$(BIN)/python benchmarks/end_to_end.py
+	OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python benchmarks/end_to_end.py
 
 # Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 8 GB).
 bench-hamming: install
