@@ -199,6 +199,8 @@ def measure(n: int) -> str:
     said.append(
         f"than Manku's tables with bisection {manku / ours:.1f} times, PSM_A than these {manku / exact['PSM_A, 23 probes']:.1f} times"
     )
+    ratios = [max(float(r[3]) / float(r[4]), float(r[4]) / float(r[3])) for r in rows if r[4]]
+    said.append(f"the model is within a factor of {max(ratios):.1f}, half of the time of {np.median(ratios):.1f}")
     text.append("; ".join(said) + ".\n")
     text.append(
         f"On disk, a batch of {min(n // 10, 1_000_000):,} queries against the file, 1 GB of memory for the pieces of the file:\n"

@@ -65,8 +65,10 @@ class Costs:
     source: str = field(default="defaults", compare=False)
 
     def at(self, constant: str, n: float) -> float:
-        """Return ``probe``, ``lookup`` or ``gather`` for n stored fingerprints."""
-        return float(np.interp(log2(max(n, 1.0)), np.log2(self.sizes), getattr(self, constant)))
+        """Return ``probe``, ``lookup`` or ``gather`` for n stored fingerprints; beyond the last size they go on rising."""
+        place, sizes, values = log2(max(n, 1.0)), np.log2(self.sizes), getattr(self, constant)
+        beyond = max(0.0, place - float(sizes[-1])) * max(0.0, values[-1] - values[-2]) / float(sizes[-1] - sizes[-2])
+        return float(np.interp(place, sizes, values)) + beyond
 
 
 def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> float:
@@ -106,7 +108,7 @@ def manku_query(
     """
     every = comb(blocks, lead)
     searched = every if tables is None else tables
-    found = log2(max(n, 2.0)) * costs.step if binary else costs.at("lookup", n)
+    found = log2(max(n, 2.0)) * costs.step if binary else costs.at("lookup", n * every)
     checked = block_candidates(n, bits, blocks, lead) / every * costs.at("gather", n)
     return searched * (costs.key + found + checked)
 
