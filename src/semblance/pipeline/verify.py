@@ -98,7 +98,8 @@ def _assignments(
     for i, band in enumerate(candidates.bucket_bands.tolist()):
         members = candidates.bucket_members[candidates.bucket_offsets[i] : candidates.bucket_offsets[i + 1]]
         large.setdefault(int(group_of_row[members[0]]), []).append((members, band))
-    for g in range(n_groups):
+    total = np.bincount(np.cumsum(np.diff(group, prepend=group[0]) > 0), weights, n_groups)
+    for g in np.argsort(-total, kind="stable").tolist():  # the largest first: a thread that begins it last would end last
         pairs = by_pair[pair_bounds[g] : pair_bounds[g + 1]]
         yield (
             by_group[row_bounds[g] : row_bounds[g + 1]],
