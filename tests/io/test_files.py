@@ -330,41 +330,6 @@ def test_annotation_columns_must_be_free(tmp_path):
     assert not (tmp_path / "x.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", ["in.parquet", "in.jsonl.gz", "in.jsonl.zst"])
-def test_damaged_files(tmp_path, name):
-    (tmp_path / name).write_bytes(b"not what it says")
-    with pytest.raises(sb.InputDataError, match=name):
-        sb.dedup(tmp_path / name)
-
-
-def test_cut_short_gzip(tmp_path):
-    data = gzip.compress(b"".join(lines(ROWS * 100)))
-    (tmp_path / "in.jsonl.gz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(sb.InputDataError, match="damaged or cut short"):
-        sb.dedup(tmp_path / "in.jsonl.gz")
-
-
-def test_gzip_of_several_members(tmp_path):
-    (tmp_path / "in.jsonl.gz").write_bytes(b"".join(gzip.compress(line) for line in lines(ROWS)))
-    assert len(sb.dedup(tmp_path / "in.jsonl.gz")) == 4
-
-
-def test_missing_and_unknown_inputs(tmp_path):
-    for path, message in (
-        ("none.jsonl", "no file of that name"),
-        ("*.jsonl", "no file matches"),
-        (".", "no file with a known"),
-    ):
-        with pytest.raises(sb.InputDataError, match=message):
-            sb.dedup(str(tmp_path / path))
-    (tmp_path / "data.xyz").write_text("x")
-    with pytest.raises(sb.InputDataError, match="tells no format"):
-        sb.dedup(str(tmp_path / "data.xyz"))
-    source = write(tmp_path / "in.jsonl", lines(ROWS))
-    with pytest.raises(sb.InputDataError, match="given twice"):
-        sb.dedup([source, source])
-
-
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_empty_inputs(tmp_path, suffix):
     path = tmp_path / f"in.{suffix}"
