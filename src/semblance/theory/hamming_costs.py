@@ -66,9 +66,10 @@ class Costs:
 
     def at(self, constant: str, n: float) -> float:
         """Return ``probe``, ``lookup`` or ``gather`` for n stored fingerprints; beyond the last size they go on rising."""
-        place, sizes, values = log2(max(n, 1.0)), np.log2(self.sizes), getattr(self, constant)
-        beyond = max(0.0, place - float(sizes[-1])) * max(0.0, values[-1] - values[-2]) / float(sizes[-1] - sizes[-2])
-        return float(np.interp(place, sizes, values)) + beyond
+        values: tuple[float, ...] = getattr(self, constant)
+        place, sizes = log2(max(n, 1.0)), [log2(size) for size in self.sizes]
+        rise = max(0.0, values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
+        return float(np.interp(place, sizes, values)) + rise * max(0.0, place - sizes[-1])
 
 
 def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> float:
