@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..kernels.folding import find_invalid
 from ..kernels.shingling import gather_rows
 from ..values import Int64Array
 
-CHUNK_ROWS = 2048
+CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,5 +168,8 @@ def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
     if not isinstance(data, Iterable):
         raise InputDataError(f"texts must be a list of str or a column; {type(data).__name__} was given")
     items = data if isinstance(data, (list, tuple)) else list(data)
-    starts = range(0, len(items), CHUNK_ROWS)
-    return [from_strings(items[start : start + CHUNK_ROWS], start, encoding_errors) for start in starts]
+    # Few at a time: what Arrow needs beside a column while it is made is as large as the column.
+    lengths = np.fromiter((len(item) if isinstance(item, (str, bytes)) else 0 for item in items), np.int64, len(items))
+    chunk = (np.cumsum(lengths) // CHUNK_CHARACTERS) + (np.arange(len(items)) // CHUNK_ROWS)
+    bounds = [*np.flatnonzero(np.diff(chunk, prepend=-1)).tolist(), len(items)]
+    return [from_strings(items[start:end], start, encoding_errors) for start, end in pairwise(bounds)]
