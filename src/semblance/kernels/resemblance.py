@@ -15,27 +15,37 @@ _ONE = np.uint64(1)
 
 
 @compiled
-def number_values(values, begin, table, table_numbers, used, out):
+def number_values(values, begin, table, table_numbers, after, used, out):
     """Number ``values[begin:]`` by first appearance until done or the table is half full; return (position, used).
 
-    ``table`` (uint64, a power of two long, zeros when empty) holds the values met, ``table_numbers`` their numbers.
+    ``table`` (uint64, a power of two long, zeros when empty) holds the values met, ``table_numbers`` their numbers. What
+    followed a value where it was met last mostly follows it again, in near-duplicates: it is looked at before the table.
+    ``after`` (int32, half as long as the table) holds for each number the place in ``values`` that follows its last one, or 0.
     """
     mask = np.uint64(len(table) - 1)
     limit = len(table) // 2
+    expected = 0
     for i in range(begin, len(values)):
         value = values[i]
-        if value == _ZERO:
-            value = K0
-        place = np.int64(value & mask)
-        while table[place] != value and table[place] != _ZERO:
-            place = np.int64(np.uint64(place + 1) & mask)
-        if table[place] == _ZERO:
-            if used == limit:
-                return i, used
-            table[place] = value
-            table_numbers[place] = used
-            used += 1
-        out[i] = table_numbers[place]
+        if 0 < expected < i and values[expected] == value:
+            number = out[expected]
+            expected += 1
+        else:
+            if value == _ZERO:
+                value = K0
+            place = np.int64(value & mask)
+            while table[place] != value and table[place] != _ZERO:
+                place = np.int64(np.uint64(place + 1) & mask)
+            if table[place] == _ZERO:
+                if used == limit:
+                    return i, used
+                table[place] = value
+                table_numbers[place] = used
+                used += 1
+            number = table_numbers[place]
+            expected = after[number]
+        after[number] = i + 1
+        out[i] = number
     return len(values), used
 
 

@@ -38,16 +38,19 @@ class RowSets:
     def from_pieces(cls, pieces: Iterable[tuple[UInt64Array, Int64Array]], slots: int = 0) -> RowSets:
         """Do the same for rows that come in several pieces, of which only one need be in memory at a time."""
         table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
+        after = np.zeros(1 << 11, np.int32)
         packed: list[tuple[Any, ...]] = []
         for values, offsets in pieces:
             numbers = scratch("numbers", len(values), np.int32)[: len(values)]
             done = 0
+            after[:used] = 0
             while done < len(values):
-                done, used = kernel.number_values(values, done, table, numbers_in_table, used, numbers)
+                done, used = kernel.number_values(values, done, table, numbers_in_table, after, used, numbers)
                 if done < len(values):
                     larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
                     kernel.move_table(table, numbers_in_table, *larger)
                     table, numbers_in_table = larger
+                    after = np.concatenate([after, np.zeros(3 * len(after), np.int32)])
             packed.append(_pack(numbers, offsets, used))
         if not packed:
             return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64), slots)
