@@ -175,12 +175,12 @@ def shingle_rows(
 
 
 @compiled
-def gather_rows(data, offsets, rows, out_offsets, out):
-    """Copy the bytes of some rows into ``out``, one after another."""
+def gather_rows(data, offsets, rows, begins, out):
+    """Copy the bytes of some rows to the places in ``out`` where each is to begin."""
     for i in range(len(rows)):
         source = offsets[rows[i]]
-        target = out_offsets[i]
-        length = out_offsets[i + 1] - target
+        target = begins[i]
+        length = offsets[rows[i] + 1] - source
         position = 0
         while position + 8 <= length:
             store64(out, target + position, load64(data, source + position))

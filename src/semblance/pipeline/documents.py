@@ -14,8 +14,9 @@ from ..errors import InputDataError
 from ..io.sources import Batch, Columns
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
+from ..kernels.shingling import gather_rows
 from ..text.html import extract_texts
-from ..text.texts import Texts, concatenate
+from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .columns import Ids, collect_ids, collect_order, group_codes
 from .settings import Settings
@@ -78,18 +79,17 @@ class Documents:
 
     def texts(self, rows: Int64Array) -> Texts:
         """Copy the texts of some rows together, in the order given."""
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[rows])])
+        data = np.empty(offsets[-1], np.uint8)
         chunk = np.searchsorted(self.chunk_starts, rows, side="right") - 1
         by_chunk = np.argsort(chunk, kind="stable")
-        parts, bounds = [], np.flatnonzero(np.diff(chunk[by_chunk], prepend=-1))
+        bounds = np.flatnonzero(np.diff(chunk[by_chunk], prepend=-1))
         for begin, end in zip(bounds, np.append(bounds[1:], len(rows)), strict=True):
-            number = chunk[by_chunk[begin]]
-            parts.append(self.chunks[number].take(rows[by_chunk[begin:end]] - self.chunk_starts[number]))
-        gathered = concatenate(parts)
-        if np.array_equal(by_chunk, np.arange(len(rows))):
-            return gathered
-        back = np.empty(len(rows), np.int64)
-        back[by_chunk] = np.arange(len(rows))
-        return gathered.take(back)
+            places = by_chunk[begin:end]
+            number = chunk[places[0]]
+            texts = self.chunks[number]
+            gather_rows(texts.data, texts.offsets, rows[places] - self.chunk_starts[number], offsets[places], data)
+        return Texts(data, offsets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..kernels.folding import find_invalid
-from ..kernels.shingling import gather_rows
 from ..values import Int64Array
 
 CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
@@ -44,15 +43,6 @@ class Texts:
     def row(self, row: int) -> bytes:
         """Return the bytes of one text."""
         return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
-
-    def take(self, rows: Int64Array) -> Texts:
-        """Copy some rows, in the order given."""
-        sizes = self.offsets[rows + 1] - self.offsets[rows]
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        data = np.empty(offsets[-1], np.uint8)
-        gather_rows(self.data, self.offsets, rows, offsets, data)
-        return Texts(data, offsets)
 
     def find_invalid(self) -> tuple[int, int] | None:
         """Return (row, byte offset in it) of the first byte that is not valid UTF-8, or None."""
