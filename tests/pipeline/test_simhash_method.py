@@ -112,3 +112,13 @@ def test_documents_of_one_fingerprint_are_not_paired_all_with_all(rng):
     result = sb.dedup(texts, method="simhash", width=1, threshold=0.9)
     assert result.keep.sum() == 1
     assert result.summary.candidate_pairs < 10 * len(texts)
+
+
+def test_a_limit_counts_no_pairs_of_reference_documents(rng):
+    """Reference documents that are all alike must not use the limit up."""
+    reference = templates(rng, 60)
+    texts = corpus(rng, 8)
+    settings = {"method": "simhash", "width": 1, "radius": 6, "threshold": 0.9}
+    every = sb.pairs(texts, against=reference, **settings)
+    assert 8 < len(every) < 50
+    assert sb.pairs(texts, against=reference, max_pairs=50, **settings).equals(every)

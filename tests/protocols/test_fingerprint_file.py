@@ -177,6 +177,11 @@ def test_one_writer_at_a_time(rng, tmp_path):
     assert one.append(words[:20]) == 0
     assert two.append(words[20:]) == 20  # sees what the other appended
     assert len(sb.FingerprintFile(path)) == 60
+    late, other = sb.FingerprintFile(tmp_path / "new.fps"), sb.FingerprintFile(tmp_path / "new.fps", bits=128)
+    other.append(np.zeros((3, 2), np.uint64))
+    with pytest.raises(sb.InputDataError, match="128 bits by now"):
+        late.append(words)
+    assert len(sb.FingerprintFile(tmp_path / "new.fps", bits=128)) == 3
     with path.open("r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(sb.OutputError, match="another process"):

@@ -150,6 +150,8 @@ def test_assignment_to_clusters_of_a_stream():
     assert index.assign(words[:3]).tolist() == [0, 0, 2]
     assert index.assign(words[3:]).tolist() == [2, 0, 5]
     assert len(index) == 6
+    index.add(np.array([0xABCD_0000], np.uint64))  # founds a cluster of its own, in between
+    assert index.assign(np.array([0xABCD_0001, 0xFF02, 1], np.uint64)).tolist() == [6, 2, 0]
 
 
 @pytest.mark.parametrize("begun_with", [0, 40])

@@ -137,8 +137,12 @@ class ChunkedFile:
                     stream.write(MAGIC + struct.pack("<II", VERSION, len(header)) + header)
                     self._end = stream.tell()
                 else:  # others may have appended since
-                    self.chunks = []
+                    bits, self.chunks = self.header["bits"], []
                     self._scan_stream(stream)
+                    if self.header["bits"] != bits:
+                        raise InputDataError(
+                            f"{self.path}: holds fingerprints of {self.header['bits']} bits by now; these have {bits}"
+                        )
                 first_row = self.n_rows
                 stream.truncate(self._end)
                 stream.seek(self._end)

@@ -102,11 +102,12 @@ class SimHashMethod:
         """
         words = keys if len(groups) == 0 or (groups == groups[0]).all() else np.column_stack([keys, groups])
         order, bounds = equal_rows(words)
-        left, right, _, _ = near_pairs(words[order[bounds[:-1]]], self.bits, self.radius, limit=max_pairs, threads=threads)
+        limit = None if n_reference else max_pairs  # pairs of reference documents do not count
+        left, right, _, _ = near_pairs(words[order[bounds[:-1]]], self.bits, self.radius, limit=limit, threads=threads)
         buckets: list[Int64Array] = []
         cut = False
         if every_pair:
-            at_most = None if max_pairs is None or n_reference else max_pairs + 1
+            at_most = None if limit is None else limit + 1
             left, right, _ = spread_pairs(order, bounds, left, right, at_most)
         elif not self.exact:
             left, right = _first_pairs(order, bounds, left, right)

@@ -178,9 +178,10 @@ class HammingIndex(FingerprintIndex):
             For each the row of the founder of its cluster; its own row if it founds one. Ties go to the earlier row.
         """
         words, first_row = self._words(values), len(self)
-        if first_row and self._distinct is None:
-            self._founders.append(np.arange(first_row))
-            self._note_distinct(self._stored, np.arange(first_row))
+        clustered = len(self._founders)
+        if clustered < first_row:  # rows that were only added found clusters of their own
+            self._founders.append(np.arange(clustered, first_row))
+            self._note_distinct(self._stored[clustered:], np.arange(clustered, first_row))
         order, bounds = equal_rows(words)
         firsts = order[bounds[:-1]]  # of each set of equal ones; the others are nearest to it
         left, right, distance, _ = near_pairs(words[firsts], self.bits or 64, self.radius)
