@@ -169,7 +169,7 @@ def candidates() -> str:
     from semblance.search.banding import find_candidates
 
     rows = []
-    for n, bands in ((1_000_000, 16), (4_000_000, 4)):
+    for n, bands in ((1_000_000, 16), (10_000_000, 4)):
         keys = rng.integers(0, 1 << 63, (n, bands), dtype=np.uint64)
         twins = rng.permutation(n)[: n // 10].reshape(-1, 2)
         keys[twins[:, 1], : bands // 2] = keys[twins[:, 0], : bands // 2]
