@@ -26,6 +26,7 @@ _HOMES = {
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
+    "IndexFormatError": "errors",
     "InputDataError": "errors",
     "Kept": "pipeline.keep",
     "MinHash": "sketches.minhash",
@@ -86,7 +87,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import theory
-    from .errors import IncompatibleSketchError, InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
+    from .errors import IncompatibleSketchError, IndexFormatError, InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
     from .io.sketch_files import load, save
     from .pipeline.deduplicate import dedup
     from .pipeline.keep import Kept, keep

@@ -4,6 +4,7 @@ SemblanceError
 ├── ParameterError           a parameter breaks a rule (also a ValueError)
 ├── IncompatibleSketchError  two sketches were made with different parameters (also a ValueError)
 ├── InputDataError           a file, row or column is not as expected (also a ValueError)
+├── IndexFormatError         a file of an index or a work folder is foreign, newer than this version, or damaged
 ├── OutputError              an output exists already or cannot be written (also an OSError)
 └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 """
@@ -23,6 +24,10 @@ class IncompatibleSketchError(SemblanceError, ValueError):
 
 class InputDataError(SemblanceError, ValueError):
     """Input data is not as expected; the message names the file and the row."""
+
+
+class IndexFormatError(SemblanceError, ValueError):
+    """A file of an index or of a work folder is not ours, of a newer version, or damaged; the message names it."""
 
 
 class OutputError(SemblanceError, OSError):

@@ -1,0 +1,167 @@
+"""A file of named arrays, each with a checksum of its own: the parts of long jobs and of lasting indexes. No pickle.
+
+Layout, little endian: the 8 bytes ``SEMBLARR``; uint32 format version (1); uint32 CRC-32 of the header; uint64 length of the
+header; the header, JSON in UTF-8; then the arrays, each at a multiple of 64 bytes. The header holds ``meta`` (whatever the
+writer wants to say) and ``arrays``: for each its name, dtype, shape, offset from the start of the file, and CRC-32.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import IndexFormatError
+from .formats import atomic_file
+
+MAGIC, VERSION = b"SEMBLARR", 1
+_HEAD = struct.Struct("<8sIIQ")
+_ALIGN = 64
+_BLOCK = 1 << 20
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // _ALIGN) * _ALIGN
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder last beyond a loss of power."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any] | None = None) -> None:
+    """Write arrays to a file that gets its name only when all is on the disk.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written; nothing half written is left.
+    """
+    plain = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
+    sizes = np.cumsum([0, *(_aligned(a.nbytes) for a in plain.values())]).tolist()
+    entries = [
+        [name, a.dtype.str, list(a.shape), offset, crc32(a.reshape(-1).view(np.uint8))]
+        for (name, a), offset in zip(plain.items(), sizes, strict=False)
+    ]
+    # Offsets count from the end of the header, so that its length does not depend on them.
+    header = json.dumps({"meta": meta or {}, "arrays": entries}).encode()
+    header += b" " * (_aligned(_HEAD.size + len(header)) - _HEAD.size - len(header))
+    with atomic_file(path) as stream:
+        stream.write(_HEAD.pack(MAGIC, VERSION, crc32(header), len(header)) + header)
+        for a in plain.values():
+            stream.write(a.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+            stream.write(bytes(_aligned(a.nbytes) - a.nbytes))
+    sync_folder(path.parent)
+
+
+class ArrayFile(Mapping[str, NDArray[Any]]):
+    """The arrays of one file; each is read, and held against its checksum, when it is asked for.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    IndexFormatError
+        If the file is of another kind, of a newer version, cut short, or its header is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as stream:
+                size = os.fstat(stream.fileno()).st_size
+                head = stream.read(_HEAD.size)
+                if head[:8] != MAGIC[: len(head)] or len(head) < 8:
+                    raise IndexFormatError(f"{path}: not a file of arrays of semblance")
+                if len(head) < _HEAD.size:
+                    raise IndexFormatError(f"{path}: cut short")
+                _, version, crc, length = _HEAD.unpack(head)
+                if version > VERSION:
+                    raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here")
+                header = stream.read(min(length, size))
+        except OSError as error:
+            raise IndexFormatError(f"{path}: cannot be read: {error.strerror}") from None
+        if version < 1 or len(header) < length or crc32(header) != crc:
+            raise IndexFormatError(f"{path}: damaged: its header does not fit its checksum")
+        described = json.loads(header)
+        self.meta: dict[str, Any] = described["meta"]
+        self._begin = _HEAD.size + length
+        self._entries = {name: (np.dtype(dtype), tuple(shape), offset, crc) for name, dtype, shape, offset, crc in
+                         described["arrays"]}  # fmt: skip
+        end = max((offset + self._bytes(name) for name, (_, _, offset, _) in self._entries.items()), default=0)
+        if self._begin + end > size:
+            raise IndexFormatError(f"{path}: cut short: {size:,} bytes of {self._begin + end:,}")
+
+    def _bytes(self, name: str) -> int:
+        dtype, shape, _, _ = self._entries[name]
+        return int(dtype.itemsize * np.prod(shape, dtype=np.int64))
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        """Return the number of arrays."""
+        return len(self._entries)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(self._bytes(name) for name in self._entries)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Read one array.
+
+        Raises
+        ------
+        IndexFormatError
+            If its bytes do not fit its checksum.
+        """
+        dtype, shape, offset, crc = self._entries[name]
+        out = np.empty(shape, dtype)
+        flat = out.reshape(-1).view(np.uint8)
+        with self.path.open("rb", buffering=0) as stream:
+            stream.seek(self._begin + offset)
+            done = 0
+            while done < len(flat) and (count := stream.readinto(flat[done:])):  # type: ignore[arg-type]
+                done += count
+        if done < len(flat) or crc32(flat) != crc:
+            raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
+        return out
+
+    def map(self, name: str) -> NDArray[Any]:
+        """Return one array without reading it: its pages come when they are touched, unchecked."""
+        dtype, shape, offset, _ = self._entries[name]
+        if not self._bytes(name):
+            return np.empty(shape, dtype)
+        return np.memmap(self.path, dtype, "r", self._begin + offset, shape)
+
+    def check(self) -> None:
+        """Read every array, a block at a time.
+
+        Raises
+        ------
+        IndexFormatError
+            If one does not fit its checksum.
+        """
+        with self.path.open("rb", buffering=0) as stream:
+            for name, (_, _, offset, wanted) in self._entries.items():
+                stream.seek(self._begin + offset)
+                left, crc = self._bytes(name), 0
+                while left and (block := stream.read(min(left, _BLOCK))):
+                    crc, left = crc32(block, crc), left - len(block)
+                if left or crc != wanted:
+                    raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
