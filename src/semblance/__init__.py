@@ -87,7 +87,15 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import theory
-    from .errors import IncompatibleSketchError, IndexFormatError, InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
+    from .errors import (
+        IncompatibleSketchError,
+        IndexFormatError,
+        InputDataError,
+        MissingExtraError,
+        OutputError,
+        ParameterError,
+        SemblanceError,
+    )
     from .io.sketch_files import load, save
     from .pipeline.deduplicate import dedup
     from .pipeline.keep import Kept, keep

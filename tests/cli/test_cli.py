@@ -166,7 +166,7 @@ def test_every_default_is_that_of_the_settings(command):
             assert parameter.name in defaults, f"{parameter.name} is no setting"
             assert parameter.get_default(click.Context(command)) == defaults[parameter.name], parameter.name
     missing = set(defaults) - {p.name for p in command.params}
-    assert missing <= {"tokenizer", "max_bucket", "max_pairs", "keep", "empty", "annotate"}
+    assert missing <= {"tokenizer", "max_bucket", "max_pairs", "keep", "empty", "annotate", "work", "resume"}
 
 
 def test_plan_has_the_parameters_of_the_function():

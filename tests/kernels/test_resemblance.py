@@ -1,5 +1,7 @@
 """Exact verification and the walk equal set arithmetic."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from conftest import JIT_OFF
@@ -9,9 +11,8 @@ from naive import walk as naive
 
 import semblance as sb
 from semblance.pipeline import keep as keep_module
-from semblance.pipeline.keep import walk_group
+from semblance.pipeline.keep import NO_PAIRS, Buckets, Scored, Walk
 from semblance.pipeline.sets import RowSets
-from semblance.pipeline.verify import Buckets, Group
 
 small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
 
@@ -104,25 +105,30 @@ def test_keep_equals_twin(n, raw):
     assert kept.keeper.tolist() == naive.keep(n, pairs)
 
 
-def bucket_group(sets, members):
-    """A group whose rows share one large bucket, in the order of their numbers, and no ready pair."""
+def walk_bucket(sets, members, threshold, n_reference, cuts=()):
+    """Walk rows that share one large bucket, in the order of their numbers, without ready pairs, cut into slices."""
     n = len(sets)
-    values, offsets = arrays(sets)
-    packed = RowSets.from_values(np.array(values, np.uint64), offsets)
     member = np.zeros(n, np.int64)
     member[members] = 1
     buckets = Buckets(
         np.array([0, len(members)]), np.concatenate([[0], np.cumsum(member)]), np.zeros(len(members), np.int64),
         np.arange(len(members)),
     )  # fmt: skip
-    none = np.empty(0, np.int64)
-    return Group(np.arange(n), none, none, np.empty(0), packed, buckets, 0)
+    walk = Walk(n, n_reference, threshold, buckets)
+    for begin, end in pairwise(sorted({0, n, *cuts})):
+        left, right = walk.outside(begin, end)
+        score = np.array([naive.resemblance(sets[a], sets[b]) for a, b in zip(left, right, strict=True)])
+        enough = score >= threshold
+        values, offsets = arrays(sets[begin:end])
+        packed = RowSets.from_values(np.array(values, np.uint64), offsets)
+        walk.advance(begin, end, NO_PAIRS, packed, Scored(left[enough], right[enough], score[enough]))
+    return walk.finish()
 
 
 @settings(max_examples=15 if JIT_OFF else 150)
 @given(st.lists(st.frozensets(st.integers(0, 12), min_size=1, max_size=8), min_size=1, max_size=12))
 def test_walk_over_a_large_bucket_equals_twin(sets):
-    walked = walk_group(bucket_group(sets, list(range(len(sets)))), 0.5, 0)
+    walked = walk_bucket(sets, list(range(len(sets))), 0.5, 0)
     assert walked.keeper.tolist() == naive.keep(len(sets), naive.all_pairs(sets, 0.5))
     assert walked.skipped.sum() == 0
     for a, b, r in zip(walked.left, walked.right, walked.found, strict=True):
@@ -133,7 +139,7 @@ def test_crowded_bucket_counts_what_it_skips(monkeypatch):
     monkeypatch.setattr(keep_module, "COMPARE_ALL", 4)
     monkeypatch.setattr(keep_module, "COMPARE_NEAREST", 1)
     sets = [frozenset(range(10 * i, 10 * i + 10)) for i in range(9)] + [frozenset(range(70, 80)), frozenset(range(9))]
-    walked = walk_group(bucket_group(sets, list(range(11))), 0.5, 0)
+    walked = walk_bucket(sets, list(range(11)), 0.5, 0)
     assert walked.keeper.tolist()[:9] == list(range(9)), "documents that resemble nothing stay"
     assert walked.keeper[9] == 9, "the nearest kept place is 8; 7 was skipped, and that is counted"
     assert walked.skipped[:, 0].tolist() == [0, 0, 0, 0, 0, 4, 5, 6, 7, 8, 9]
@@ -142,6 +148,23 @@ def test_crowded_bucket_counts_what_it_skips(monkeypatch):
 
 def test_reference_rows_are_kept_and_not_compared_with_each_other():
     sets = [frozenset(range(5))] * 4
-    walked = walk_group(bucket_group(sets, [0, 1, 2, 3]), 0.5, 2)
+    walked = walk_bucket(sets, [0, 1, 2, 3], 0.5, 2)
     assert walked.keeper.tolist() == [0, 1, 0, 0]
     assert sorted(zip(walked.left.tolist(), walked.right.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("compare_all", [2, 1024])
+def test_slices_decide_as_the_whole(rng, monkeypatch, compare_all):
+    """A group cut into slices, of which one is there at a time: the same keepers, pairs and counts."""
+    monkeypatch.setattr(keep_module, "COMPARE_ALL", compare_all)
+    monkeypatch.setattr(keep_module, "COMPARE_NEAREST", 1)
+    for _ in range(5 if JIT_OFF else 40):
+        n = int(rng.integers(2, 25))
+        sets = [frozenset(rng.choice(14, int(rng.integers(1, 9)), replace=False).tolist()) for _ in range(n)]
+        members = np.flatnonzero(rng.random(n) < 0.8).tolist() or [0]
+        n_reference = int(rng.integers(0, 3))
+        whole = walk_bucket(sets, members, 0.5, n_reference)
+        cut = walk_bucket(sets, members, 0.5, n_reference, rng.choice(n, 3).tolist())
+        for name in ("keeper", "resemblance", "left", "right", "found", "skipped"):
+            assert getattr(whole, name).tolist() == getattr(cut, name).tolist(), name
+        assert whole.n_compared == cut.n_compared

@@ -26,6 +26,7 @@ from . import options
 @options.shingling
 @options.planning
 @options.running
+@options.pausing
 def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, against: tuple[str, ...], quiet: bool, as_json: bool,
     **settings: Any,
@@ -40,6 +41,7 @@ def dedup(
       semblance dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
       semblance dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
       semblance dedup notes/ --glob '*.md' --format txt --keep longest
+      semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
       zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
     """
     from ..io.formats import check_output

@@ -73,8 +73,18 @@ running = apply(
     seed,
     click.option("--threads", type=click.IntRange(1), default=None,
                  help="The result does not depend on it.  [default: all processors]"),
+    click.option("--memory", default=None, metavar="SIZE",
+                 help="Most that the whole process may use, such as 4GB. The result does not depend on it.  "
+                 "[default: 60 % of what is free]"),
     click.option("--quiet", is_flag=True, help="No progress, no notes."),
     as_json,
+)  # fmt: skip
+
+pausing = apply(
+    click.option("--work", default=None, metavar="DIR",
+                 help="Folder for what a long job knows, so that it can go on after a crash; emptied in the end.  "
+                 "[default: a temporary one, where the memory does not suffice]"),
+    click.option("--resume", is_flag=True, help="Go on with the job that --work holds."),
 )  # fmt: skip
 
 writing = apply(

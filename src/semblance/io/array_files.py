@@ -31,6 +31,10 @@ def _aligned(offset: int) -> int:
     return -(-offset // _ALIGN) * _ALIGN
 
 
+def _raw(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder last beyond a loss of power."""
     folder = os.open(path, os.O_RDONLY)
@@ -51,7 +55,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], meta: dict[str,
     plain = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
     sizes = np.cumsum([0, *(_aligned(a.nbytes) for a in plain.values())]).tolist()
     entries = [
-        [name, a.dtype.str, list(a.shape), offset, crc32(a.reshape(-1).view(np.uint8))]
+        [name, a.dtype.str, list(a.shape), offset, crc32(_raw(a))]
         for (name, a), offset in zip(plain.items(), sizes, strict=False)
     ]
     # Offsets count from the end of the header, so that its length does not depend on them.
@@ -60,7 +64,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], meta: dict[str,
     with atomic_file(path) as stream:
         stream.write(_HEAD.pack(MAGIC, VERSION, crc32(header), len(header)) + header)
         for a in plain.values():
-            stream.write(a.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+            stream.write(_raw(a))
             stream.write(bytes(_aligned(a.nbytes) - a.nbytes))
     sync_folder(path.parent)
 
@@ -117,6 +121,10 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         """Return the number of arrays."""
         return len(self._entries)
 
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an array of that name, without reading it."""
+        return name in self._entries
+
     @property
     def n_bytes(self) -> int:
         """Bytes of all arrays."""
@@ -138,7 +146,7 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
             done = 0
             while done < len(flat) and (count := stream.readinto(flat[done:])):  # type: ignore[arg-type]
                 done += count
-        if done < len(flat) or crc32(flat) != crc:
+        if done < len(flat) or crc32(flat.data) != crc:
             raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
         return out
 

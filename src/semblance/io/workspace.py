@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError
@@ -61,7 +60,7 @@ class Workspace:
     """
 
     def __init__(
-        self, limit: int, folder: str | Path | None = None, job: dict[str, Any] | None = None, resume: bool = False
+        self, limit: int, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None, resume: bool = False
     ) -> None:
         self._limit = limit
         self._held: dict[str, Arrays] = {}

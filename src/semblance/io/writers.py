@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +22,7 @@ from .sources import Record
 
 PROVENANCE = "_semblance.json"
 _RECORDS = 4096
+_ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 
 def format_of(output: Path) -> str:
@@ -85,6 +86,9 @@ def _write_records(stream: BinaryIO, form: str, records: Iterable[Record], names
     stream.write(buffer.getvalue().encode("utf-8", "replace"))
 
 
+Added = Callable[[int, int], pa.Table]
+
+
 class Selection:
     """The rows of one source that are to be written, and what is added to them.
 
@@ -93,11 +97,11 @@ class Selection:
     source : Source
     mask : ndarray of bool, shape (n_rows,)
         Rows to write.
-    added : pyarrow.Table or None
-        Columns to append, a row for each row of the source.
+    added : callable, optional
+        From rows of the source, the first and the one after the last, to an Arrow table of columns to append to them.
     """
 
-    def __init__(self, source: Any, mask: NDArray[np.bool_], added: pa.Table | None) -> None:
+    def __init__(self, source: Any, mask: NDArray[np.bool_], added: Added | None = None) -> None:
         self.source = source
         self.mask = mask
         self.added = added
@@ -108,8 +112,9 @@ class Selection:
 
     def _additions(self) -> Iterator[Record]:
         assert self.added is not None
-        for batch in self.added.to_batches(_RECORDS):
-            yield from batch.to_pylist()
+        for begin in range(0, len(self.mask), _ADDED):
+            for batch in self.added(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
+                yield from batch.to_pylist()
 
     def lines(self) -> Iterator[bytes]:
         """Yield the rows' own bytes, additions appended."""
@@ -140,8 +145,9 @@ class Selection:
             end = row + len(table)
             self._check(end) if end > len(self.mask) else None
             if self.added is not None:
-                for name in self.added.column_names:
-                    table = table.append_column(name, self.added.column(name).slice(row, len(table)))
+                added = self.added(row, end)
+                for name in added.column_names:
+                    table = table.append_column(name, added.column(name))
             yield table.filter(pa.array(self.mask[row:end]))
             row = end
         self._check(row)
@@ -150,9 +156,14 @@ class Selection:
     def schema(self) -> pa.Schema:
         """The schema of :meth:`tables`."""
         schema = self.source.schema
-        for field in self.added.schema if self.added is not None else ():
+        for field in self.added_schema:
             schema = schema.append(field)
         return schema
+
+    @property
+    def added_schema(self) -> pa.Schema:
+        """The schema of what is added."""
+        return pa.schema([]) if self.added is None else self.added(0, min(1, len(self.mask))).schema
 
 
 def write_rows(output: str | Path, selections: Sequence[Selection], provenance: Record, *, force: bool = False) -> None:
@@ -205,7 +216,7 @@ def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], 
     elif form == "csv" and formats == {"csv"} and len({s.source.header().rstrip() for s in selections}) == 1:
         header = selections[0].source.header()
         if selections[0].added is not None:
-            header = selections[0].source.annotate(header, {n: n for n in selections[0].added.column_names})
+            header = selections[0].source.annotate(header, {n: n for n in selections[0].added_schema.names})
         stream.write(header)
         _write_lines(stream, selections, needs_feed=not header.endswith(b"\n"))
     else:

@@ -1,8 +1,9 @@
 """Band keys, the buckets they form once sorted, and the pairs that share a bucket.
 
-A sorted *entry* is a key whose low ``row_bits`` bits are replaced by the row it belongs to: one array of integers sorts
-faster than keys with an index beside them. Rows whose keys differ only in those bits meet by chance and are told apart
-by verification.
+The keys of a band are divided by their upper ``part_bits`` bits into parts that sort in the cache. A sorted *entry* is what
+follows in the key, its low ``row_bits`` bits replaced by the row it belongs to: one array of integers sorts faster than keys
+with an index beside them. Rows whose keys differ only in the bits left out, the lowest ``row_bits - part_bits``, meet by
+chance and are told apart by verification.
 """
 
 import numpy as np
@@ -28,11 +29,23 @@ def band_keys(slots, groups, bands, rows, out):
 
 
 @compiled
-def make_entries(keys, band, row_bits, out):
-    """Write the entries of one band, unsorted."""
-    mask = (_ONE << row_bits) - _ONE
+def count_parts(keys, band, part_bits, counts):
+    """Count the keys of one band in each part."""
+    shift = np.uint64(63) - part_bits
     for row in range(len(keys)):
-        out[row] = (keys[row, band] & ~mask) | np.uint64(row)
+        counts[np.int64((keys[row, band] >> _ONE) >> shift)] += 1
+
+
+@compiled
+def make_entries(keys, band, row_bits, part_bits, places, out):
+    """Write the entries of one band part by part, unsorted; ``places`` holds where each part begins, and then ends."""
+    mask = (_ONE << row_bits) - _ONE
+    shift = np.uint64(63) - part_bits
+    for row in range(len(keys)):
+        key = keys[row, band]
+        part = np.int64((key >> _ONE) >> shift)
+        out[places[part]] = ((key << part_bits) & ~mask) | np.uint64(row)
+        places[part] += 1
 
 
 @compiled
@@ -72,6 +85,24 @@ def join_components(entries, row_bits, buckets, parents):
 
 
 @compiled
+def join_pairs(left, right, parents):
+    """Link the two rows of each pair; a component's root is its smallest row."""
+    for pair in range(len(left)):
+        a = left[pair]
+        while parents[a] != a:
+            parents[a] = parents[parents[a]]
+            a = parents[a]
+        b = right[pair]
+        while parents[b] != b:
+            parents[b] = parents[parents[b]]
+            b = parents[b]
+        if a < b:
+            parents[b] = a
+        else:
+            parents[a] = b
+
+
+@compiled
 def find_roots(parents):
     """Replace each row's parent by the root of its component. Parents are never larger than their row."""
     for row in range(len(parents)):
@@ -79,21 +110,23 @@ def find_roots(parents):
 
 
 @compiled
-def retire_keys(entries, row_bits, begin, end, band, keys):
+def retire_keys(entries, row_bits, unused_bits, begin, end, band, keys):
     """Give the members of one bucket keys of their own, so that later bands do not take the bucket for a match."""
     mask = (_ONE << row_bits) - _ONE
     for i in range(begin, end):
         row = entries[i] & mask
-        keys[np.int64(row), band] = row << row_bits
+        keys[np.int64(row), band] = row << unused_bits
 
 
 @compiled
-def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right):
+def bucket_pairs(entries, row_bits, unused_bits, buckets, band, keys, first_free, left, right):
     """Write the pairs of all buckets that no earlier band holds; return how many. Without ``left`` they are counted.
 
-    ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other.
+    ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other. Without ``keys`` pairs
+    that earlier bands hold are written too.
     """
     mask = (_ONE << row_bits) - _ONE
+    earlier_bands = band if len(keys) > 0 else 0
     count = 0
     for bucket in range(len(buckets)):
         for i in range(buckets[bucket, 0], buckets[bucket, 1]):
@@ -103,8 +136,8 @@ def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right
                 if b < first_free:
                     continue
                 fresh = True
-                for earlier in range(band):
-                    if (keys[a, earlier] ^ keys[b, earlier]) >> row_bits == 0:
+                for earlier in range(earlier_bands):
+                    if (keys[a, earlier] ^ keys[b, earlier]) >> unused_bits == 0:
                         fresh = False
                         break
                 if fresh:

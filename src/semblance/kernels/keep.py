@@ -5,6 +5,8 @@ compared, when its turn comes, with the documents of the bucket that were kept b
 are few, else with those nearest to it in ``nearby``, an order in which similar sketches stand close together.
 """
 
+import numpy as np
+
 from ._compile import compiled
 from .cosine import dot
 from .resemblance import intersection
@@ -31,17 +33,48 @@ def nearest_kept(kept_places, place, wanted, size, out):
 
 
 @compiled
+def outside_comparisons(
+    begin, end, member_offsets, member_bucket, member_place, bucket_offsets, compare_all, compare_nearest,
+    kept_lists, kept_counts, kept_places, near, rows, others,
+):  # fmt: skip
+    """Write, for each row of a slice, the kept rows before it that large buckets may compare it with; return how many.
+
+    Without ``rows`` they are counted. A row may be there several times.
+    """
+    written = 0
+    for row in range(begin, end):
+        for m in range(member_offsets[row], member_offsets[row + 1]):
+            bucket = member_bucket[m]
+            base = bucket_offsets[bucket]
+            count = kept_counts[bucket]
+            if count <= compare_all:
+                chosen = kept_lists[base : base + count]
+            else:
+                size = bucket_offsets[bucket + 1] - base
+                n_near = nearest_kept(kept_places[base : base + size], member_place[m], compare_nearest, size, near)
+                chosen = near[:n_near]
+            if len(rows) > 0:
+                for c in range(len(chosen)):
+                    rows[written + c] = row
+                    others[written + c] = chosen[c]
+            written += len(chosen)
+    return written
+
+
+@compiled
 def walk(
-    n_reference, pair_offsets, pair_left, pair_resemblance,
+    n_reference, begin, pair_offsets, pair_left, pair_resemblance, outside_offsets, outside_left, outside_resemblance,
     member_offsets, member_bucket, member_place, bucket_offsets, compare_all, compare_nearest,
     sizes, block_offsets, blocks, words, weights, threshold, slots,
     kept_lists, kept_counts, kept_places, seen, near, row, found_left, found_right, found_resemblance,
     keeper, keeper_resemblance, skipped, compared,
 ):  # fmt: skip
-    """Walk the rows from ``row`` on; return (next row, pairs found): the next row is the end, or ``found_*`` is full.
+    """Walk the rows of a slice from ``row`` on; return (next row, pairs found): it is the end, or ``found_*`` is full.
 
-    Rows are sparse bit maps (``block_offsets``, ``blocks``, ``words``) of so many ``sizes``, or, where there are
-    ``weights``, unit vectors with those weights in the columns ``blocks``.
+    The slice begins at ``begin``; for each of its rows ``pair_*`` hold the rows it is known to match, and ``outside_*`` those
+    before ``begin``, ascending, that comparisons in large buckets would match. Rows of the slice are sparse bit maps
+    (``block_offsets``, ``blocks``, ``words``) of so many ``sizes``, or, where there are ``weights``, unit vectors with those
+    weights in the columns ``blocks``.
 
     Arrays of state: ``kept_lists`` and ``kept_places`` (int64, one entry per bucket member; places start at -1),
     ``kept_counts`` (per bucket, zeros), ``seen`` (per row, -1). ``keeper`` receives the row that stands for each row
@@ -49,8 +82,8 @@ def walk(
     of pairs left uncompared and of buckets in which that happened, ``compared`` (per row, zeros) that of pairs compared here.
     """
     n_found = 0
-    n_rows = len(pair_offsets) - 1
-    while row < n_rows:
+    end = begin + len(pair_offsets) - 1
+    while row < end:
         worst = 0
         for m in range(member_offsets[row], member_offsets[row + 1]):
             count = kept_counts[member_bucket[m]]
@@ -59,7 +92,7 @@ def walk(
             return row, n_found
         best = -1
         best_resemblance = -1.0
-        for p in range(pair_offsets[row], pair_offsets[row + 1]):
+        for p in range(pair_offsets[row - begin], pair_offsets[row - begin + 1]):
             other = pair_left[p]
             if keeper[other] == other and (
                 pair_resemblance[p] > best_resemblance or (pair_resemblance[p] == best_resemblance and other < best)
@@ -86,14 +119,23 @@ def walk(
                     continue
                 seen[other] = row
                 compared[row] += 1
-                if len(weights) > 0:
-                    resemblance = dot(row, other, block_offsets, blocks, weights)
+                a = row - begin
+                b = other - begin
+                if b < 0:
+                    first = outside_offsets[a]
+                    last = outside_offsets[a + 1]
+                    p = first + np.searchsorted(outside_left[first:last], other)
+                    if p == last or outside_left[p] != other:
+                        continue
+                    resemblance = outside_resemblance[p]
+                elif len(weights) > 0:
+                    resemblance = dot(a, b, block_offsets, blocks, weights)
                 else:
-                    smaller = min(sizes[row], sizes[other])
-                    larger = max(sizes[row], sizes[other])
+                    smaller = min(sizes[a], sizes[b])
+                    larger = max(sizes[a], sizes[b])
                     if smaller / larger < threshold:
                         continue
-                    common = intersection(row, other, block_offsets, blocks, words)
+                    common = intersection(a, b, block_offsets, blocks, words)
                     resemblance = common / slots if slots > 0 else common / (smaller + larger - common)
                 if resemblance >= threshold:
                     found_left[n_found] = other

@@ -2,171 +2,16 @@
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import ParameterError
-from ..hashing import derive
-from ..io.memory import as_sources
-from ..search.banding import Candidates
-from ..sketches import FastSimilarity
-from ..text.texts import Texts
-from ..values import Int64Array, UInt32Array
-from .documents import PIECE_BYTES, Documents, Progress, read_documents
-from .methods import Comparable
-from .result import DedupResult, Evidence
+from .corpus import Corpus
+from .documents import Progress
+from .result import DedupResult
 from .settings import Settings
-from .verify import Group, verify_groups
 
 
-class Clock:
-    """Seconds spent in each stage."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        """Give the time since the last lap to a stage."""
-        now = time.perf_counter()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
-        self._last = now
-
-
-def peak_memory() -> int:
-    """Largest resident size of this process so far, in bytes."""
-    try:  # the kernel's own high-water mark; ru_maxrss would start from that of the parent process
-        status = Path("/proc/self/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
-    except (OSError, IndexError, ValueError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
-
-
-def keep_order(documents: Documents, policy: str) -> Int64Array:
-    """Return all rows in keep order: reference documents, then by policy, then by input."""
-    n = len(documents)
-    rows = np.arange(n)
-    later = rows >= documents.n_reference
-    if policy == "first":
-        return rows
-    name = policy.partition(":")[0]
-    if name == "last":
-        value = -rows
-    elif name in ("longest", "shortest"):
-        value = documents.sizes if name == "shortest" else -documents.sizes
-    else:
-        assert documents.order_values is not None
-        ranks = documents.order_values
-        value = np.where(ranks < 0, np.iinfo(np.int64).max, ranks if name == "smallest" else -ranks)
-    return np.lexsort((rows, np.where(later, value, rows), later))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Active:
-    """The documents that enter the search: one of each set of equal texts, none empty, in keep order.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n_active,)
-        Their rows among all documents.
-    n_reference : int
-        How many of them, at the front, are reference documents.
-    representative : ndarray of int64, shape (n,)
-        For each document the row that stands for its set of equal texts; its own row where it is alone or empty.
-    """
-
-    rows: Int64Array
-    n_reference: int
-    representative: Int64Array
-
-
-def collapse(documents: Documents, order: Int64Array) -> Active:
-    """Group documents whose bytes are equal; the first in keep order stands for its group."""
-    n = len(documents)
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
-    full = np.flatnonzero(~documents.empty)
-    full = full[np.argsort(rank[full], kind="stable")]
-    digests, groups = documents.digests[full], documents.groups[full]
-    by_text = np.lexsort((groups, digests[:, 1], digests[:, 0]))
-    same = np.zeros(len(full), np.bool_)
-    a, b = by_text[:-1], by_text[1:]
-    same[1:] = (digests[a] == digests[b]).all(1) & (groups[a] == groups[b])
-    leader_place = np.maximum.accumulate(np.where(same, 0, np.arange(len(full))))
-    representative = np.arange(n)
-    representative[full[by_text]] = full[by_text[leader_place]]
-    active = full[representative[full] == full]
-    return Active(active, int((active < documents.n_reference).sum()), representative)
-
-
-class Corpus:
-    """Documents read and sketched, with the ways to compare them: what ``dedup`` and ``pairs`` share."""
-
-    def __init__(self, data: Any, against: Any, settings: Settings, progress: Progress) -> None:
-        self.settings = settings
-        self.progress = progress
-        self.clock = Clock()
-        options = {"glob": settings.glob, "file_format": settings.format}
-        sources = as_sources(data, **options)
-        references = [] if against is None else as_sources(against, **options)
-        self.clock.lap("opening")
-        self.documents = read_documents(sources, references, settings, progress)
-        self.clock.lap("reading and sketching")
-        self.order = keep_order(self.documents, settings.keep)
-        self.active = collapse(self.documents, self.order)
-        self.clock.lap("exact duplicates")
-
-    def candidates(self, *, every_pair: bool, max_pairs: int | None = None) -> Candidates:
-        """Find candidate pairs among the active documents, numbered in keep order."""
-        self.progress("finding candidates", 0)
-        rows = self.active.rows
-        keys, groups = self.documents.keys[rows], self.documents.groups[rows]
-        threads, n_reference = self.settings.n_threads, self.active.n_reference
-        found = self.settings.finder.candidates(keys, groups, n_reference, every_pair, max_pairs, threads)
-        self.clock.lap("candidates")
-        return found
-
-    def load_sets(self, positions: Int64Array) -> Comparable:
-        """Make ready for comparison the texts (or the sketches) of some active documents."""
-        rows = self.active.rows[positions]
-        if self.settings.verify == "sketch":
-            return self.settings.finder.estimable(self.documents.slots[rows], self.documents.keys[rows])
-        return self.settings.finder.comparable(map(self.settings.shingling.hashes, self._texts(rows)))
-
-    def load_signatures(self, positions: Int64Array) -> UInt32Array:
-        """Sketch some active documents anew, with slots that no band was cut from."""
-        scheme = FastSimilarity(permutations=64, seed=int(derive(self.settings.seed, "nearby order", 1)[0]))
-        texts = self._texts(self.active.rows[positions])
-        return np.concatenate([scheme.sign_values(*self.settings.shingling.hashes(piece)) for piece in texts])
-
-    def _texts(self, rows: Int64Array) -> Iterator[Texts]:
-        """Copy the texts of some rows together, a megabyte or a text at a time."""
-        before = np.cumsum(self.documents.sizes[rows])
-        for piece in np.split(rows, np.flatnonzero(np.diff(before // PIECE_BYTES)) + 1):
-            yield self.documents.texts(piece)
-
-    def groups(self, candidates: Candidates) -> list[Group]:
-        """Compare all candidate pairs."""
-        groups = []
-        sizes = self.documents.sizes[self.active.rows]
-        for group in verify_groups(
-            candidates, sizes, self.load_sets, self.load_signatures, self.settings.threshold, self.settings.n_threads
-        ):
-            groups.append(group)
-            self.progress("verifying", group.n_candidates)
-        self.clock.lap("verification")
-        return groups
-
-
-def _no_progress(stage: str, amount: int) -> None:
+def no_progress(stage: str, amount: int) -> None:
     """Report nothing."""
 
 
@@ -202,8 +47,9 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
 
     Notes
     -----
-    Exact: with ``verify="exact"`` every removal rests on a measured resemblance. A pair at the threshold is found with
-    probability ``recall``. The result is the same for any number of threads.
+    Memory: below ``memory``; texts and what is known of them go to a work folder where they need more. Exact: with
+    ``verify="exact"`` every removal rests on a measured resemblance. A pair at the threshold is found with
+    probability ``recall``. The result is the same for any number of threads and any memory.
 
     Examples
     --------
@@ -219,10 +65,6 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
         raise ParameterError("dedup removes nothing unverified: verify must be exact or sketch ('none' is for pairs)")
     if job.max_pairs is not None:
         raise ParameterError("max_pairs is for pairs; dedup compares whatever its buckets hold")
-    corpus = Corpus(data, against, job, progress or _no_progress)
-    found = corpus.candidates(every_pair=False)
-    groups = corpus.groups(found)
-    evidence = Evidence(corpus.documents, corpus.active, corpus.order, groups, job)
-    walked = evidence.walk(job.threshold)
-    corpus.clock.lap("keeping")
-    return DedupResult(evidence, job.threshold, walked, corpus.clock.seconds, peak_memory())
+    corpus = Corpus(data, against, job, progress or no_progress)
+    corpus.find(every_pair=False)
+    return DedupResult(corpus, job.threshold, corpus.judge())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,22 +12,32 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..io.sources import Batch, Columns
+from ..io.workspace import Workspace
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
-from ..kernels.shingling import gather_rows
 from ..text.html import extract_texts
 from ..text.texts import Texts
-from ..values import Int64Array, UInt32Array, UInt64Array
-from .columns import Ids, collect_ids, collect_order, group_codes
+from ..values import Int64Array, UInt64Array
+from .columns import Ids, collect_order, group_codes, id_columns, order_column
+from .held_texts import HeldTexts
+from .memory import Memory
 from .settings import Settings
 
 PIECE_BYTES = 1 << 20
+PART_BYTES = 32 << 20
+PART_TEXT_BYTES = 2 << 30
+STEM, DONE = "documents", "documents-done"
 Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
     """What is known of each document, row after row; reference documents come first.
+
+    What takes room lies in the parts of a workspace, one after the other: ``digests`` (n, 2) of uint64, 128 bits of each
+    text's bytes; ``sizes`` in bytes; ``numbers`` of rows as users count them; ``empty``; ``groups``, of which only equal
+    ones are compared; the search keys, as ``keys`` (n, n_keys) in memory and as ``key-00``, ``key-01``, ... on the disk;
+    ``slots`` for estimates; ids.
 
     Parameters
     ----------
@@ -36,20 +46,14 @@ class Documents:
         Row at which each source starts.
     n_reference : int
         Number of reference documents.
+    n_bytes : int
+        Bytes of text in all documents.
     ids : Ids
-    chunks : list of Texts
-        The texts, in pieces of several rows.
-    chunk_starts : ndarray of int64, shape (n_chunks + 1,)
-    sizes : ndarray of int64, shape (n,)
-        Bytes of each text.
-    empty : ndarray of bool, shape (n,)
-    digests : ndarray of uint64, shape (n, 2)
-        128 bits of each text's bytes.
-    groups : ndarray of uint64, shape (n,)
-        Only documents of equal groups are compared.
-    keys : ndarray of uint64, shape (n, n_keys)
-        Band keys, or fingerprints.
-    slots : ndarray of uint32, shape (n, estimation_slots)
+    workspace : Workspace
+    parts : list of str
+    part_starts : ndarray of int64, shape (n_parts + 1,)
+    held : HeldTexts or None
+        The texts, where they are held in memory.
     order_values : ndarray or None
         What the keep policy orders by, where it names a column.
     """
@@ -57,47 +61,70 @@ class Documents:
     sources: list[Any]
     source_starts: Int64Array
     n_reference: int
+    n_bytes: int
     ids: Ids
-    chunks: list[Texts]
-    chunk_starts: Int64Array
-    sizes: Int64Array
-    empty: NDArray[np.bool_]
-    digests: UInt64Array
-    groups: UInt64Array
-    keys: UInt64Array
-    slots: UInt32Array
+    workspace: Workspace
+    parts: list[str]
+    part_starts: Int64Array
+    held: HeldTexts | None
     order_values: NDArray[Any] | None
 
     def __len__(self) -> int:
         """Return the number of documents, reference documents included."""
-        return len(self.sizes)
+        return int(self.part_starts[-1])
 
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of text in all documents."""
-        return int(self.sizes.sum())
+    def columns(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """Yield (first row, some columns) of part after part."""
+        for part, first in zip(self.parts, self.part_starts.tolist(), strict=False):
+            arrays = self.workspace.get(part)
+            yield first, [arrays[name] for name in names]
 
-    def texts(self, rows: Int64Array) -> Texts:
-        """Copy the texts of some rows together, in the order given."""
-        offsets = np.concatenate([[0], np.cumsum(self.sizes[rows])])
-        data = np.empty(offsets[-1], np.uint8)
-        chunk = np.searchsorted(self.chunk_starts, rows, side="right") - 1
-        by_chunk = np.argsort(chunk, kind="stable")
-        bounds = np.flatnonzero(np.diff(chunk[by_chunk], prepend=-1))
-        for begin, end in zip(bounds, np.append(bounds[1:], len(rows)), strict=True):
-            places = by_chunk[begin:end]
-            number = chunk[places[0]]
-            texts = self.chunks[number]
-            gather_rows(texts.data, texts.offsets, rows[places] - self.chunk_starts[number], offsets[places], data)
-        return Texts(data, offsets)
+    def column(self, name: str) -> NDArray[Any]:
+        """Return one column of all documents."""
+        parts = [arrays[0] for _, arrays in self.columns(name)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def take(self, name: str, rows: Int64Array) -> NDArray[Any]:
+        """Return one column of some documents, in the order given."""
+        if len(self.parts) == 1:
+            taken: NDArray[Any] = self.workspace.get(self.parts[0])[name][rows]
+            return taken
+        order = np.argsort(rows, kind="stable")
+        bounds = np.searchsorted(rows[order], self.part_starts)
+        pieces = []
+        for i in np.flatnonzero(np.diff(bounds)).tolist() or [0]:
+            places = rows[order[bounds[i] : bounds[i + 1]]] - self.part_starts[i]
+            pieces.append(self.workspace.get(self.parts[i])[name][places])
+        sorted_values = np.concatenate(pieces)
+        out = np.empty_like(sorted_values)
+        out[order] = sorted_values
+        return out
+
+    def key(self, band: int, rows: Int64Array) -> UInt64Array:
+        """Return one of the search keys of some documents, whose rows ascend where the parts are several."""
+        if not self.workspace.on_disk:
+            return np.ascontiguousarray(self.workspace.get(self.parts[0])["keys"][rows, band])
+        return self.take(f"key-{band:02}", rows)
+
+    def keys(self, rows: Int64Array) -> UInt64Array:
+        """Return all search keys of some documents, of shape (n_rows, n_keys)."""
+        if not self.workspace.on_disk:
+            return np.asarray(self.take("keys", rows), np.uint64)
+        n_keys = sum(name.startswith("key-") for name in self.workspace.get(self.parts[0]))
+        return np.stack([self.key(band, rows) for band in range(n_keys)], 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sketched:
-    digests: UInt64Array
-    empty: NDArray[np.bool_]
-    keys: UInt64Array
-    slots: UInt32Array
+class Piece:
+    """Some rows of a batch; the last piece of a batch brings the columns of all its rows."""
+
+    number: int
+    source: Any
+    numbers: Int64Array
+    texts: Texts
+    groups: UInt64Array
+    batch: Batch | None = None
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def _check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
@@ -110,118 +137,182 @@ def _check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
         )
 
 
-def _sketch(settings: Settings, piece: tuple[Any, Int64Array, Texts, UInt64Array]) -> _Sketched:
+def _sketch(settings: Settings, piece: Piece) -> tuple[Piece, dict[str, NDArray[Any]]]:
     """Digest, shingle and sketch some texts in a row."""
-    source, numbers, texts, groups = piece
+    texts = piece.texts
     if settings.encoding_errors == "strict":
-        _check_encoding(source, numbers, texts)
+        _check_encoding(piece.source, piece.numbers, texts)
     digests = np.empty((len(texts), 2), np.uint64)
     digest_rows(texts.data, texts.offsets, 0, len(texts), digests)
     values, offsets = settings.shingling.hashes(texts)
-    keys, spare = settings.finder.keys(values, offsets, groups)
-    return _Sketched(digests, np.diff(offsets) == 0, keys, spare)
+    keys, slots = settings.finder.keys(values, offsets, piece.groups)
+    return piece, {"digests": digests, "empty": np.diff(offsets) == 0, "keys": keys, "slots": slots}
 
 
-def _pieces(
-    batches: Iterator[tuple[Any, Batch]], settings: Settings, seen: _Seen
-) -> Iterator[tuple[Any, Int64Array, Texts, UInt64Array]]:
-    """Cut batches into pieces of about a megabyte, remembering what is not text."""
-    for source, batch in batches:
+def read_batches(source: Any, columns: Columns, settings: Settings, skipped: int = 0) -> Iterator[Batch]:
+    """Yield the batches of a source beyond some rows, web pages turned into their text."""
+    for batch in source.batches(columns):
+        if skipped >= len(batch.texts):
+            skipped -= len(batch.texts)
+            continue
+        if skipped:
+            texts = Texts(batch.texts.data, batch.texts.offsets[skipped:])
+            ids = None if batch.ids is None else batch.ids[skipped:]
+            others = {name: values[skipped:] for name, values in batch.others.items()}
+            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others), 0
         if settings.html:
             if settings.encoding_errors == "strict":
                 _check_encoding(source, batch.numbers, batch.texts)
             batch = replace(batch, texts=extract_texts(batch.texts))
-        groups = seen.take(batch)
-        offsets = batch.texts.offsets
-        begin = 0
-        while begin < len(batch.texts):
-            end = int(np.searchsorted(offsets, offsets[begin] + PIECE_BYTES, side="right")) - 1
-            end = min(max(end, begin + 1), len(batch.texts))
-            texts = Texts(batch.texts.data, offsets[begin : end + 1])
-            yield source, batch.numbers[begin:end], texts, groups[begin:end]
-            begin = end
+        yield batch
 
 
-class _Seen:
-    """What is kept of the batches while they pass."""
+class _Reading:
+    """Documents on their way from the sources into parts; goes on where the parts of an earlier run end."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, sources: list[Any], n_reference: int, settings: Settings, workspace: Workspace, memory: Memory) -> None:
+        self.sources = sources
+        self.n_reference = n_reference
         self.settings = settings
-        self.chunks: list[Texts] = []
-        self.numbers: list[Int64Array] = []
-        self.ids: list[Any] = []
-        self.order: list[Any] = []
-        self.groups: list[UInt64Array] = []
+        self.workspace = workspace
+        self.memory = memory
+        self.held: HeldTexts | None = None if workspace.on_disk else HeldTexts()
+        self.rows_of = np.zeros(len(sources), np.int64)
+        self.n_bytes = 0
+        self._others = tuple(dict.fromkeys(c for c in (settings.keep_column, settings.within) if c is not None))
+        self._waiting: dict[str, list[NDArray[Any]]] = {}
+        self._waiting_bytes = self._waiting_text = 0
+        self._spans: dict[int, int] = {}
+        for name in workspace.numbered(STEM):
+            part = workspace.get(name)
+            self.n_bytes += int(part["sizes"].sum())
+            for number, rows in part["spans"].tolist():
+                self.rows_of[number] += rows
 
-    def take(self, batch: Batch) -> UInt64Array:
-        """Remember a batch; return the group of each of its rows."""
-        self.chunks.append(batch.texts)
-        self.numbers.append(batch.numbers)
-        self.ids.append(batch.ids)
-        if self.settings.keep_column is not None:
-            self.order.append(batch.others[self.settings.keep_column])
-        if self.settings.within is not None:
-            self.groups.append(group_codes(batch.others[self.settings.within]))
-        else:
-            self.groups.append(np.zeros(len(batch.texts), np.uint64))
-        return self.groups[-1]
+    def _pieces(self) -> Iterator[Piece]:
+        """Yield what is sketched at a time."""
+        settings = self.settings
+        reserved = ("keep", "duplicate_of", *settings.finder.added, "cluster") if settings.annotate else ()
+        begun = np.flatnonzero(self.rows_of)
+        for number in range(int(begun[-1]) if len(begun) else 0, len(self.sources)):
+            source = self.sources[number]
+            free = reserved if number >= self.n_reference else ()
+            columns = Columns(settings.text, settings.id, self._others, free, settings.encoding_errors)
+            for batch in read_batches(source, columns, settings, int(self.rows_of[number])):
+                n, offsets = len(batch.texts), batch.texts.offsets
+                added = {"numbers": batch.numbers, "sizes": np.diff(offsets)}
+                groups = np.zeros(n, np.uint64)
+                if settings.within is not None:
+                    groups = added["groups"] = group_codes(batch.others[settings.within])
+                if settings.id is not None:
+                    added |= id_columns(source.name, batch)
+                if settings.keep_column is not None:
+                    added["order"] = order_column(batch.others[settings.keep_column])
+                begin = 0
+                while begin < n:
+                    end = int(np.searchsorted(offsets, offsets[begin] + PIECE_BYTES, side="right")) - 1
+                    end = min(max(end, begin + 1), n)
+                    last = (batch, added) if end == n else (None, {})
+                    texts = Texts(batch.texts.data, offsets[begin : end + 1])
+                    yield Piece(number, source, batch.numbers[begin:end], texts, groups[begin:end], *last)
+                    begin = end
+
+    def run(self, progress: Progress) -> None:
+        """Read all that has not been read."""
+        for piece, sketched in in_order(partial(_sketch, self.settings), self._pieces(), self.settings.n_threads):
+            self._remember(sketched)
+            progress("sketching", len(piece.texts))
+            if piece.batch is not None:
+                self._remember(piece.columns)
+                self._hold(piece.number, piece.batch.texts)
+                self._flush_if_full()
+        self._flush()
+        if self.workspace.on_disk:
+            self.workspace.put(DONE, {"rows_of": self.rows_of})
+
+    def _remember(self, columns: dict[str, NDArray[Any]]) -> None:
+        for name, values in columns.items():
+            self._waiting.setdefault(name, []).append(values)
+            self._waiting_bytes += values.nbytes
+
+    def _hold(self, number: int, texts: Texts) -> None:
+        self._spans[number] = self._spans.get(number, 0) + len(texts)
+        self.rows_of[number] += len(texts)
+        self.n_bytes += texts.n_bytes
+        self._waiting_text += texts.n_bytes
+        if self.held is not None:
+            self.held.append(texts)
+        if self.settings.html:  # worth keeping: the texts cost more to make again than to write down
+            self._remember({"texts": texts.data[texts.offsets[0] : texts.offsets[-1]]})
+
+    def _flush_if_full(self) -> None:
+        if self.held is not None and self.held.n_bytes + self._waiting_bytes > self.memory.held:
+            self.workspace.move_to_disk()
+            self.held = None
+        if self.workspace.on_disk and (self._waiting_bytes > PART_BYTES or self._waiting_text > PART_TEXT_BYTES):
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what waits as a part."""
+        if not self._spans and self.workspace.on_disk:
+            return
+        arrays: dict[str, NDArray[Any]] = {}
+        for name in list(self._waiting):
+            parts = self._waiting.pop(name)
+            arrays[name] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if not arrays:
+            arrays = self._nothing()
+        arrays["spans"] = np.array(list(self._spans.items()), np.int64).reshape(-1, 2)
+        if self.workspace.on_disk:  # the search goes through one key of all documents after the other
+            keys = arrays.pop("keys")
+            arrays |= {f"key-{band:02}": keys[:, band] for band in range(keys.shape[1])}
+        self.workspace.append(STEM, arrays)
+        self._waiting_bytes = self._waiting_text = 0
+        self._spans = {}
+
+    def _nothing(self) -> dict[str, NDArray[Any]]:
+        """The columns of no documents."""
+        empty = Texts(np.empty(0, np.uint8), np.zeros(1, np.int64))
+        none = Piece(0, None, np.empty(0, np.int64), empty, np.empty(0, np.uint64))
+        _, sketched = _sketch(self.settings, none)
+        none_int = np.empty(0, np.int64)
+        bare: dict[str, NDArray[Any]] = {"numbers": none_int, "sizes": none_int, "groups": none.groups}
+        for name, dtype in (("id_bytes", np.uint8), ("id_sizes", np.int32), ("id_texts", np.int64), ("order", np.uint8)):
+            bare[name] = np.empty(0, dtype)
+        return sketched | bare
+
+    def documents(self) -> Documents:
+        """Return what has been read."""
+        if self.workspace.on_disk and not self.workspace.numbered(STEM):
+            self.workspace.append(STEM, self._nothing() | {"key-00": np.empty(0, np.uint64)})
+        parts = self.workspace.numbered(STEM)
+        part_starts = np.cumsum([0, *(len(self.workspace.get(part)["sizes"]) for part in parts)])
+        source_starts = np.concatenate([[0], np.cumsum(self.rows_of)])
+        made = Documents(
+            self.sources, source_starts, int(source_starts[self.n_reference]), self.n_bytes,
+            Ids(self.workspace, parts, part_starts, self.sources, source_starts, self.settings.id is not None),
+            self.workspace, parts, part_starts, self.held, None,
+        )  # fmt: skip
+        made.ids.check()
+        if self.settings.keep_column is None:
+            return made
+        return replace(made, order_values=collect_order((c[0] for _, c in made.columns("order")), self.settings.keep_column))
 
 
-def read_documents(sources: list[Any], against: Sequence[Any], settings: Settings, progress: Progress) -> Documents:
+def read_documents(
+    sources: list[Any], against: Sequence[Any], settings: Settings, workspace: Workspace, memory: Memory, progress: Progress
+) -> Documents:
     """Read and sketch all documents, reference documents first.
 
     Raises
     ------
     InputDataError
         If a row is not as expected; the message names file and row.
+    ParameterError
+        If there are more documents than the memory has room for.
     """
-    others = dict.fromkeys(c for c in (settings.keep_column, settings.within) if c is not None)
-    reserved = ("keep", "duplicate_of", *settings.finder.added, "cluster") if settings.annotate else ()
-    everything = [*against, *sources]
-    seen = _Seen(settings)
-    starts = [0]
-
-    def batches() -> Iterator[tuple[Any, Batch]]:
-        for number, source in enumerate(everything):
-            columns = Columns(
-                settings.text,
-                settings.id,
-                tuple(others),
-                reserved if number >= len(against) else (),
-                settings.encoding_errors,
-            )
-            rows = starts[-1]
-            for batch in source.batches(columns):
-                rows += len(batch.texts)
-                yield source, batch
-            starts.append(rows)
-
-    parts: list[_Sketched] = []
-    pieces = _pieces(batches(), settings, seen)
-    for part in in_order(partial(_sketch, settings), pieces, settings.n_threads):
-        parts.append(part)
-        progress("sketching", len(part.empty))
-    sizes = [np.diff(texts.offsets) for texts in seen.chunks]
-    source_starts = np.array(starts, np.int64)
-    return Documents(
-        sources=everything,
-        source_starts=source_starts,
-        n_reference=int(source_starts[len(against)]),
-        ids=collect_ids(seen.ids, _joined(seen.numbers, np.int64), everything, source_starts),
-        chunks=seen.chunks,
-        chunk_starts=np.cumsum([0, *map(len, sizes)]).astype(np.int64),
-        sizes=_joined(sizes, np.int64),
-        empty=_joined([p.empty for p in parts], np.bool_),
-        digests=_joined([p.digests for p in parts], np.uint64, 2),
-        groups=_joined(seen.groups, np.uint64),
-        keys=_joined([p.keys for p in parts], np.uint64, settings.finder.n_keys),
-        slots=_joined([p.slots for p in parts], np.uint32, 0),
-        order_values=collect_order(seen.order, settings.keep_column) if settings.keep_column else None,
-    )
-
-
-def _joined(parts: list[Any], dtype: Any, *width: int) -> Any:
-    """Join arrays, freeing each; none make an empty array of the right shape."""
-    joined = np.concatenate(parts) if parts else np.empty((0, *width), dtype)
-    parts.clear()
-    return joined
+    reading = _Reading([*against, *sources], len(against), settings, workspace, memory)
+    if DONE not in workspace:
+        reading.run(progress)
+    memory.check_documents(int(reading.rows_of.sum()))
+    return reading.documents()

@@ -11,10 +11,38 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..kernels import keep as kernel
 from ..values import Float64Array, Int64Array, Pairs
-from .verify import Group
+from .methods import Comparable
 
 COMPARE_ALL = 1024
 COMPARE_NEAREST = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buckets:
+    """Large buckets among the rows of a group: who is in which, and in what order their sketches lie."""
+
+    offsets: Int64Array
+    member_offsets: Int64Array
+    member_bucket: Int64Array
+    member_place: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Pairs of rows and their scores."""
+
+    left: Int64Array
+    right: Int64Array
+    score: Float64Array
+
+    def by_right(self, begin: int, end: int) -> tuple[Int64Array, Int64Array, Float64Array]:
+        """Return (offsets, left, score) of the pairs of each right row in a slice, left rows ascending."""
+        order = np.lexsort((self.left, self.right))
+        offsets = np.searchsorted(self.right[order], np.arange(begin, end + 1))
+        return offsets, self.left[order], self.score[order]
+
+
+NO_PAIRS = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,45 +62,85 @@ class Walked:
     n_compared: int
 
 
-def walk_group(group: Group, threshold: float, n_reference: int) -> Walked:
-    """Walk the rows of one group in order, at a threshold not below the one of its pairs.
+class Walk:
+    """A walk through the rows of a group in order, slice by slice; the first ``n_reference`` of them are always kept.
 
-    Rows of the group that belong to documents below ``n_reference`` are always kept.
+    Parameters
+    ----------
+    n : int
+        Rows in the group.
+    n_reference : int
+    threshold : float
+    buckets : Buckets, optional
+        Large ones, whose members are compared on the way.
     """
-    n = len(group.rows)
-    enough = group.resemblance >= threshold
-    right = group.right[enough]
-    order = np.argsort(right, kind="stable")
-    pair_offsets = np.searchsorted(right[order], np.arange(n + 1))
-    none = np.zeros(0, np.int64)
-    buckets, sets = group.buckets, group.sets
-    if buckets is not None and sets is not None:
-        bucket_state = (buckets.member_offsets, buckets.member_bucket, buckets.member_place, buckets.offsets)
-        *packed, slots = sets.for_walk()
-        n_members, n_buckets = int(buckets.offsets[-1]), len(buckets.offsets) - 1
-        longest = int(np.diff(buckets.member_offsets).max()) * COMPARE_ALL
-    else:
-        bucket_state = (np.zeros(n + 1, np.int64), none, none, np.zeros(1, np.int64))
-        packed = [none, none, np.zeros(0, np.int32), np.zeros(0, np.uint64), np.zeros(0)]
-        n_members, n_buckets, slots, longest = 0, 0, 0, 0
-    capacity = max(longest, 1 << 16) if n_members else 0
-    found = (np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.float64))
-    keeper, resemblance = np.full(n, -1, np.int64), np.zeros(n, np.float64)
-    skipped, compared = np.zeros((n, 2), np.int64), np.zeros(n, np.int64)
-    kept_lists, kept_counts = np.empty(n_members, np.int64), np.zeros(n_buckets, np.int64)
-    kept_places, seen, near = np.full(n_members, -1, np.int64), np.full(n, -1, np.int64), np.empty(64, np.int64)
-    parts: list[tuple[Any, ...]] = []
-    row = 0
-    while row < n:
-        row, count = kernel.walk(
-            int(np.searchsorted(group.rows, n_reference)), pair_offsets, group.left[enough][order],
-            group.resemblance[enough][order], *bucket_state, COMPARE_ALL, COMPARE_NEAREST, *packed, threshold, slots,
-            kept_lists, kept_counts, kept_places, seen, near, row, *found, keeper, resemblance, skipped, compared,
-        )  # fmt: skip
-        parts.append(tuple(array[:count].copy() for array in found))
-    empty = np.zeros(0, np.float64)
-    lefts, rights, founds = (np.concatenate(p) for p in zip(*parts, strict=True)) if parts else (none, none, empty)
-    return Walked(keeper, resemblance, lefts, rights, founds, skipped, int(compared.sum()))
+
+    def __init__(self, n: int, n_reference: int, threshold: float, buckets: Buckets | None = None) -> None:
+        none = np.zeros(0, np.int64)
+        self.n_reference = n_reference
+        self.threshold = threshold
+        self.buckets = buckets or Buckets(np.zeros(1, np.int64), np.zeros(n + 1, np.int64), none, none)
+        n_members = int(self.buckets.offsets[-1])
+        longest = int(np.diff(self.buckets.member_offsets).max(initial=0)) * COMPARE_ALL
+        capacity = max(longest, 1 << 16) if n_members else 0
+        self._found = (np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.float64))
+        self._keeper, self._resemblance = np.full(n, -1, np.int64), np.zeros(n, np.float64)
+        self._skipped, self._compared = np.zeros((n, 2), np.int64), np.zeros(n, np.int64)
+        self._kept = (np.empty(n_members, np.int64), np.zeros(len(self.buckets.offsets) - 1, np.int64),
+                      np.full(n_members, -1, np.int64))  # fmt: skip
+        self._seen, self._near = np.full(n, -1, np.int64), np.empty(64, np.int64)
+        self._parts: list[tuple[Any, ...]] = []
+
+    @property
+    def _members(self) -> tuple[Int64Array, ...]:
+        b = self.buckets
+        return b.member_offsets, b.member_bucket, b.member_place, b.offsets
+
+    def outside(self, begin: int, end: int) -> tuple[Int64Array, Int64Array]:
+        """Return (rows before a slice, rows of it): what large buckets may ask to be compared when the slice is walked."""
+        none = np.empty(0, np.int64)
+        fixed = (begin, end, *self._members, COMPARE_ALL, COMPARE_NEAREST, *self._kept, self._near)
+        count = kernel.outside_comparisons(*fixed, none, none)
+        rows, others = np.empty(count, np.int64), np.empty(count, np.int64)
+        if count:
+            kernel.outside_comparisons(*fixed, rows, others)
+        pairs = np.unique(rows * len(self._keeper) + others)
+        return pairs % len(self._keeper), pairs // len(self._keeper)
+
+    def advance(self, begin: int, end: int, pairs: Scored, sets: Comparable | None = None, outside: Scored = NO_PAIRS) -> None:
+        """Walk a slice.
+
+        Parameters
+        ----------
+        begin, end : int
+            Its rows; those before ``begin`` have been walked.
+        pairs : Scored
+            All verified pairs whose right row is in the slice.
+        sets : Comparable, optional
+            The rows of the slice, where there are large buckets.
+        outside : Scored
+            Those of the pairs of :meth:`outside` that reach the threshold.
+        """
+        if sets is None:
+            packed: list[Any] = [np.zeros(0, np.int64)] * 2 + [np.zeros(0, np.int32), np.zeros(0, np.uint64), np.zeros(0)]
+            slots = 0
+        else:
+            *packed, slots = sets.for_walk()
+        known = (*pairs.by_right(begin, end), *outside.by_right(begin, end))
+        row = begin
+        while row < end:
+            row, count = kernel.walk(
+                self.n_reference, begin, *known, *self._members, COMPARE_ALL, COMPARE_NEAREST, *packed, self.threshold, slots,
+                *self._kept, self._seen, self._near, row, *self._found, self._keeper, self._resemblance, self._skipped,
+                self._compared,
+            )  # fmt: skip
+            self._parts.append(tuple(array[:count].copy() for array in self._found))
+
+    def finish(self) -> Walked:
+        """Return what was decided."""
+        none = NO_PAIRS.left, NO_PAIRS.right, NO_PAIRS.score
+        left, right, found = (np.concatenate(p) for p in zip(*self._parts, strict=True)) if self._parts else none
+        return Walked(self._keeper, self._resemblance, left, right, found, self._skipped, int(self._compared.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +192,7 @@ def keep(verified: Pairs) -> Kept:
     """
     if verified.resemblance is None:
         raise ParameterError("keep needs verified pairs; these have no resemblance: call verify first")
-    group = Group(np.arange(verified.n_rows), verified.left, verified.right, verified.resemblance, None, None, 0)
-    walked = walk_group(group, 0.0, 0)
+    walk = Walk(verified.n_rows, 0, 0.0)
+    walk.advance(0, verified.n_rows, Scored(verified.left, verified.right, verified.resemblance))
+    walked = walk.finish()
     return Kept(walked.keeper, walked.resemblance)

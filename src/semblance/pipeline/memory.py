@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +35,16 @@ def parse_bytes(size: str | int | float) -> int:
     except ValueError:
         pass
     raise ParameterError(f"a number of bytes such as 4GB or 500MiB is expected; {size!r} was given")
+
+
+def peak_memory() -> int:
+    """Largest resident size of this process so far, in bytes."""
+    try:  # the kernel's own high-water mark; ru_maxrss would start from that of the parent process
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError, ValueError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
 
 
 def free_memory() -> int:

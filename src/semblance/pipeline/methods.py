@@ -76,9 +76,9 @@ class MinHashMethod:
         """Make shingle sets ready for exact comparison."""
         return RowSets.from_pieces(pieces)
 
-    def estimable(self, slots: UInt32Array, keys: UInt64Array) -> RowSets:
-        """Make sketches ready for estimates."""
-        return RowSets.from_signatures(slots)
+    def estimable(self, sketches: UInt32Array) -> RowSets:
+        """Make slots ready for estimates."""
+        return RowSets.from_signatures(sketches)
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: measured, or estimated with the standard error."""

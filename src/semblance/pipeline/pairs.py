@@ -14,8 +14,11 @@ from ..errors import ParameterError
 from ..io.writers import write_table
 from ..search.self_join import spread_pairs
 from ..values import Float64Array, Int64Array
-from .deduplicate import Active, Corpus, _no_progress, peak_memory
+from .active import Active
+from .corpus import Corpus
+from .deduplicate import no_progress
 from .documents import Progress
+from .memory import peak_memory
 from .settings import Settings
 
 
@@ -63,38 +66,39 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
     Parameters, errors and exactness are those of :func:`pairs`.
     """
     job = Settings(**settings)
+    if job.work is not None:
+        raise ParameterError("work and resume are for dedup; pairs lists what fits the memory")
     if job.keep != "first":
         raise ParameterError("pairs keeps all documents: keep is for dedup")
-    corpus = Corpus(data, against, job, progress or _no_progress)
+    corpus = Corpus(data, against, job, progress or no_progress)
     documents, active = corpus.documents, corpus.active
-    found = corpus.candidates(every_pair=True, max_pairs=job.max_pairs)
+    found = corpus.find(every_pair=True, max_pairs=job.max_pairs)
+    none = np.empty(0, np.int64)
     if job.verify == "none":
-        rows = active.rows
-        left, right, resemblance = rows[found.left], rows[found.right], np.ones(len(found.left))
+        assert found is not None
+        left, right, resemblance = active.rows[found.left], active.rows[found.right], np.ones(len(found.left))
         n_candidates = len(left)
     else:
-        groups = corpus.groups(found)
-        left = np.concatenate([active.rows[g.rows[g.left]] for g in groups] or [np.empty(0, np.int64)])
-        right = np.concatenate([active.rows[g.rows[g.right]] for g in groups] or [np.empty(0, np.int64)])
-        resemblance = np.concatenate([g.resemblance for g in groups] or [np.empty(0)])
-        n_candidates = sum(g.n_candidates for g in groups)
+        decisions = corpus.judge()
+        columns = zip((none, none, np.empty(0)), *corpus.verified_pairs(decisions.stem), strict=True)
+        left, right, resemblance = (np.concatenate(column) for column in columns)
+        n_candidates = decisions.n_compared
     left, right, resemblance, cut = _spread(active, left, right, resemblance, job.max_pairs)
     wanted = right >= documents.n_reference
     left, right, resemblance = left[wanted], right[wanted], resemblance[wanted]
     order = np.lexsort((right, left))
     left, right, resemblance = left[order], right[order], resemblance[order]
-    columns: dict[str, Any] = {"left_id": documents.ids.take(left), "right_id": documents.ids.take(right)}
+    table: dict[str, Any] = {"left_id": documents.ids.take(left), "right_id": documents.ids.take(right)}
     if job.verify != "none":
-        distance = np.bitwise_count(documents.keys[left] ^ documents.keys[right]).sum(1, dtype=np.int64)
-        columns |= job.finder.columns(resemblance, distance, np.zeros(len(left), np.bool_))
+        table |= job.finder.columns(resemblance, corpus.distances(left, right), np.zeros(len(left), np.bool_))
     corpus.clock.lap("listing")
     summary = {
         "documents": len(documents),
         "reference": documents.n_reference,
-        "empty": int(documents.empty.sum()),
+        "empty": int(documents.column("empty").sum()),
         "pairs": len(left),
         "candidate_pairs": n_candidates,
-        "cut_by_max_pairs": bool(cut or found.cut),
+        "cut_by_max_pairs": bool(cut or (found is not None and found.cut)),
         "verified_by": job.verify,
         "threshold": job.threshold,
         "score": job.finder.score,
@@ -109,7 +113,7 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
         "inputs": [source.identity() for source in documents.sources],
     }
-    return PairsResult(pa.table(columns), summary, provenance)
+    return PairsResult(pa.table(table), summary, provenance)
 
 
 def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> pa.Table:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,81 +14,10 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import ParameterError
 from ..io.writers import Selection, write_rows
-from ..kernels._threads import in_order
+from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
-from .documents import Documents
-from .keep import walk_group
-from .settings import Settings
-from .verify import Group
-
-if TYPE_CHECKING:
-    from .deduplicate import Active
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Decisions:
-    """The outcome of a walk, a row for each document: the row kept in its place (-1: dropped as empty), how similar.
-
-    ``left, right, resemblance`` are all verified pairs of documents (equal texts left out); ``n_uncompared`` pairs of
-    large buckets were left uncompared; ``n_compared`` were compared, which lets ``recall_vouched`` be stated for the
-    documents concerned.
-    """
-
-    keeper: Int64Array
-    keeper_resemblance: Float64Array
-    left: Int64Array
-    right: Int64Array
-    resemblance: Float64Array
-    n_compared: int
-    n_uncompared: int
-    recall_vouched: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """Everything a walk needs, so that it can be walked again at a higher threshold."""
-
-    documents: Documents
-    active: Active
-    order: Int64Array
-    groups: list[Group]
-    settings: Settings
-
-    def walk(self, threshold: float) -> Decisions:
-        """Decide which documents are kept at a threshold not below the one of the evidence."""
-        active, n = self.active, len(self.documents)
-        keeper, resemblance = np.arange(n), np.ones(n)
-        pairs: list[tuple[Int64Array, Int64Array, Float64Array]] = []
-        n_compared, n_uncompared, bands_left_out = 0, 0, 0
-
-        def walked(group: Group) -> Any:
-            return group, walk_group(group, threshold, active.n_reference)
-
-        for group, walk in in_order(walked, self.groups, self.settings.n_threads):
-            rows = active.rows[group.rows]
-            keeper[rows] = rows[walk.keeper]
-            resemblance[rows] = walk.resemblance
-            enough = group.resemblance >= threshold
-            pairs.append((rows[group.left[enough]], rows[group.right[enough]], group.resemblance[enough]))
-            pairs.append((rows[walk.left], rows[walk.right], walk.found))
-            n_compared += group.n_candidates + walk.n_compared
-            n_uncompared += int(walk.skipped[:, 0].sum())
-            bands_left_out = max(bands_left_out, int(walk.skipped[:, 1].max(initial=0)))
-        copies = np.flatnonzero(active.representative != np.arange(n))
-        leader = active.representative[copies]
-        keeper[copies] = keeper[leader]
-        resemblance[copies] = np.where(keeper[leader] == leader, 1.0, resemblance[leader])
-        reference = np.arange(self.documents.n_reference)
-        keeper[reference], resemblance[reference] = reference, 1.0
-        if self.settings.empty == "drop":
-            dropped = np.flatnonzero(self.documents.empty)
-            keeper[dropped[dropped >= self.documents.n_reference]] = -1
-        left, right, found = (np.concatenate(p) for p in zip(*pairs, strict=True)) if pairs else (
-            np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))  # fmt: skip
-        left, right = np.minimum(left, right), np.maximum(left, right)
-        first = np.unique(left * n + right, return_index=True)[1]  # the walk may meet a pair of a small bucket again
-        vouched = self.settings.finder.recall(threshold, bands_left_out)
-        return Decisions(keeper, resemblance, left[first], right[first], found[first], n_compared, n_uncompared, vouched)
+from .corpus import Corpus, Decisions
+from .memory import peak_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +123,12 @@ class DedupResult:
     settings : Settings
     """
 
-    def __init__(
-        self, evidence: Evidence, threshold: float, decisions: Decisions, seconds: dict[str, float], peak_memory: int
-    ) -> None:
-        self._evidence = evidence
+    def __init__(self, corpus: Corpus, threshold: float, decisions: Decisions) -> None:
+        self._corpus = corpus
         self._decisions = decisions
-        self._seconds = seconds
-        self._peak_memory = peak_memory
+        self._peak_memory = peak_memory()
         self.threshold = threshold
-        self.settings = replace(evidence.settings, threshold=threshold)
+        self.settings = replace(corpus.settings, threshold=threshold)
 
     def __repr__(self) -> str:
         """Name the counts that matter."""
@@ -211,25 +137,27 @@ class DedupResult:
 
     def __len__(self) -> int:
         """Return the number of documents judged."""
-        return len(self._evidence.documents) - self._first
+        return len(self._corpus.documents) - self._first
+
+    def close(self) -> None:
+        """Remove the work folder's files, where there are any; rows, pairs and ids cannot be asked for after that."""
+        self._corpus.workspace.close()
 
     @property
     def _first(self) -> int:
-        return self._evidence.documents.n_reference
+        return self._corpus.documents.n_reference
 
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
         """Whether each row is kept, bool of shape (n_rows,)."""
-        rows = np.arange(len(self._evidence.documents))
-        return np.equal(self._decisions.keeper, rows)[self._first :]
+        keeper = self._decisions.keeper
+        return np.equal(keeper[self._first :], np.arange(self._first, len(keeper)))
 
     def _columns(
         self, left: Int64Array, right: Int64Array, score: Float64Array, missing: NDArray[np.bool_]
     ) -> dict[str, pa.Array]:
         """Return the columns that state the scores of pairs of rows, null where ``missing``."""
-        keys = self._evidence.documents.keys
-        distance = np.bitwise_count(keys[left] ^ keys[right]).sum(1, dtype=np.int64)
-        return self.settings.finder.columns(score, distance, missing)
+        return self.settings.finder.columns(score, self._corpus.distances(left, right), missing)
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -241,18 +169,22 @@ class DedupResult:
         rows = self._first + np.flatnonzero(~self.keep)
         keeper = self._decisions.keeper[rows]
         missing = keeper < 0
-        ids = self._evidence.documents.ids
+        ids = self._corpus.documents.ids
         columns = {"id": ids.take(rows), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
         return pa.table(columns | self._columns(rows, keeper, self._decisions.keeper_resemblance[rows], missing))
 
     @cached_property
     def pairs(self) -> pa.Table:
         """Arrow table ``left_id, right_id, resemblance`` of all verified pairs; of equal texts one stands for all."""
-        found = self._decisions
-        ids = self._evidence.documents.ids
-        none = np.zeros(len(found.left), np.bool_)
-        columns = {"left_id": ids.take(found.left), "right_id": ids.take(found.right)}
-        return pa.table(columns | self._columns(found.left, found.right, found.resemblance, none))
+        none = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        found = zip(*[none, *self._corpus.verified_pairs(self._decisions.stem)], strict=True)
+        left, right, score = (np.concatenate(column) for column in found)
+        left, right = np.minimum(left, right), np.maximum(left, right)
+        order = np.lexsort((right, left))
+        left, right, score = left[order], right[order], score[order]
+        ids = self._corpus.documents.ids
+        columns = {"left_id": ids.take(left), "right_id": ids.take(right)}
+        return pa.table(columns | self._columns(left, right, score, np.zeros(len(left), np.bool_)))
 
     @cached_property
     def clusters(self) -> Int64Array:
@@ -260,32 +192,32 @@ class DedupResult:
 
         Rows of reference documents are negative: -1 for the first of them.
         """
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        n = len(self._evidence.documents)
-        rows = np.arange(n)
-        left = np.concatenate([self._decisions.left, rows])
-        right = np.concatenate([self._decisions.right, self._evidence.active.representative])
-        graph = coo_array((np.ones(len(left), np.bool_), (left, right)), (n, n))
-        labels = connected_components(graph, directed=False)[1]
-        first = np.full(n, n, np.int64)
-        np.minimum.at(first, labels, rows)
-        member = first[labels][self._first :] - self._first
+        parents = np.arange(len(self._corpus.documents))
+        banding_kernel.join_pairs(self._corpus.active.representative, np.arange(len(parents)), parents)
+        for left, right, _ in self._corpus.verified_pairs(self._decisions.stem):
+            banding_kernel.join_pairs(left, right, parents)
+        banding_kernel.find_roots(parents)
+        member = parents[self._first :] - self._first
         return np.asarray(np.where(member >= 0, member, -1 - (member + self._first)), np.int64)
+
+    def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
+        """Return some rows of :attr:`annotations`, counted from ``first``."""
+        begin, end = first + begin, first + end
+        rows = np.arange(self._first + begin, self._first + end)
+        kept = self.keep[begin:end]
+        keeper = self._decisions.keeper[rows]
+        missing = kept | (keeper < 0)
+        ids = self._corpus.documents.ids
+        clusters = self.clusters[begin:end]
+        cluster_rows = np.where(clusters >= 0, clusters + self._first, -1 - clusters)
+        columns = {"keep": pa.array(kept), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
+        columns |= self._columns(rows, np.maximum(keeper, 0), self._decisions.keeper_resemblance[rows], missing)
+        return pa.table(columns | {"cluster": ids.take(cluster_rows)})
 
     @cached_property
     def annotations(self) -> pa.Table:
         """Arrow table ``keep, duplicate_of, resemblance, cluster``, one row for each input row."""
-        rows = self._first + np.arange(len(self))
-        keeper = self._decisions.keeper[rows]
-        missing = self.keep | (keeper < 0)
-        ids = self._evidence.documents.ids
-        clusters = self.clusters
-        cluster_rows = np.where(clusters >= 0, clusters + self._first, -1 - clusters)
-        columns = {"keep": pa.array(self.keep), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
-        columns |= self._columns(rows, keeper, self._decisions.keeper_resemblance[rows], missing)
-        return pa.table(columns | {"cluster": ids.take(cluster_rows)})
+        return self._annotated(0, 0, len(self))
 
     def rethreshold(self, threshold: float) -> DedupResult:
         """Decide anew at a higher threshold, without reading the documents again.
@@ -305,33 +237,33 @@ class DedupResult:
         ParameterError
             If the threshold is lower: pairs below the old one were never kept.
         """
-        lowest = self._evidence.settings.threshold
+        lowest = self._corpus.settings.threshold
         if not lowest <= threshold <= 1.0:
             raise ParameterError(
                 f"rethreshold can go from {lowest} to 1; {threshold} was given: for a lower one run dedup again"
             )
-        return DedupResult(self._evidence, threshold, self._evidence.walk(threshold), self._seconds, self._peak_memory)
+        return DedupResult(self._corpus, threshold, self._corpus.judge(threshold))
 
     @cached_property
     def summary(self) -> Summary:
         """Counts, times and sizes."""
-        documents, settings = self._evidence.documents, self._evidence.settings
+        documents, settings = self._corpus.documents, self._corpus.settings
         removed = ~self.keep
         keeper = self._decisions.keeper[self._first :]
-        same = (documents.digests[self._first :] == documents.digests[np.maximum(keeper, 0)]).all(1)
+        same = keeper == self._corpus.active.representative[self._first :]
         dropped = keeper < 0
         plan = settings.plan
         return Summary(
             documents=len(self),
             reference=self._first,
-            empty=int(documents.empty[self._first :].sum()),
+            empty=self._corpus.active.n_empty,
             exact_duplicates=int((removed & same & ~dropped).sum()),
             near_duplicates=int((removed & ~same & ~dropped).sum()),
             empty_dropped=int(dropped.sum()),
             kept=int(self.keep.sum()),
             text_bytes=documents.n_bytes,
             candidate_pairs=self._decisions.n_compared,
-            verified_pairs=len(self._decisions.left),
+            verified_pairs=self._decisions.n_verified,
             uncompared_pairs=self._decisions.n_uncompared,
             recall_planned=settings.finder.recall(self.threshold),
             recall_vouched=self._decisions.recall_vouched,
@@ -339,7 +271,7 @@ class DedupResult:
             threshold=self.threshold,
             score=settings.finder.score,
             found_by=settings.finder.describe(),
-            seconds=self._seconds,
+            seconds=dict(self._corpus.clock.seconds),
             peak_memory=self._peak_memory,
             plan=plan.to_dict(),
         )
@@ -347,7 +279,7 @@ class DedupResult:
     @property
     def provenance(self) -> dict[str, Any]:
         """Version, parameters, seed and inputs, as written with every output."""
-        sources = self._evidence.documents.sources
+        sources = self._corpus.documents.sources
         return {
             "semblance": __version__,
             "parameters": self.settings.to_dict(),
@@ -374,7 +306,7 @@ class DedupResult:
         InputDataError
             If an input changed in the meantime.
         """
-        documents = self._evidence.documents
+        documents = self._corpus.documents
         starts = documents.source_starts - self._first
         selections = []
         for number, source in enumerate(documents.sources):
@@ -383,6 +315,6 @@ class DedupResult:
                 continue
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
-                source.check_free(self.annotations.column_names)
-            selections.append(Selection(source, mask, self.annotations.slice(begin, end - begin) if annotate else None))
+                source.check_free(["keep", "duplicate_of", *self.settings.finder.added, "cluster"])
+            selections.append(Selection(source, mask, partial(self._annotated, begin) if annotate else None))
         write_rows(output, selections, self.provenance, force=force)

@@ -61,6 +61,14 @@ class Settings:
         The only source of randomness.
     threads : int >= 1, optional
         Default: all processors this process may use. The result does not depend on it.
+    memory : int or str, optional
+        Most that the whole process may use at any time: bytes, or "4GB", "512MiB". Default: 60 % of what is free. What does
+        not fit goes to a work folder; the result does not depend on it.
+    work : path, optional
+        A folder for all that a long job knows, so that it can go on after a crash; emptied in the end. Default: a temporary
+        one, made when the memory does not suffice.
+    resume : bool, default False
+        Go on with the job that ``work`` holds.
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error, or separates words.
     glob : str, optional
@@ -101,6 +109,9 @@ class Settings:
     rows: int | None = None
     seed: int = 1
     threads: int | None = None
+    memory: int | str | None = None
+    work: str | os.PathLike[str] | None = None
+    resume: bool = False
     encoding_errors: str = "strict"
     glob: str | None = None
     format: str | None = None
@@ -127,6 +138,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ParameterError(f"{name} must be at least {least}; {value} was given")
+        if self.resume and self.work is None:
+            raise ParameterError("resume needs work, the folder of the job to go on with")
         if not 0 <= self.radius <= 16:
             raise ParameterError(f"radius must lie in 0..16; {self.radius} was given")
         _ = self.finder, self.shingling

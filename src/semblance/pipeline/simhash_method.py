@@ -128,9 +128,9 @@ class SimHashMethod:
         """Make vectors of feature counts ready for exact comparison."""
         return FeatureVectors.from_pieces(pieces)
 
-    def estimable(self, slots: UInt32Array, keys: UInt64Array) -> FingerprintRows:
+    def estimable(self, sketches: UInt64Array) -> FingerprintRows:
         """Make fingerprints ready for estimates."""
-        return FingerprintRows(keys, self.bits)
+        return FingerprintRows(sketches, self.bits)
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: the cosine, measured or estimated, and the distance."""

@@ -12,38 +12,57 @@ from ..errors import ParameterError
 from ..kernels._threads import in_order
 from ..search.banding import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
+from ..values.arrays import runs
+from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked
 from .methods import Comparable
 from .sets import RowSets
 
 GROUP_BYTES = 2 << 20
 SORTED_SLOTS = 12
-LoadSets = Callable[[Int64Array], Comparable]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Buckets:
-    """Large buckets among the rows of a group: who is in which, and in what order their sketches lie."""
-
-    offsets: Int64Array
-    member_offsets: Int64Array
-    member_bucket: Int64Array
-    member_place: Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Documents connected through buckets, with their verified pairs. Row numbers are places in ``rows``, ascending.
-
-    ``sets`` and ``buckets`` are there where large buckets are, whose members the walk compares.
-    """
+    """Documents connected through buckets, before they are compared: ascending rows, pairs of rows, large buckets of rows."""
 
     rows: Int64Array
     left: Int64Array
     right: Int64Array
-    resemblance: Float64Array
-    sets: Comparable | None
-    buckets: Buckets | None
+    large: list[tuple[Int64Array, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """A group compared and walked. Row numbers are places in ``rows``, ascending.
+
+    ``pairs`` are the candidate pairs at or above the threshold, of ``n_candidates``; ``walked`` says who is kept.
+    """
+
+    rows: Int64Array
+    pairs: Scored
+    walked: Walked
     n_candidates: int
+    has_large: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """How rows become comparable, and how many at a time.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64, shape (n_rows,)
+        Bytes of each text, by which work is divided.
+    load_sets, load_signatures : callable
+        From ascending rows to their sets, and to signatures that order large buckets.
+    slice_bytes : int
+        Bytes of text whose sets may be held at once.
+    """
+
+    sizes: Int64Array
+    load_sets: Callable[[Int64Array], Comparable]
+    load_signatures: Callable[[Int64Array], UInt32Array]
+    slice_bytes: int
 
 
 def _nearby_order(members: Int64Array, signatures: UInt32Array, band: int) -> Int64Array:
@@ -55,8 +74,10 @@ def _nearby_order(members: Int64Array, signatures: UInt32Array, band: int) -> In
     return place
 
 
-def _localize(rows: Int64Array, buckets: list[tuple[Int64Array, int]], signatures: UInt32Array) -> Buckets:
+def _localize(rows: Int64Array, buckets: list[tuple[Int64Array, int]], material: Material) -> Buckets:
     """Express large buckets, given as (member rows, band), in places within a group."""
+    runs = _runs(material.sizes[rows], material.slice_bytes)
+    signatures = np.concatenate([material.load_signatures(rows[begin:end]) for begin, end in runs])
     local = [np.searchsorted(rows, members) for members, _ in buckets]
     places = [_nearby_order(m, signatures, band) for m, (_, band) in zip(local, buckets, strict=True)]
     sizes = [len(m) for m in local]
@@ -70,10 +91,8 @@ def _localize(rows: Int64Array, buckets: list[tuple[Int64Array, int]], signature
     )
 
 
-def _assignments(
-    candidates: Candidates, sizes: Int64Array
-) -> Iterator[tuple[Int64Array, Int64Array, Int64Array, list[tuple[Int64Array, int]]]]:
-    """Yield (rows, left, right, large buckets) of groups of whole components, each of about ``GROUP_BYTES`` of text."""
+def divide(candidates: Candidates, sizes: Int64Array) -> Iterator[Group]:
+    """Yield groups of whole components, each of about ``GROUP_BYTES`` of text or one larger component, the largest first."""
     roots = candidates.roots
     order = np.argsort(roots, kind="stable")
     starts = np.flatnonzero(np.diff(roots[order], prepend=-1))
@@ -85,9 +104,10 @@ def _assignments(
     before = np.concatenate([[0], np.cumsum(sizes[order])])
     weights = before[ends] - before[starts]
     group = (np.cumsum(weights) - weights) // GROUP_BYTES
+    number = np.cumsum(np.diff(group, prepend=group[0]) > 0)
     group_of_root = np.full(len(roots), -1, np.int64)
-    group_of_root[roots[order[starts]]] = np.cumsum(np.diff(group, prepend=group[0]) > 0)
-    n_groups = int(np.max(group_of_root)) + 1
+    group_of_root[roots[order[starts]]] = number
+    n_groups = int(number[-1]) + 1
     group_of_row = group_of_root[roots]
     by_group = np.argsort(group_of_row, kind="stable")
     row_bounds = np.searchsorted(group_of_row[by_group], np.arange(n_groups + 1))
@@ -98,64 +118,72 @@ def _assignments(
     for i, band in enumerate(candidates.bucket_bands.tolist()):
         members = candidates.bucket_members[candidates.bucket_offsets[i] : candidates.bucket_offsets[i + 1]]
         large.setdefault(int(group_of_row[members[0]]), []).append((members, band))
-    total = np.bincount(np.cumsum(np.diff(group, prepend=group[0]) > 0), weights, n_groups)
+    total = np.bincount(number, weights, n_groups)
     for g in np.argsort(-total, kind="stable").tolist():  # the largest first: a thread that begins it last would end last
         pairs = by_pair[pair_bounds[g] : pair_bounds[g + 1]]
-        yield (
-            by_group[row_bounds[g] : row_bounds[g + 1]],
-            candidates.left[pairs],
-            candidates.right[pairs],
-            large.get(g, []),
-        )
+        rows = by_group[row_bounds[g] : row_bounds[g + 1]]
+        yield Group(rows, candidates.left[pairs], candidates.right[pairs], large.get(g, []))
 
 
-def _verify_group(
-    load_sets: LoadSets,
-    load_signatures: Callable[[Int64Array], UInt32Array],
-    threshold: float,
-    assignment: tuple[Int64Array, Int64Array, Int64Array, list[tuple[Int64Array, int]]],
-) -> Group:
-    """Compare the pairs of one group, and make its large buckets ready for the walk."""
-    rows, left, right, large = assignment
-    sets = load_sets(rows)
-    left, right = np.searchsorted(rows, left), np.searchsorted(rows, right)
-    resemblance = sets.compare(left, right, threshold)
-    enough = resemblance >= threshold
-    return Group(
-        rows,
-        left[enough],
-        right[enough],
-        resemblance[enough],
-        sets if large else None,
-        _localize(rows, large, load_signatures(rows)) if large else None,
-        len(left),
-    )
+def _runs(sizes: Int64Array, most: int) -> list[tuple[int, int]]:
+    """Cut rows into runs of about so many bytes."""
+    return runs((np.cumsum(sizes) - sizes) // most)
 
 
-def verify_groups(
-    candidates: Candidates,
-    sizes: Int64Array,
-    load_sets: LoadSets,
-    load_signatures: Callable[[Int64Array], UInt32Array],
-    threshold: float,
-    threads: int,
-) -> Iterator[Group]:
-    """Yield all groups of connected documents, their candidate pairs compared, in a fixed order.
+def _across(
+    material: Material, rows: Int64Array, begin: int, end: int, left: Int64Array, right: Int64Array, threshold: float
+) -> Float64Array:
+    """Compare rows before a slice with rows of it."""
+    out = np.empty(len(left))
+    earlier = np.unique(left)
+    inside = np.arange(begin, end)
+    for first, last in _runs(material.sizes[rows[earlier]], material.slice_bytes):
+        some = earlier[first:last]
+        chosen = np.flatnonzero((left >= some[0]) & (left <= some[-1]))
+        present = np.concatenate([some, inside])
+        sets = material.load_sets(rows[present])
+        places = np.searchsorted(present, left[chosen]), np.searchsorted(present, right[chosen])
+        out[chosen] = sets.compare(*places, threshold)
+    return out
 
-    Parameters
-    ----------
-    candidates : Candidates
-    sizes : ndarray of int64, shape (n_rows,)
-        Bytes of each text, by which work is divided.
-    load_sets, load_signatures : callable
-        From ascending rows to their sets, and to signatures that order large buckets.
-    threshold : float
-        Pairs below it are dropped.
-    threads : int
-        Groups under way at a time.
+
+def decide(material: Material, threshold: float, n_reference: int, group: Group) -> Decided:
+    """Compare the pairs of one group and walk it, a slice of its rows at a time.
+
+    Rows below ``n_reference`` belong to reference documents.
     """
-    work = partial(_verify_group, load_sets, load_signatures, threshold)
-    return in_order(work, _assignments(candidates, sizes), threads)
+    rows = group.rows
+    n = len(rows)
+    left, right = np.searchsorted(rows, group.left), np.searchsorted(rows, group.right)
+    buckets = _localize(rows, group.large, material) if group.large else None
+    walk = Walk(n, int(np.searchsorted(rows, n_reference)), threshold, buckets)
+    found = []
+    for begin, end in _runs(material.sizes[rows], material.slice_bytes):
+        inside = (left >= begin) & (right < end)
+        across = (left < begin) & (right >= begin) & (right < end)
+        sets = material.load_sets(rows[begin:end])
+        scores = [sets.compare(left[inside] - begin, right[inside] - begin, threshold)]
+        scores.append(_across(material, rows, begin, end, left[across], right[across], threshold))
+        both = np.concatenate([np.flatnonzero(inside), np.flatnonzero(across)])
+        score = np.concatenate(scores)
+        enough = score >= threshold
+        pairs = Scored(left[both][enough], right[both][enough], score[enough])
+        outside = NO_PAIRS
+        if begin and buckets is not None:
+            earlier, later = walk.outside(begin, end)
+            score = _across(material, rows, begin, end, earlier, later, threshold)
+            outside = Scored(earlier[score >= threshold], later[score >= threshold], score[score >= threshold])
+        walk.advance(begin, end, pairs, sets if buckets is not None else None, outside)
+        found.append(pairs)
+    whole = Scored(*(np.concatenate([getattr(p, name) for p in found]) for name in ("left", "right", "score")))
+    return Decided(rows, whole, walk.finish(), len(left), buckets is not None)
+
+
+def decide_groups(
+    groups: Iterator[Group], material: Material, threshold: float, n_reference: int, threads: int
+) -> Iterator[Decided]:
+    """Yield all groups compared and walked, in their order, several under way at a time."""
+    return in_order(partial(decide, material, threshold, n_reference), groups, threads)
 
 
 def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import banding as kernel
 from ..kernels._threads import in_order
 from ..values import Int64Array, Pairs, Signatures, UInt64Array
+from ..values.arrays import runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,14 +43,98 @@ class Candidates:
     cut: bool
 
 
-def _sorted_entries(keys: UInt64Array, row_bits: np.uint64, band: int) -> tuple[int, UInt64Array, Int64Array]:
-    """Return (band, its sorted entries, the bounds of its buckets)."""
-    entries = np.empty(len(keys), np.uint64)
-    kernel.make_entries(keys, band, row_bits, entries)
-    entries.sort()
-    bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
-    count = kernel.find_buckets(entries, row_bits, bounds)
-    return band, entries, bounds[:count].copy()
+@dataclass(frozen=True, slots=True, eq=False)
+class BandLinks:
+    """What some buckets of one band come to: pairs of small ones, members of large ones."""
+
+    band: int
+    left: Int64Array
+    right: Int64Array
+    sizes: Int64Array
+    members: Int64Array
+
+
+ReadBand = Callable[[int], UInt64Array]
+PART_ROWS_BITS = 20
+PAIRS_AT_A_TIME = 1 << 21
+
+
+def _bits(n: int) -> tuple[np.uint64, np.uint64]:
+    """Return the bits of a row number, and the bits that tell parts of about a million rows apart."""
+    row_bits = max(1, int(n - 1).bit_length())
+    return np.uint64(row_bits), np.uint64(max(0, row_bits - PART_ROWS_BITS))
+
+
+def _sorted_entries(read: ReadBand, n: int, band: int) -> tuple[int, UInt64Array, Int64Array]:
+    """Return (band, its entries, sorted part by part, the bounds of its buckets)."""
+    row_bits, part_bits = _bits(n)
+    keys, column = read(band), 0
+    if keys.shape[1] > 1:
+        column = band
+    counts = np.zeros(1 << int(part_bits), np.int64)
+    kernel.count_parts(keys, column, part_bits, counts)
+    ends = np.cumsum(counts)
+    entries, places = np.empty(n, np.uint64), ends - counts
+    kernel.make_entries(keys, column, row_bits, part_bits, places, entries)
+    del keys
+    found = []
+    for begin, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
+        part = entries[begin:end]
+        part.sort()
+        bounds = np.empty((len(part) // 2 + 1, 2), np.int64)
+        count = kernel.find_buckets(part, row_bits, bounds)
+        found.append(bounds[:count] + begin)
+    return band, entries, np.concatenate(found)
+
+
+def link_bands(
+    read: ReadBand, n: int, bands: int, parents: Int64Array, *, keys: UInt64Array | None, max_bucket: int | None,
+    n_reference: int = 0, limit: int | None = None, threads: int = 1,
+) -> Iterator[BandLinks]:  # fmt: skip
+    """Sort the keys of each band; yield the pairs of its small buckets and the members of its large ones.
+
+    Parameters
+    ----------
+    read : callable
+        From the number of a band to keys of shape (n, 1), or of shape (n, bands).
+    n, bands : int
+    parents : ndarray of int64, shape (n,)
+        Changed: rows of one bucket come into one component.
+    keys : ndarray of uint64, shape (n, bands), or None
+        By which pairs that an earlier band holds are left out; members of large buckets lose theirs. None: a pair is yielded
+        for each band that holds it.
+    max_bucket : int or None
+        Buckets with more members are large; None: none is.
+    n_reference : int
+        Rows below this number are not paired with each other.
+    limit : int, optional
+        How many pairs are wanted in all: of the largest buckets not all pairs come then.
+    threads : int
+        Bands sorted at a time.
+    """
+    row_bits, part_bits = _bits(n)
+    unused_bits = row_bits - part_bits
+    mask = (np.uint64(1) << row_bits) - np.uint64(1)
+    none = np.empty(0, np.int64)
+    known = np.empty((0, bands), np.uint64) if keys is None else keys
+    for band, entries, bounds in in_order(partial(_sorted_entries, read, n), range(bands if n > 1 else 0), threads):
+        kernel.join_components(entries, row_bits, bounds, parents)
+        large = np.zeros(len(bounds), np.bool_)
+        if max_bucket is not None:
+            large = bounds[:, 1] - bounds[:, 0] > max_bucket
+            members = [(entries[begin:end] & mask).astype(np.int64) for begin, end in bounds[large].tolist()]
+            if keys is not None:
+                for begin, end in bounds[large].tolist():
+                    kernel.retire_keys(entries, row_bits, unused_bits, begin, end, band, keys)
+            if members:
+                sizes = np.array([len(m) for m in members])
+                yield BandLinks(band, none, none, sizes, np.concatenate(members))
+        for some in _portions(bounds[~large], limit):
+            count = kernel.bucket_pairs(entries, row_bits, unused_bits, some, band, known, n_reference, none, none)
+            left, right = np.empty(count, np.int64), np.empty(count, np.int64)
+            if count:
+                kernel.bucket_pairs(entries, row_bits, unused_bits, some, band, known, n_reference, left, right)
+                yield BandLinks(band, left, right, none, none)
 
 
 def find_candidates(
@@ -61,68 +146,54 @@ def find_candidates(
     ----------
     keys : ndarray of uint64, shape (n_rows, bands)
         Changed: members of large buckets lose their keys.
-    max_bucket : int or None
-        Buckets with more members are large; None: none is.
-    n_reference : int
-        Rows below this number are not paired with each other.
+    max_bucket, n_reference, threads
+        As for :func:`link_bands`.
     max_pairs : int, optional
         Stop collecting pairs once there are so many.
-    threads : int
-        Bands sorted at a time.
     """
     n, bands = keys.shape
-    row_bits = np.uint64(max(1, int(n - 1).bit_length()))
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
     parents = np.arange(n, dtype=np.int64)
-    lefts, rights, members, sizes, bucket_bands = [], [], [], [0], []
-    none, budget, cut = np.empty(0, np.int64), max_pairs, False
-    sort_band = partial(_sorted_entries, keys, row_bits)
-    for band, entries, bounds in in_order(sort_band, range(bands if n > 1 else 0), threads):
-        kernel.join_components(entries, row_bits, bounds, parents)
-        large = np.zeros(len(bounds), np.bool_)
-        if max_bucket is not None:
-            large = bounds[:, 1] - bounds[:, 0] > max_bucket
-            for begin, end in bounds[large].tolist():
-                members.append((entries[begin:end] & mask).astype(np.int64))
-                sizes.append(end - begin)
-                bucket_bands.append(band)
-                kernel.retire_keys(entries, row_bits, begin, end, band, keys)
-        for some in _portions(bounds[~large], budget):
-            count = kernel.bucket_pairs(entries, row_bits, some, band, keys, n_reference, none, none)
-            left, right = np.empty(count, np.int64), np.empty(count, np.int64)
-            if count:
-                kernel.bucket_pairs(entries, row_bits, some, band, keys, n_reference, left, right)
-            if budget is not None:
-                left, right = left[:budget], right[:budget]
-                cut = cut or count > budget
-                budget -= len(left)
-            lefts.append(left)
-            rights.append(right)
-            if budget == 0:
-                break
+    found: list[BandLinks] = []
+    budget, cut = max_pairs, False
+    links = link_bands(
+        lambda band: keys, n, bands, parents, keys=keys, max_bucket=max_bucket, n_reference=n_reference,
+        limit=max_pairs, threads=threads,
+    )  # fmt: skip
+    for link in links:
+        if budget is not None:
+            cut = cut or len(link.left) > budget
+            link = replace(link, left=link.left[:budget], right=link.right[:budget])
+            budget -= len(link.left)
+        found.append(link)
+        if cut:
+            break
     kernel.find_roots(parents)
+    return collect_links(found, parents, cut)
+
+
+def collect_links(links: list[BandLinks], roots: Int64Array, cut: bool = False) -> Candidates:
+    """Join the links of all bands."""
+    none = np.empty(0, np.int64)
+    sizes = np.concatenate([none, *(link.sizes for link in links)])
     return Candidates(
-        np.concatenate(lefts) if lefts else none,
-        np.concatenate(rights) if rights else none,
-        np.cumsum(sizes),
-        np.concatenate(members) if members else none,
-        np.array(bucket_bands, np.int64),
-        parents,
+        np.concatenate([none, *(link.left for link in links)]),
+        np.concatenate([none, *(link.right for link in links)]),
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([none, *(link.members for link in links)]),
+        np.concatenate([none, *(np.full(len(link.sizes), link.band) for link in links)]),
+        roots,
         cut,
     )
 
 
-def _portions(bounds: Int64Array, budget: int | None) -> Iterator[Int64Array]:
-    """Cut buckets into portions that hold few pairs at a time, where the number of pairs is limited."""
-    if budget is None:
-        if len(bounds):
-            yield bounds
-        return
+def _portions(bounds: Int64Array, limit: int | None) -> Iterator[Int64Array]:
+    """Cut buckets into portions of so many pairs; where few are wanted, the first members of a large bucket will do."""
+    if limit is not None:
+        most = 2 * (2 + int((2 * limit) ** 0.5))
+        bounds = np.stack([bounds[:, 0], np.minimum(bounds[:, 1], bounds[:, 0] + most)], 1)
     sizes = bounds[:, 1] - bounds[:, 0]
-    ceiling = 2 + int((2 * budget) ** 0.5)  # a larger bucket exceeds the budget alone: its first members will do
-    bounds = np.stack([bounds[:, 0], np.minimum(bounds[:, 1], bounds[:, 0] + 2 * ceiling)], 1)
-    for begin in range(0, len(sizes), 4096):
-        yield bounds[begin : begin + 4096]
+    for begin, end in runs(np.cumsum(sizes * (sizes - 1) // 2) // PAIRS_AT_A_TIME):
+        yield bounds[begin:end]
 
 
 class BandingIndex:

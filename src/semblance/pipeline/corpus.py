@@ -1,0 +1,404 @@
+"""Documents read and sketched, with the ways to compare them and to decide: what ``dedup`` and ``pairs`` share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from ..errors import InputDataError, ParameterError
+from ..hashing import derive
+from ..io.memory import as_sources
+from ..io.sources import Columns
+from ..io.workspace import Workspace
+from ..kernels import banding as banding_kernel
+from ..search.banding import BandLinks, Candidates, link_bands
+from ..sketches import FastSimilarity
+from ..text.texts import Texts
+from ..values import Float64Array, Int64Array, UInt32Array
+from .active import collapse, keep_order
+from .documents import PIECE_BYTES, Progress, read_batches, read_documents
+from .held_texts import SpilledTexts, Spilling
+from .keep import Scored, Walk
+from .memory import Memory
+from .methods import Comparable
+from .partitions import LINKS, Division, Partition, store_links
+from .settings import Settings
+from .verify import Decided, Material, decide_groups, divide
+
+COMPONENTS, TEXTS_DONE = "components", "texts-done"
+SPILL_BYTES = 32 << 20
+
+
+class Clock:
+    """Seconds spent in each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Give the time since the last lap to a stage."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """The outcome of a walk, a row for each document: the row kept in its place (-1: dropped as empty), how similar.
+
+    The verified pairs lie in the workspace, in parts named by ``stem``; there are ``n_verified`` of them (equal texts left
+    out). ``n_uncompared`` pairs of large buckets were left uncompared; ``n_compared`` were compared, which lets
+    ``recall_vouched`` be stated for the documents concerned.
+    """
+
+    keeper: Int64Array
+    keeper_resemblance: Float64Array
+    stem: str
+    n_verified: int
+    n_compared: int
+    n_uncompared: int
+    recall_vouched: float
+
+
+class Corpus:
+    """A job's documents.
+
+    Parameters
+    ----------
+    data, against
+        What :func:`semblance.dedup` takes.
+    settings : Settings
+    progress : callable
+        Called with the name of a stage and an amount done since the last call.
+    """
+
+    def __init__(self, data: Any, against: Any, settings: Settings, progress: Progress) -> None:
+        self.settings = settings
+        self.progress = progress
+        self.clock = Clock()
+        self.memory = Memory.wanted(settings.memory)
+        options = {"glob": settings.glob, "file_format": settings.format}
+        sources = as_sources(data, **options)
+        references = [] if against is None else as_sources(against, **options)
+        self.workspace = self._open_workspace([*references, *sources], len(references))
+        self.clock.lap("opening")
+        self.documents = read_documents(sources, references, settings, self.workspace, self.memory, progress)
+        self.clock.lap("reading and sketching")
+        self.place = keep_order(self.documents, settings.keep)
+        self.active = collapse(self.documents, self.place, self.memory.held)
+        self._candidates: Candidates | None = None
+        self._division: Division | None = None
+        self.clock.lap("exact duplicates")
+
+    def _open_workspace(self, sources: list[Any], n_reference: int) -> Workspace:
+        settings = self.settings
+        identities = [source.identity() for source in sources]
+        if settings.work is not None and any(identity == {"name": "in memory"} for identity in identities):
+            raise ParameterError(
+                "a work folder is for inputs that can be read again after a crash: files, not values in memory"
+            )
+        job = {"semblance": __version__, "parameters": settings.to_dict(), "reference": n_reference, "inputs": identities}
+        return Workspace(self.memory.held, settings.work, job, settings.resume)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all texts and what is known of them is held in memory."""
+        return self.documents.held is not None
+
+    def find(self, *, every_pair: bool, max_pairs: int | None = None) -> Candidates | None:
+        """Find candidate pairs among the active documents; they are returned where all is in memory."""
+        self.progress("finding candidates", 0)
+        finder, n_reference, threads = self.settings.finder, self.active.n_reference, self.settings.n_threads
+        rows = self.active.rows
+        if self.in_memory or finder.name != "minhash" or every_pair:
+            if COMPONENTS not in self.workspace:
+                groups = np.zeros(len(rows), np.uint64)
+                if self.settings.within is not None:
+                    groups = self.documents.take("groups", rows)
+                keys = self.documents.keys(rows)
+                self._candidates = finder.candidates(keys, groups, n_reference, every_pair, max_pairs, threads)
+                if not self.in_memory:
+                    self._store(self._candidates)
+        elif COMPONENTS not in self.workspace:
+            self._link()
+        if not self.in_memory:
+            self._divide()
+        self.clock.lap("candidates")
+        return self._candidates
+
+    def _store(self, found: Candidates) -> None:
+        """Put candidates that were found in memory where the others lie."""
+        self.workspace.discard(LINKS)
+        none = np.empty(0, np.int64)
+        store_links(self.workspace, BandLinks(0, found.left, found.right, none, none))
+        for band in np.unique(found.bucket_bands).tolist():
+            of_band = np.flatnonzero(found.bucket_bands == band)
+            members = [found.bucket_members[found.bucket_offsets[i] : found.bucket_offsets[i + 1]] for i in of_band]
+            sizes = np.array([len(m) for m in members])
+            store_links(self.workspace, BandLinks(band, none, none, sizes, np.concatenate(members)))
+        self.workspace.put(COMPONENTS, {"roots": found.roots})
+
+    def _link(self) -> None:
+        """Find the pairs of one band after the other, and put them into the workspace."""
+        self.workspace.discard(LINKS)
+        rows, n = self.active.rows, len(self.active.rows)
+        position = np.full(len(self.documents), -1, np.int64)
+        position[rows] = np.arange(n)
+
+        def read(band: int) -> NDArray[np.uint64]:
+            keys = np.empty((n, 1), np.uint64)
+            for first, (part,) in self.documents.columns(f"key-{band:02}"):
+                at = position[first : first + len(part)]
+                keys[at[at >= 0], 0] = part[at >= 0]
+            return keys
+
+        parents = np.arange(n, dtype=np.int64)
+        max_bucket = self.settings.max_bucket
+        for link in link_bands(read, n, self.settings.finder.n_keys, parents, keys=None, max_bucket=max_bucket,
+                               n_reference=self.active.n_reference):  # fmt: skip
+            store_links(self.workspace, link)
+        banding_kernel.find_roots(parents)
+        self.workspace.put(COMPONENTS, {"roots": parents})
+
+    @property
+    def _payload(self) -> str:
+        """What candidates are compared by: the column of the documents, or "texts"."""
+        exact = self.settings.verify == "exact"
+        return "texts" if exact else "slots" if self.settings.finder.name == "minhash" else "keys"
+
+    def _sizes(self, positions: Int64Array) -> Int64Array:
+        """Bytes of what some active documents are compared by."""
+        rows = self.active.rows[positions]
+        if self._payload == "texts":
+            return np.asarray(self.documents.take("sizes", rows), np.int64)
+        if self._payload == "keys":
+            return np.full(len(rows), 8 * self.settings.finder.n_keys)
+        return np.full(len(rows), 4 * self.settings.plan.estimation_slots)
+
+    def _divide(self) -> None:
+        """Sort links and texts of candidate documents into partitions."""
+        roots = self.workspace.get(COMPONENTS)["roots"]
+        division = Division(roots, self._sizes, self.memory.partition(self.settings.n_threads))
+        division.sort_links(self.workspace)
+        self._division = division
+        if TEXTS_DONE not in self.workspace:
+            rows = self.active.rows[division.positions]
+            order = np.argsort(rows, kind="stable")
+            limit = min(SPILL_BYTES, self.memory.free // 8)
+            spilling = Spilling(self.workspace, rows[order], division.partition[order], division.sizes[order], limit)
+            try:
+                for first, texts in self._read_again(spilling.until):
+                    spilling.take(first, texts)
+            except ValueError as error:
+                if isinstance(error, InputDataError):
+                    raise
+                raise InputDataError("an input changed while it was worked on; run again") from None
+            spilling.flush()
+            self.workspace.put(TEXTS_DONE, {})
+
+    def _read_again(self, begin: int) -> Iterator[tuple[int, Texts]]:
+        """Yield (first row, what is compared) of all documents from a row on."""
+        documents, settings = self.documents, self.settings
+        if self._payload != "texts":
+            names = ["slots"] if self._payload == "slots" else [f"key-{b:02}" for b in range(settings.finder.n_keys)]
+            for first, columns in documents.columns(*names):
+                data = np.ascontiguousarray(columns[0] if len(columns) == 1 else np.stack(columns, 1)).view(np.uint8)
+                if first >= begin:
+                    width = data.size // max(1, len(columns[0]))
+                    yield first, Texts(data.reshape(-1), np.arange(len(columns[0]) + 1) * width)
+        elif settings.html:
+            for first, (data, sizes) in documents.columns("texts", "sizes"):
+                if first >= begin:
+                    yield first, Texts(data, np.concatenate([[0], np.cumsum(sizes)]))
+        else:
+            for number, source in enumerate(documents.sources):
+                first, end = documents.source_starts[number : number + 2].tolist()
+                if end <= begin:
+                    continue
+                row = max(first, begin)
+                wanted = Columns(settings.text, None, (), (), settings.encoding_errors)
+                for batch in read_batches(source, wanted, settings, row - first):
+                    self.progress("reading candidates again", len(batch.texts))
+                    yield row, batch.texts
+                    row += len(batch.texts)
+                if row != end:
+                    raise ValueError("another number of rows")
+
+    def partitions(self) -> Iterator[tuple[Partition, Material]]:
+        """Yield the candidate documents, all that belong together at a time, and how to compare them."""
+        threads = self.settings.n_threads
+        size = self.memory.slice(threads)
+        if self.in_memory:
+            assert self._candidates is not None
+            everything = np.arange(len(self.active.rows))
+            yield Partition(0, everything, self._candidates), self._material(everything, self._sizes(everything), None, size)
+            return
+        assert self._division is not None
+        chunks = self.workspace.numbered(Spilling.STEM)
+        for number in range(self._division.n_partitions):
+            partition = self._division.load(self.workspace, number)
+            hold = int(self._division.bytes_of[number]) <= self.memory.partition(threads)
+            texts = SpilledTexts(self.workspace, chunks, number, hold)
+            sizes = self._division.sizes[self._division.places(number)]
+            yield partition, self._material(partition.positions, sizes, texts, size)
+
+    def _material(self, positions: Int64Array, sizes: Int64Array, spilled: SpilledTexts | None, most: int) -> Material:
+        settings, documents = self.settings, self.documents
+        scheme = FastSimilarity(permutations=64, seed=int(derive(settings.seed, "nearby order", 1)[0]))
+
+        def raw(places: Int64Array) -> Texts:
+            """What some documents are compared by."""
+            rows = self.active.rows[positions[places]]
+            if spilled is not None:
+                return spilled.take(rows, sizes[places])
+            if self._payload == "texts":
+                assert documents.held is not None
+                return documents.held.take(rows, sizes[places])
+            taken = np.ascontiguousarray(documents.take(self._payload, rows)).view(np.uint8)
+            return Texts(taken.reshape(-1), np.concatenate([[0], np.cumsum(sizes[places])]))
+
+        def texts(places: Int64Array) -> Iterator[Texts]:
+            """The same, a megabyte or a document at a time."""
+            before = np.cumsum(sizes[places])
+            for piece in np.split(places, np.flatnonzero(np.diff(before // PIECE_BYTES)) + 1):
+                yield raw(piece)
+
+        def load_sets(places: Int64Array) -> Comparable:
+            if self._payload == "texts":
+                return settings.finder.comparable(map(settings.shingling.hashes, texts(places)))
+            words: NDArray[Any] = raw(places).data.view(np.uint32 if self._payload == "slots" else np.uint64)
+            return settings.finder.estimable(words.reshape(len(places), -1))
+
+        def load_signatures(places: Int64Array) -> UInt32Array:
+            if self._payload == "slots":  # no band was cut from these either
+                return raw(places).data.view(np.uint32).reshape(len(places), -1)[:, : scheme.permutations]
+            return np.concatenate([scheme.sign_values(*settings.shingling.hashes(piece)) for piece in texts(places)])
+
+        return Material(sizes, load_sets, load_signatures, most)
+
+    def decide(self, threshold: float | None = None) -> str:
+        """Compare and walk all partitions; return the stem of the parts that hold what was found.
+
+        A part holds, in positions: ``rows`` of all candidate documents, ``keeper``, ``keeper_resemblance`` and ``large``
+        (whether their component has large buckets) for each; the verified pairs ``left, right, resemblance``; and ``counts``
+        of candidate pairs outside components with large buckets, of all pairs compared, of those left out, and of the bands
+        left out for the document worst off.
+
+        At another ``threshold`` than that of the settings, not below it, pairs that are known are not compared again.
+        """
+        base = threshold is None or threshold == self.settings.threshold
+        stem = "verified" if base else f"verified-at-{threshold!r}"
+        known = None if base else self.workspace.numbered("verified")
+        done = self.workspace.numbered(stem)
+        for i, (partition, material) in enumerate(self.partitions()):
+            if i >= len(done):
+                earlier = None if known is None else self.workspace.get(known[i])
+                self.workspace.append(stem, self._decide_partition(partition, material, threshold, earlier))
+        self.clock.lap("verification")
+        return stem
+
+    def _decide_partition(
+        self, partition: Partition, material: Material, threshold: float | None, earlier: Any
+    ) -> dict[str, NDArray[Any]]:
+        threshold = self.settings.threshold if threshold is None else threshold
+        n_reference = int(np.searchsorted(partition.positions, self.active.n_reference))
+        groups = divide(partition.candidates, material.sizes)
+        counts = np.zeros(4, np.int64)
+        parts: list[tuple[NDArray[Any], ...]] = []
+        pairs: list[tuple[NDArray[Any], ...]] = []
+        if earlier is not None:
+            plain, plain_pairs = self._walk_again(earlier, threshold)
+            parts.append(plain)
+            pairs.append(plain_pairs)
+            counts[:2] = earlier["counts"][0]
+            groups = (group for group in groups if group.large)
+        for decided in decide_groups(groups, material, threshold, n_reference, self.settings.n_threads):
+            self.progress("verifying", decided.n_candidates)
+            rows, walked = partition.positions[decided.rows], decided.walked
+            parts.append((rows, rows[walked.keeper], walked.resemblance, np.full(len(rows), decided.has_large)))
+            pairs.append(self._all_pairs(decided, rows))
+            counts[0] += 0 if decided.has_large else decided.n_candidates
+            counts[1:3] += decided.n_candidates + walked.n_compared, walked.skipped[:, 0].sum()
+            counts[3] = max(counts[3], walked.skipped[:, 1].max(initial=0))
+        none = np.empty(0, np.int64)
+        rows, keeper, resemblance, large = _joined(parts, (none, none, np.empty(0), np.empty(0, np.bool_)))
+        left, right, found = _joined(pairs, (none, none, np.empty(0)))
+        return {"rows": rows, "keeper": keeper, "keeper_resemblance": resemblance, "large": large, "left": left,
+                "right": right, "resemblance": found, "counts": counts}  # fmt: skip
+
+    @staticmethod
+    def _all_pairs(decided: Decided, rows: Int64Array) -> tuple[NDArray[Any], ...]:
+        """The verified pairs of a group, and those met on the walk, each once."""
+        pairs, walked = decided.pairs, decided.walked
+        left, right = np.concatenate([pairs.left, walked.left]), np.concatenate([pairs.right, walked.right])
+        score = np.concatenate([pairs.score, walked.found])
+        first = np.unique(left * len(rows) + right, return_index=True)[1]
+        return rows[left[first]], rows[right[first]], score[first]
+
+    def _walk_again(self, earlier: Any, threshold: float) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+        """Walk what has no large bucket by the pairs that are known."""
+        large = earlier["large"]
+        rows = np.sort(earlier["rows"][~large])
+        left, right, found = earlier["left"], earlier["right"], earlier["resemblance"]
+        places = np.searchsorted(rows, left)
+        plain = (places < len(rows)) & (found >= threshold)
+        plain[plain] = rows[places[plain]] == left[plain]
+        left, right, found = left[plain], right[plain], found[plain]
+        walk = Walk(len(rows), int(np.searchsorted(rows, self.active.n_reference)), threshold)
+        walk.advance(0, len(rows), Scored(np.searchsorted(rows, left), np.searchsorted(rows, right), found))
+        walked = walk.finish()
+        return (rows, rows[walked.keeper], walked.resemblance, np.zeros(len(rows), np.bool_)), (left, right, found)
+
+    def judge(self, threshold: float | None = None) -> Decisions:
+        """Decide which documents are kept, at a threshold not below the one of the settings."""
+        stem = self.decide(threshold)
+        active, n = self.active, len(self.documents)
+        keeper, resemblance = np.arange(n), np.ones(n)
+        counts, n_verified = np.zeros(4, np.int64), 0
+        for name in self.workspace.numbered(stem):
+            part = self.workspace.get(name)
+            rows = active.rows[part["rows"]]
+            keeper[rows] = active.rows[part["keeper"]]
+            resemblance[rows] = part["keeper_resemblance"]
+            n_verified += len(part["left"])
+            counts = np.append(counts[:3] + part["counts"][:3], max(counts[3], part["counts"][3]))
+        copies = np.flatnonzero(active.representative != np.arange(n))
+        leader = active.representative[copies]
+        keeper[copies] = keeper[leader]
+        resemblance[copies] = np.where(keeper[leader] == leader, 1.0, resemblance[leader])
+        reference = np.arange(self.documents.n_reference)
+        keeper[reference], resemblance[reference] = reference, 1.0
+        if self.settings.empty == "drop":
+            for first, (empty,) in self.documents.columns("empty"):
+                dropped = first + np.flatnonzero(empty)
+                keeper[dropped[dropped >= self.documents.n_reference]] = -1
+        vouched = self.settings.finder.recall(threshold or self.settings.threshold, int(counts[3]))
+        self.clock.lap("keeping")
+        return Decisions(keeper, resemblance, stem, n_verified, int(counts[1]), int(counts[2]), vouched)
+
+    def verified_pairs(self, stem: str) -> Iterator[tuple[Int64Array, Int64Array, Float64Array]]:
+        """Yield (rows, rows, scores) of the verified pairs, a partition at a time."""
+        for name in self.workspace.numbered(stem):
+            part = self.workspace.get(name)
+            yield self.active.rows[part["left"]], self.active.rows[part["right"]], part["resemblance"]
+
+    def distances(self, left: Int64Array, right: Int64Array) -> Int64Array:
+        """Bits in which the search keys of pairs of rows differ; what the SimHash method states beside a cosine."""
+        if self.settings.finder.name == "minhash":
+            return np.zeros(len(left), np.int64)
+        differing = self.documents.keys(left) ^ self.documents.keys(right)
+        return np.asarray(np.bitwise_count(differing).sum(1), np.int64)
+
+
+def _joined(parts: list[tuple[NDArray[Any], ...]], none: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    """Join arrays side by side; none make empty ones."""
+    return (
+        tuple(np.concatenate([e, *column]) for e, column in zip(none, zip(*parts, strict=True), strict=True)) if parts else none
+    )
