@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import ParameterError
 
 # Measured (benchmarks/scale.py): interpreter, NumPy, PyArrow and Numba after a small job, inner loops compiled or not.
-FLOOR = 300_000_000
+FLOOR = 320_000_000
 # Row numbers, ranks, components and one band of keys while buckets are found; later who stands for whom.
 BYTES_PER_DOCUMENT = 48
 DEFAULT_SHARE = 0.6
