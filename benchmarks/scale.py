@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -90,7 +89,9 @@ class Generated:
         rng = np.random.default_rng(0)
         lengths = 3 + rng.poisson(3, N_WORDS)
         self._bounds = np.concatenate([[0], np.cumsum(lengths)])
-        self._ranks = (N_WORDS ** (np.arange(1 << 16) / (1 << 16))).astype(np.int64) - 1  # few words are frequent, most are rare
+        self._ranks = (N_WORDS ** (np.arange(1 << 16) / (1 << 16))).astype(
+            np.int64
+        ) - 1  # few words are frequent, most are rare
         self._words = rng.integers(97, 123, int(self._bounds[-1])).astype(np.uint8)
 
     def texts(self, first: int, count: int) -> Texts:
@@ -122,6 +123,13 @@ class Generated:
 
     def check_free(self, names) -> None:
         """There are no columns."""
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Rows, and about their bytes."""
+        return self.n, self.n * self.words_each * 7
+
+    def check_unchanged(self) -> None:
+        """The same row is made alike each time."""
 
 
 def planted(source: Generated, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

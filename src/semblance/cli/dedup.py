@@ -59,10 +59,12 @@ def dedup(
         if output is not None:
             report("writing", 0)
             result.write(output, annotate=settings["annotate"], force=force)
+        summary = result.summary
+        result.close()
     if as_json:
-        click.echo(json.dumps(result.summary.to_dict() | {"output": output}))
+        click.echo(json.dumps(summary.to_dict() | {"output": output}))
         return
-    click.echo(str(result.summary))
+    click.echo(str(summary))
     if output is not None:
         click.echo(f"written: {output}")
     elif not quiet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,20 @@ def announce_compilation() -> None:
         click.echo("compiling the inner loops, once for this installation: some 10 to 20 seconds", err=True)
 
 
+class _Notes(logging.Handler):
+    """Prints what the library has to say."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one note."""
+        click.echo(record.getMessage(), err=True)
+
+
+def _print_notes() -> None:
+    log = logging.getLogger("semblance")
+    log.handlers = [_Notes()]
+    log.setLevel(logging.INFO)
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
     """Give a function that reports amounts done of named stages; it draws on a terminal, and is silent elsewhere."""
@@ -25,6 +40,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
         yield lambda stage, amount: None
         return
     announce_compilation()
+    _print_notes()
     if not sys.stderr.isatty():
         yield lambda stage, amount: None
         return

@@ -8,6 +8,7 @@ writer wants to say) and ``arrays``: for each its name, dtype, shape, offset fro
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 from collections.abc import Iterator, Mapping
@@ -105,13 +106,13 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         self._begin = _HEAD.size + length
         self._entries = {name: (np.dtype(dtype), tuple(shape), offset, crc) for name, dtype, shape, offset, crc in
                          described["arrays"]}  # fmt: skip
-        end = max((offset + self._bytes(name) for name, (_, _, offset, _) in self._entries.items()), default=0)
-        if self._begin + end > size:
-            raise IndexFormatError(f"{path}: cut short: {size:,} bytes of {self._begin + end:,}")
+        end = self._begin + sum(_aligned(self._bytes(name)) for name in self._entries)
+        if end != size:
+            raise IndexFormatError(f"{path}: {'cut short' if size < end else 'damaged'}: {size:,} bytes, not {end:,}")
 
     def _bytes(self, name: str) -> int:
         dtype, shape, _, _ = self._entries[name]
-        return int(dtype.itemsize * np.prod(shape, dtype=np.int64))
+        return int(dtype.itemsize * math.prod(shape))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names."""
@@ -171,5 +172,6 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
                 left, crc = self._bytes(name), 0
                 while left and (block := stream.read(min(left, _BLOCK))):
                     crc, left = crc32(block, crc), left - len(block)
-                if left or crc != wanted:
+                padding = stream.read(-self._bytes(name) % _ALIGN)
+                if left or crc != wanted or any(padding):
                     raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import InputDataError
 from ..text.texts import from_strings
-from .formats import read_lines
+from .formats import BLOCK, read_lines
 from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
@@ -69,16 +69,17 @@ class CsvSource(FileSource):
         places = [names.index(name) for name in wanted]
         last = max(places)
         rows: list[list[str]] = []
-        first = 1
-        for fields, _ in records:
+        first, size = 1, 0
+        for fields, raw in records:
             if len(fields) <= last:
                 raise InputDataError(
                     f"{self.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}"
                 )
             rows.append([fields[place] for place in places])
-            if len(rows) == BATCH_ROWS:
+            size += len(raw)
+            if len(rows) == BATCH_ROWS or size > BLOCK:
                 yield self._batch(rows, first, columns)
-                first, rows = first + len(rows), []
+                first, rows, size = first + len(rows), [], 0
         if rows:
             yield self._batch(rows, first, columns)
 

@@ -8,6 +8,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -126,12 +127,31 @@ def check_output(path: str | Path, force: bool) -> Path:
     return path
 
 
+def _temporary(path: Path) -> Path:
+    """Return a name to write under; what a process that is gone had written for the same path is removed."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        process = left.name.removesuffix(".tmp").rpartition(".")[2].partition("-")[0]
+        if process.isdigit() and not _runs(int(process)):
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # it runs, and is another user's
+    return True
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name only when all is written; compression follows the suffix."""
     with _reporting(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        temporary = _temporary(path)
         try:
             compression = compression_of(path)
             with open(temporary, "wb") as raw:
@@ -158,7 +178,7 @@ def atomic_directory(path: Path) -> Iterator[Path]:
     """Give a folder to write into that becomes ``path`` when all is written; an existing folder's files are replaced."""
     with _reporting(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        temporary = _temporary(path)
         temporary.mkdir()
         try:
             yield temporary

@@ -46,6 +46,13 @@ class ListSource:
     def check_free(self, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
 
+    def check_unchanged(self) -> None:
+        """Do nothing: what is in memory is taken as it is."""
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return the number of texts; their bytes are in memory already."""
+        return len(self._data) if hasattr(self._data, "__len__") else 0, 0
+
     def records(self) -> Iterator[Record]:
         """Return all rows as dictionaries of id and text."""
         row = 0
@@ -98,6 +105,13 @@ class TableSource:
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if the table has a column of one of these names."""
         check_names_free("table", self._table.column_names, names)
+
+    def check_unchanged(self) -> None:
+        """Do nothing: tables do not change."""
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return the number of rows; their bytes are in memory already."""
+        return len(self._table), 0
 
     def tables(self) -> Iterator[pa.Table]:
         """Return the table."""

@@ -13,6 +13,8 @@ from ..text.texts import from_arrow_array
 from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
+BATCH_BYTES = 8 << 20
+GROUP_BYTES = 128 << 20
 
 
 class ParquetSource(FileSource):
@@ -22,7 +24,7 @@ class ParquetSource(FileSource):
 
     def _open(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path)
+            return pq.ParquetFile(self.path, buffer_size=1 << 20)
         except (pa.ArrowInvalid, OSError) as error:
             raise InputDataError(f"{self.name}: not a readable parquet file: {error}") from None
 
@@ -50,8 +52,9 @@ class ParquetSource(FileSource):
                     raise missing_column(self.name, "schema", "column", name, names)
             check_names_free(self.name, names, columns.reserved)
             first = 1
+            rows = self._rows_at_a_time(file, names.index(columns.text))
             try:
-                for batch in file.iter_batches(BATCH_ROWS, columns=list(dict.fromkeys(wanted))):
+                for batch in file.iter_batches(rows, columns=list(dict.fromkeys(wanted))):
                     yield table_batch(batch, first, columns, self.name)
                     first += len(batch)
             except (pa.ArrowInvalid, OSError) as error:
@@ -59,16 +62,42 @@ class ParquetSource(FileSource):
                     raise
                 raise InputDataError(f"{self.name}, after row {first - 1}: damaged parquet data: {error}") from None
 
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return what the metadata say of rows and bytes."""
+        with self._open() as file:
+            names = file.schema_arrow.names
+            return file.metadata.num_rows, self._bytes_of(file, names.index(text)) if text in names else 0
+
+    @staticmethod
+    def _bytes_of(file: pq.ParquetFile, column: int) -> int:
+        """Bytes of a column before compression."""
+        metadata = file.metadata
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        if column >= metadata.num_columns:  # a nested schema numbers its leaves otherwise
+            return int(sum(group.total_byte_size for group in groups))
+        return int(sum(group.column(column).total_uncompressed_size for group in groups))
+
+    def _rows_at_a_time(self, file: pq.ParquetFile, column: int) -> int:
+        """Rows whose texts come to about ``BATCH_BYTES``."""
+        share = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, self._bytes_of(file, column))
+        return int(max(1, min(BATCH_ROWS, share)))
+
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if the schema names one of these."""
         check_names_free(self.name, self.schema.names, names)
 
     def tables(self) -> Iterator[pa.Table]:
-        """Read all columns again, a row group at a time."""
+        """Read all columns again, a row group, or a part of a large one, at a time."""
         self.check_unchanged()
         with self._open() as file:
-            for group in range(file.metadata.num_row_groups):
-                yield file.read_row_group(group)
+            for number in range(file.metadata.num_row_groups):
+                group = file.metadata.row_group(number)
+                parts = -(-group.total_byte_size // GROUP_BYTES)
+                if parts <= 1:
+                    yield file.read_row_group(number)
+                else:
+                    for batch in file.iter_batches(-(-group.num_rows // parts), row_groups=[number]):
+                        yield pa.Table.from_batches([batch], file.schema_arrow)
 
     def records(self) -> Iterator[Record]:
         """Read all rows as dictionaries."""

@@ -18,9 +18,10 @@ import pyarrow as pa
 from ..errors import InputDataError, ParameterError
 from ..text.texts import Texts
 from ..values import Int64Array
-from .formats import FORMATS, SUFFIXES, suffix_of
+from .formats import FORMATS, SUFFIXES, compression_of, read_lines, suffix_of
 
 Record = dict[str, Any]
+EXPANSION = 4  # of compressed lines, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,14 @@ class Source(Protocol):
         """Read all rows again, whole, as dictionaries."""
         ...
 
+    def check_unchanged(self) -> None:
+        """Raise InputDataError if the input is known to have changed since it was first met."""
+        ...
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return about how many rows, and how many bytes in the column of that name, there will be."""
+        ...
+
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if a column of one of these names, which annotation would add, is there already."""
         ...
@@ -97,6 +106,12 @@ class FileSource:
     def identity(self) -> Record:
         """Return name, bytes and time of change, as they were when the file was first met."""
         return self._identity
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Judge (rows, bytes of text) by the size of the file and its first lines."""
+        lines = next(read_lines(self.path), [])
+        size = self._identity["bytes"] * (1 if compression_of(self.path) is None else EXPANSION)
+        return int(size * len(lines) / max(1, sum(map(len, lines)))), size
 
     def check_unchanged(self) -> None:
         """Raise InputDataError if the file changed since it was first met."""

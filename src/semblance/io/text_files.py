@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputDataError, ParameterError
 from ..text.texts import Texts
-from .formats import read_blocks
+from .formats import BLOCK, read_blocks
 from .sources import Batch, Columns, Record, numbers_from
 
 BATCH_FILES = 1024
@@ -25,15 +25,37 @@ class TextFilesSource:
         self.files = files
         self.name = files[0][2] or str(files[0][0])
         self.relative = files[0][1]
+        self._identity = self._stat()
 
     def label(self, number: int) -> Any:
         """Return the path of the file of a number, from 1."""
         path, _, name = self.files[number - 1]
         return name or str(path)
 
+    def _stat(self) -> Record:
+        found = []
+        for path, _, _ in self.files:
+            try:
+                found.append(path.stat())
+            except OSError as error:
+                raise InputDataError(f"{path}: cannot be read: {error.strerror}") from None
+        return {
+            "name": self.name, "files": len(found), "bytes": sum(f.st_size for f in found),
+            "modified_ns": max(f.st_mtime_ns for f in found),
+        }  # fmt: skip
+
     def identity(self) -> Record:
+        """Return the number of files, their bytes and the time of the last change, as they were when first met."""
+        return self._identity
+
+    def expected(self, text: str) -> tuple[int, int]:
         """Return the number of files and their bytes."""
-        return {"name": self.name, "files": len(self.files), "bytes": sum(f.stat().st_size for f, _, _ in self.files)}
+        return len(self.files), self._identity["bytes"]
+
+    def check_unchanged(self) -> None:
+        """Raise InputDataError if a file changed since it was first met."""
+        if self._stat() != self._identity:
+            raise InputDataError(f"{self.name}: a file beside it or itself changed while it was worked on; run again")
 
     @staticmethod
     def read(path: Path) -> bytes:
@@ -65,8 +87,16 @@ class TextFilesSource:
             first += len(some)
 
     def _batched(self) -> Iterator[list[tuple[Path, str, str | None]]]:
-        for begin in range(0, len(self.files), BATCH_FILES):
-            yield self.files[begin : begin + BATCH_FILES]
+        some: list[tuple[Path, str, str | None]] = []
+        size = 0
+        for file in self.files:
+            some.append(file)
+            size += file[0].stat().st_size
+            if len(some) == BATCH_FILES or size > BLOCK:
+                yield some
+                some, size = [], 0
+        if some:
+            yield some
 
     def check_free(self, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""

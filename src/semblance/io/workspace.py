@@ -1,4 +1,4 @@
-"""Where a long job keeps its parts: in memory while they are small, in a folder beyond or where it is to survive a crash.
+"""Where a long job keeps its parts: in memory while they fit, in a folder else or where it is to survive a crash.
 
 A part is a few named arrays, written once. In a folder each is a file of its own (:mod:`.array_files`), there whole or not
 at all; ``job.json`` says what the job is. A job that was killed finds the parts it had finished.
@@ -13,8 +13,9 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from zlib import crc32
 
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from .array_files import ArrayFile, write_arrays
 from .formats import atomic_file
 
 JOB, LOCK, SUFFIX = "job.json", "lock", ".part"
+OPEN_FILES = 512  # whose headers are remembered
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -42,10 +44,8 @@ class Workspace:
 
     Parameters
     ----------
-    limit : int
-        Bytes of parts held in memory; beyond that all go to a folder.
     folder : path, optional
-        Where they go, at once, and stay until :meth:`close`; else a temporary folder is made when it is needed.
+        Where they go, and stay until :meth:`close`; else they stay in memory until :meth:`move_to_disk`.
     job : dict, optional
         What tells this job from another, for a folder that may be resumed.
     resume : bool
@@ -60,12 +60,12 @@ class Workspace:
     """
 
     def __init__(
-        self, limit: int, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None, resume: bool = False
+        self, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None, resume: bool = False
     ) -> None:
-        self._limit = limit
         self._held: dict[str, Arrays] = {}
-        self._held_bytes = 0
-        self._lock: IO[bytes] | None = None
+        self._next: dict[str, int] = {}
+        self._file = lru_cache(OPEN_FILES)(ArrayFile)
+        self._unlock: weakref.finalize[..., Any] | None = None
         self._remove: weakref.finalize[..., Any] | None = None
         self.folder: Path | None = None
         if folder is not None:
@@ -78,8 +78,9 @@ class Workspace:
             names = [p.name for p in folder.iterdir() if p.name != LOCK]
             if names and JOB not in names and any(not n.endswith((SUFFIX, ".tmp")) for n in names):
                 raise ParameterError(f"{folder}: holds other files than those of a job; name an empty or a new folder")
-            self._lock = open(folder / LOCK, "ab")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+            self._unlock = weakref.finalize(self, os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise OutputError(f"{folder}: another process works in this folder") from None
         except OSError as error:
@@ -131,7 +132,6 @@ class Workspace:
             self._remove = weakref.finalize(self, shutil.rmtree, self.folder, True)
             for name in list(self._held):
                 write_arrays(self._path(name), self._held.pop(name))
-            self._held_bytes = 0
 
     def put(self, name: str, arrays: Arrays) -> None:
         """Keep a part.
@@ -141,12 +141,8 @@ class Workspace:
         OutputError
             If the folder cannot be written to.
         """
-        n_bytes = sum(a.nbytes for a in arrays.values())
-        if self.folder is None and self._held_bytes + n_bytes > self._limit:
-            self.move_to_disk()
         if self.folder is None:
             self._held[name] = arrays
-            self._held_bytes += n_bytes
         else:
             write_arrays(self._path(name), arrays)
 
@@ -158,7 +154,7 @@ class Workspace:
         IndexFormatError
             If the file is missing or damaged.
         """
-        return self._held[name] if self.folder is None else ArrayFile(self._path(name))
+        return self._held[name] if self.folder is None else self._file(self._path(name))
 
     def __contains__(self, name: str) -> bool:
         """Tell whether a part is there."""
@@ -173,16 +169,17 @@ class Workspace:
 
     def append(self, stem: str, arrays: Arrays) -> None:
         """Keep a part under the next number of its kind."""
-        self._next = getattr(self, "_next", {})
-        number = self._next.get(stem, len(self.numbered(stem)) if stem not in self._next else 0)
+        number = self._next[stem] if stem in self._next else len(self.numbered(stem))
         self.put(f"{stem}-{number:06}", arrays)
         self._next[stem] = number + 1
 
     def discard(self, stem: str) -> None:
         """Remove all parts whose names begin so."""
+        self._next.clear()
         for name in [n for n in self._held if n.startswith(stem)]:
-            self._held_bytes -= sum(a.nbytes for a in self._held.pop(name).values())
+            del self._held[name]
         if self.folder is not None:
+            self._file.cache_clear()
             for path in self.folder.glob(f"{stem}*{SUFFIX}"):
                 path.unlink()
 
@@ -207,10 +204,11 @@ class Workspace:
         """Remove all parts, and the folder where it was made for them."""
         self._held.clear()
         if self.folder is not None:
+            (self.folder / JOB).unlink(missing_ok=True)  # first: without it what remains after a crash is known as waste
             for path in self.folder.iterdir():
                 path.unlink()
-            if self._lock is not None:
-                self._lock.close()
+            if self._unlock is not None:
+                self._unlock()
             if self._made_folder:
                 os.rmdir(self.folder)
             if self._remove is not None:

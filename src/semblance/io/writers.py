@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +23,7 @@ from .sources import Record
 
 PROVENANCE = "_semblance.json"
 _RECORDS = 4096
+_ROW_GROUP = 1 << 14
 _ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 
@@ -220,13 +222,17 @@ def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], 
         stream.write(header)
         _write_lines(stream, selections, needs_feed=not header.endswith(b"\n"))
     else:
-        records = (record for selection in selections for record in selection.records())
         if form == "parquet":
-            _write_converted_parquet(stream, records, provenance)
-        else:
-            first = next(records, None)
-            names = list(first) if first is not None else []
-            _write_records(stream, form, _chain(first, records), names)
+            _write_converted_parquet(stream, selections, provenance)
+            return
+        records = _all_records(selections)
+        first = next(records, None)
+        names = list(first) if first is not None else []
+        _write_records(stream, form, _chain(first, records), names)
+
+
+def _all_records(selections: Sequence[Selection]) -> Iterator[Record]:
+    return (record for selection in selections for record in selection.records())
 
 
 def _chain(first: Record | None, rest: Iterator[Record]) -> Iterator[Record]:
@@ -255,15 +261,43 @@ def _write_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance
                     writer.write_table(table.cast(schema))
 
 
-def _write_converted_parquet(stream: BinaryIO, records: Iterator[Record], provenance: Record) -> None:
-    rows = list(records)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+def _columns_of(rows: Sequence[Record], fields: dict[str, pa.DataType]) -> pa.Table:
+    """Make a table of some rows; what fits no column of Arrow's becomes text of JSON."""
     columns = {}
-    for name in names:
+    for name in fields or dict.fromkeys(name for row in rows for name in row):
         values = [row.get(name) for row in rows]
         try:
-            columns[name] = pa.array(values)
+            columns[name] = pa.array(values, fields.get(name))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            columns[name] = pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values])
-    table = pa.table(columns)
-    pq.write_table(table.replace_schema_metadata(_with_provenance(table.schema, provenance)), stream)
+            columns[name] = pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values], pa.string())
+    return pa.table(columns)
+
+
+def _write_converted_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+    """Go through all rows twice: for the columns and their types, and to write them, some rows at a time."""
+    fields: dict[str, pa.DataType] = {}
+    for rows in _batched(_all_records(selections)):
+        for field in _columns_of(rows, {}).schema:
+            fields[field.name] = _common_type(fields.get(field.name), field.type)
+    fields = {name: pa.string() if pa.types.is_null(kind) else kind for name, kind in fields.items()}
+    schema = pa.schema(list(fields.items()))
+    schema = schema.with_metadata(_with_provenance(schema, provenance))
+    with pq.ParquetWriter(stream, schema) as writer:
+        for rows in _batched(_all_records(selections)):
+            writer.write_table(_columns_of(rows, fields).cast(schema))
+
+
+def _common_type(known: pa.DataType | None, other: pa.DataType) -> pa.DataType:
+    """The type that holds the values of both, text of JSON where there is none."""
+    if known is None or known == other:
+        return other
+    try:
+        both = [pa.schema([("x", kind)]) for kind in (known, other)]
+        return pa.unify_schemas(both, promote_options="permissive").field("x").type
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.string()
+
+
+def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
+    while rows := list(islice(records, _ROW_GROUP)):
+        yield rows

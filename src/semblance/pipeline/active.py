@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..io.workspace import Workspace
 from ..values import Int64Array, UInt64Array
 from .documents import Documents
+
+EXACT = "exact"
 
 
 def keep_order(documents: Documents, policy: str) -> Int64Array | None:
@@ -42,16 +45,21 @@ class Active:
         Their rows among all documents; their places in this array are their *positions*.
     n_reference : int
         How many of them, at the front, are reference documents.
-    representative : ndarray of int64, shape (n,)
-        For each document the row that stands for its set of equal texts; its own row where it is alone or empty.
     n_empty : int
         Documents without any token, reference documents left out.
+    workspace : Workspace
+        Where the representatives lie.
     """
 
     rows: Int64Array
     n_reference: int
-    representative: Int64Array
     n_empty: int
+    workspace: Workspace
+
+    @property
+    def representative(self) -> Int64Array:
+        """For each document the row that stands for its set of equal texts; its own row where it is alone or empty."""
+        return self.workspace.get(EXACT)["representative"]
 
 
 def _repeated(high: UInt64Array) -> Int64Array:
@@ -95,7 +103,9 @@ def collapse(documents: Documents, place: Int64Array | None, memory: int) -> Act
     active = np.flatnonzero(enters)
     if place is not None:
         active = active[np.argsort(place[active], kind="stable")]
-    return Active(active, int((active < documents.n_reference).sum()), representative, n_empty)
+    if EXACT not in documents.workspace:
+        documents.workspace.put(EXACT, {"representative": representative})
+    return Active(active, int((active < documents.n_reference).sum()), n_empty, documents.workspace)
 
 
 def _group_column(documents: Documents) -> tuple[str, ...]:

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+import logging
+import shutil
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, OutputError, ParameterError
 from ..hashing import derive
 from ..io.memory import as_sources
 from ..io.sources import Columns
 from ..io.workspace import Workspace
 from ..kernels import banding as banding_kernel
-from ..search.banding import BandLinks, Candidates, link_bands
+from ..search.banding import BandLinks, Candidates, collect_links, link_bands
 from ..sketches import FastSimilarity
 from ..text.texts import Texts
-from ..values import Float64Array, Int64Array, UInt32Array
+from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
 from .held_texts import SpilledTexts, Spilling
 from .keep import Scored, Walk
 from .memory import Memory
 from .methods import Comparable
-from .partitions import LINKS, Division, Partition, store_links
+from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
 from .verify import Decided, Material, decide_groups, divide
 
-COMPONENTS, TEXTS_DONE = "components", "texts-done"
+_LOG = logging.getLogger("semblance")
+COMPONENTS, DIVISION, TEXTS_DONE, VERIFIED = "components", "division", "texts-done", "verified"
 SPILL_BYTES = 32 << 20
 
 
@@ -88,6 +94,7 @@ class Corpus:
         sources = as_sources(data, **options)
         references = [] if against is None else as_sources(against, **options)
         self.workspace = self._open_workspace([*references, *sources], len(references))
+        self._check_room([*references, *sources])
         self.clock.lap("opening")
         self.documents = read_documents(sources, references, settings, self.workspace, self.memory, progress)
         self.clock.lap("reading and sketching")
@@ -105,7 +112,34 @@ class Corpus:
                 "a work folder is for inputs that can be read again after a crash: files, not values in memory"
             )
         job = {"semblance": __version__, "parameters": settings.to_dict(), "reference": n_reference, "inputs": identities}
-        return Workspace(self.memory.held, settings.work, job, settings.resume)
+        return Workspace(settings.work, job, settings.resume)
+
+    def _check_room(self, sources: list[Any]) -> None:
+        """Say what a job that is too large for the memory will need; refuse it where the disk has no room.
+
+        Raises
+        ------
+        OutputError
+            If what is to be known of each document does not fit the disk.
+        """
+        settings = self.settings
+        expected = [source.expected(settings.text) for source in sources]
+        n, size = sum(rows for rows, _ in expected), sum(size for _, size in expected)
+        record = 8 * settings.finder.n_keys + 4 * settings.plan.estimation_slots + 48
+        if settings.work is None and size + n * record <= self.memory.held:
+            return
+        self.memory.check_documents(n)
+        folder = Path(settings.work or tempfile.gettempdir())
+        place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+        room = shutil.disk_usage(place).free + self.workspace.n_bytes
+        surely, most = n * record, 2 * n * record + size
+        said = (
+            f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {self.memory.cap / 1e9:,.1f} GB of memory: "
+            f"{surely / 1e9:,.1f} to {most / 1e9:,.1f} GB go to {folder}, which has {room / 1e9:,.1f} GB free"
+        )
+        if room < surely:
+            raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
+        _LOG.info(said)
 
     @property
     def in_memory(self) -> bool:
@@ -115,57 +149,93 @@ class Corpus:
     def find(self, *, every_pair: bool, max_pairs: int | None = None) -> Candidates | None:
         """Find candidate pairs among the active documents; they are returned where all is in memory."""
         self.progress("finding candidates", 0)
-        finder, n_reference, threads = self.settings.finder, self.active.n_reference, self.settings.n_threads
-        rows = self.active.rows
-        if self.in_memory or finder.name != "minhash" or every_pair:
-            if COMPONENTS not in self.workspace:
-                groups = np.zeros(len(rows), np.uint64)
-                if self.settings.within is not None:
-                    groups = self.documents.take("groups", rows)
-                keys = self.documents.keys(rows)
-                self._candidates = finder.candidates(keys, groups, n_reference, every_pair, max_pairs, threads)
-                if not self.in_memory:
-                    self._store(self._candidates)
-        elif COMPONENTS not in self.workspace:
-            self._link()
+        if COMPONENTS not in self.workspace:
+            if self.settings.finder.name == "minhash" and not every_pair:
+                self._link()
+            else:
+                self._find_at_once(every_pair, max_pairs)
         if not self.in_memory:
             self._divide()
         self.clock.lap("candidates")
         return self._candidates
 
-    def _store(self, found: Candidates) -> None:
-        """Put candidates that were found in memory where the others lie."""
-        self.workspace.discard(LINKS)
-        none = np.empty(0, np.int64)
-        store_links(self.workspace, BandLinks(0, found.left, found.right, none, none))
-        for band in np.unique(found.bucket_bands).tolist():
-            of_band = np.flatnonzero(found.bucket_bands == band)
-            members = [found.bucket_members[found.bucket_offsets[i] : found.bucket_offsets[i + 1]] for i in of_band]
-            sizes = np.array([len(m) for m in members])
-            store_links(self.workspace, BandLinks(band, none, none, sizes, np.concatenate(members)))
-        self.workspace.put(COMPONENTS, {"roots": found.roots})
+    def _find_at_once(self, every_pair: bool, max_pairs: int | None) -> None:
+        """Find all candidates in memory."""
+        rows = self.active.rows
+        groups = np.zeros(len(rows), np.uint64)
+        if self.settings.within is not None:
+            groups = self.documents.take("groups", rows)
+        found = self.settings.finder.candidates(
+            self.documents.keys(rows), groups, self.active.n_reference, every_pair, max_pairs, self.settings.n_threads
+        )
+        self._candidates = found
+        if not self.in_memory:
+            none = np.empty(0, np.int64)
+            self.workspace.discard(LINKS)
+            links = [BandLinks(0, found.left, found.right, none, none)]
+            for band, (begin, end) in zip(found.bucket_bands.tolist(), pairwise(found.bucket_offsets.tolist()), strict=True):
+                links.append(BandLinks(band, none, none, np.array([end - begin]), found.bucket_members[begin:end]))
+            self._store(links, found.roots)
 
-    def _link(self) -> None:
-        """Find the pairs of one band after the other, and put them into the workspace."""
-        self.workspace.discard(LINKS)
+    def _store(self, links: Iterable[BandLinks], roots: Int64Array) -> None:
+        """Put links into the workspace, and, when the last of them has come, what they come to."""
+        for link in links:
+            arrays = {name: getattr(link, name) for name in ("left", "right", "sizes", "members")}
+            self.workspace.append(LINKS, arrays | {"band": np.array([link.band])})
+        banding_kernel.find_roots(roots)
+        self.workspace.put(COMPONENTS, {"roots": roots})
+
+    def _read_key(self) -> Callable[[int], UInt64Array]:
+        """Return what reads one key of all active documents from the disk."""
         rows, n = self.active.rows, len(self.active.rows)
         position = np.full(len(self.documents), -1, np.int64)
         position[rows] = np.arange(n)
 
-        def read(band: int) -> NDArray[np.uint64]:
+        def read(band: int) -> UInt64Array:
             keys = np.empty((n, 1), np.uint64)
             for first, (part,) in self.documents.columns(f"key-{band:02}"):
                 at = position[first : first + len(part)]
                 keys[at[at >= 0], 0] = part[at >= 0]
             return keys
 
-        parents = np.arange(n, dtype=np.int64)
-        max_bucket = self.settings.max_bucket
-        for link in link_bands(read, n, self.settings.finder.n_keys, parents, keys=None, max_bucket=max_bucket,
-                               n_reference=self.active.n_reference):  # fmt: skip
-            store_links(self.workspace, link)
+        return read
+
+    def _known_links(self, parents: Int64Array) -> int:
+        """Join what links of an earlier run connect; return the band to go on with, whose own links are removed."""
+        names = self.workspace.numbered(LINKS)
+        bands = [int(self.workspace.get(name)["band"][0]) for name in names]
+        for name, band in zip(names, bands, strict=True):
+            if band == bands[-1]:
+                self.workspace.discard(name)
+                continue
+            link = self.workspace.get(name)
+            banding_kernel.join_pairs(link["left"], link["right"], parents)
+            members, sizes = link["members"], link["sizes"]
+            banding_kernel.join_pairs(np.repeat(members[np.cumsum(sizes) - sizes], sizes), members, parents)
+        return bands[-1] if bands else 0
+
+    def _link(self) -> None:
+        """Find the pairs of one band after the other; they go to the disk where they become too many."""
+        n = len(self.active.rows)
+        parents = np.arange(n)
+        shared = {"max_bucket": self.settings.max_bucket, "n_reference": self.active.n_reference}
+        if not self.in_memory:
+            first = self._known_links(parents)
+            links = link_bands(self._read_key(), n, self.settings.finder.n_keys, parents, keys=None, first=first, **shared)
+            self._store(links, parents)
+            return
+        keys = self.documents.keys(self.active.rows)
+        links = link_bands(lambda band: keys, n, keys.shape[1], parents, keys=keys, threads=self.settings.n_threads, **shared)
+        found, n_bytes = [], 0
+        for link in links:
+            found.append(link)
+            n_bytes += 16 * len(link.left) + 8 * len(link.members)
+            if n_bytes > self.memory.held:
+                self.documents = self.documents.spilled()
+                self._store(chain(found, links), parents)
+                return
         banding_kernel.find_roots(parents)
-        self.workspace.put(COMPONENTS, {"roots": parents})
+        self._candidates = collect_links(found, parents)
 
     @property
     def _payload(self) -> str:
@@ -184,24 +254,24 @@ class Corpus:
 
     def _divide(self) -> None:
         """Sort links and texts of candidate documents into partitions."""
-        roots = self.workspace.get(COMPONENTS)["roots"]
-        division = Division(roots, self._sizes, self.memory.partition(self.settings.n_threads))
+        most = self.memory.partition(self.settings.n_threads)
+        if DIVISION in self.workspace and self.workspace.get(DIVISION)["bytes"][0] != most:
+            for stem in (PAIRED, Spilling.STEM, VERIFIED, DIVISION):  # an earlier run had another cap
+                self.workspace.discard(stem)
+        if DIVISION not in self.workspace:
+            self.workspace.put(DIVISION, {"bytes": np.array([most])})
+        division = Division(self.workspace.get(COMPONENTS)["roots"], self._sizes, most)
         division.sort_links(self.workspace)
         self._division = division
-        if TEXTS_DONE not in self.workspace:
-            rows = self.active.rows[division.positions]
-            order = np.argsort(rows, kind="stable")
-            limit = min(SPILL_BYTES, self.memory.free // 8)
-            spilling = Spilling(self.workspace, rows[order], division.partition[order], division.sizes[order], limit)
-            try:
-                for first, texts in self._read_again(spilling.until):
-                    spilling.take(first, texts)
-            except ValueError as error:
-                if isinstance(error, InputDataError):
-                    raise
-                raise InputDataError("an input changed while it was worked on; run again") from None
-            spilling.flush()
-            self.workspace.put(TEXTS_DONE, {})
+        if TEXTS_DONE in self.workspace:
+            return
+        partition = np.full(len(self.documents), -1, np.int32)
+        partition[self.active.rows] = division.of_position
+        spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.free // 16))
+        for first, texts in self._read_again(spilling.until):
+            spilling.take(first, texts)
+        spilling.flush()
+        self.workspace.put(TEXTS_DONE, {})
 
     def _read_again(self, begin: int) -> Iterator[tuple[int, Texts]]:
         """Yield (first row, what is compared) of all documents from a row on."""
@@ -222,6 +292,7 @@ class Corpus:
                 first, end = documents.source_starts[number : number + 2].tolist()
                 if end <= begin:
                     continue
+                source.check_unchanged()
                 row = max(first, begin)
                 wanted = Columns(settings.text, None, (), (), settings.encoding_errors)
                 for batch in read_batches(source, wanted, settings, row - first):
@@ -229,7 +300,9 @@ class Corpus:
                     yield row, batch.texts
                     row += len(batch.texts)
                 if row != end:
-                    raise ValueError("another number of rows")
+                    raise InputDataError(
+                        f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again"
+                    )
 
     def partitions(self) -> Iterator[tuple[Partition, Material]]:
         """Yield the candidate documents, all that belong together at a time, and how to compare them."""
@@ -246,7 +319,7 @@ class Corpus:
             partition = self._division.load(self.workspace, number)
             hold = int(self._division.bytes_of[number]) <= self.memory.partition(threads)
             texts = SpilledTexts(self.workspace, chunks, number, hold)
-            sizes = self._division.sizes[self._division.places(number)]
+            sizes = texts.sizes(self.active.rows[partition.positions])
             yield partition, self._material(partition.positions, sizes, texts, size)
 
     def _material(self, positions: Int64Array, sizes: Int64Array, spilled: SpilledTexts | None, most: int) -> Material:
@@ -294,8 +367,8 @@ class Corpus:
         At another ``threshold`` than that of the settings, not below it, pairs that are known are not compared again.
         """
         base = threshold is None or threshold == self.settings.threshold
-        stem = "verified" if base else f"verified-at-{threshold!r}"
-        known = None if base else self.workspace.numbered("verified")
+        stem = VERIFIED if base else f"{VERIFIED}-at-{threshold!r}"
+        known = None if base else self.workspace.numbered(VERIFIED)
         done = self.workspace.numbered(stem)
         for i, (partition, material) in enumerate(self.partitions()):
             if i >= len(done):
@@ -369,8 +442,10 @@ class Corpus:
             resemblance[rows] = part["keeper_resemblance"]
             n_verified += len(part["left"])
             counts = np.append(counts[:3] + part["counts"][:3], max(counts[3], part["counts"][3]))
-        copies = np.flatnonzero(active.representative != np.arange(n))
-        leader = active.representative[copies]
+        representative = active.representative
+        copies = np.flatnonzero(representative != np.arange(n))
+        leader = representative[copies]
+        del representative
         keeper[copies] = keeper[leader]
         resemblance[copies] = np.where(keeper[leader] == leader, 1.0, resemblance[leader])
         reference = np.arange(self.documents.n_reference)

@@ -100,18 +100,25 @@ class Documents:
         out[order] = sorted_values
         return out
 
-    def key(self, band: int, rows: Int64Array) -> UInt64Array:
-        """Return one of the search keys of some documents, whose rows ascend where the parts are several."""
-        if not self.workspace.on_disk:
-            return np.ascontiguousarray(self.workspace.get(self.parts[0])["keys"][rows, band])
-        return self.take(f"key-{band:02}", rows)
-
     def keys(self, rows: Int64Array) -> UInt64Array:
         """Return all search keys of some documents, of shape (n_rows, n_keys)."""
-        if not self.workspace.on_disk:
+        if self.held is not None:
             return np.asarray(self.take("keys", rows), np.uint64)
         n_keys = sum(name.startswith("key-") for name in self.workspace.get(self.parts[0]))
-        return np.stack([self.key(band, rows) for band in range(n_keys)], 1)
+        return np.stack([self.take(f"key-{band:02}", rows) for band in range(n_keys)], 1)
+
+    def spilled(self) -> Documents:
+        """Move everything to the disk; the texts are read again when they are needed."""
+        for part in self.parts:
+            self.workspace.put(part, by_band(dict(self.workspace.get(part))))
+        self.workspace.move_to_disk()
+        return replace(self, held=None)
+
+
+def by_band(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Take the search keys apart: on the disk one of all documents is gone through after the other."""
+    keys = arrays.pop("keys")
+    return arrays | {f"key-{band:02}": keys[:, band] for band in range(keys.shape[1])}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,10 +270,7 @@ class _Reading:
         if not arrays:
             arrays = self._nothing()
         arrays["spans"] = np.array(list(self._spans.items()), np.int64).reshape(-1, 2)
-        if self.workspace.on_disk:  # the search goes through one key of all documents after the other
-            keys = arrays.pop("keys")
-            arrays |= {f"key-{band:02}": keys[:, band] for band in range(keys.shape[1])}
-        self.workspace.append(STEM, arrays)
+        self.workspace.append(STEM, by_band(arrays) if self.workspace.on_disk else arrays)
         self._waiting_bytes = self._waiting_text = 0
         self._spans = {}
 
@@ -284,7 +288,7 @@ class _Reading:
     def documents(self) -> Documents:
         """Return what has been read."""
         if self.workspace.on_disk and not self.workspace.numbered(STEM):
-            self.workspace.append(STEM, self._nothing() | {"key-00": np.empty(0, np.uint64)})
+            self.workspace.append(STEM, by_band(self._nothing()))
         parts = self.workspace.numbered(STEM)
         part_starts = np.cumsum([0, *(len(self.workspace.get(part)["sizes"]) for part in parts)])
         source_starts = np.concatenate([[0], np.cumsum(self.rows_of)])

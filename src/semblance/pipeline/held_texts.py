@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..io.workspace import Workspace
 from ..kernels.shingling import gather_rows
-from ..text.texts import Texts
+from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrays import runs
 
@@ -71,6 +71,11 @@ class SpilledTexts:
         data = self._workspace.get(self._names[i])[self._data]
         return Texts(data, np.concatenate([[0], np.cumsum(self._sizes[i])]))
 
+    def sizes(self, rows: Int64Array) -> Int64Array:
+        """Return the bytes of the texts of all rows of the partition, in the order given."""
+        sizes: Int64Array = np.concatenate([np.empty(0, np.int64), *self._sizes])[np.searchsorted(self._rows, rows)]
+        return sizes
+
     def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
         """Copy the texts of some rows, of so many bytes, together."""
         place = np.searchsorted(self._rows, rows)
@@ -79,52 +84,53 @@ class SpilledTexts:
 
 
 class Spilling:
-    """Writes texts, met in the order of their rows, into chunks sorted by partition."""
+    """Writes texts, met in the order of their rows, into chunks sorted by partition.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    partition : ndarray of int32, shape (n,)
+        Of each row; negative: its text is not wanted.
+    limit : int
+        Bytes of a chunk.
+    """
 
     STEM = "texts"
 
-    def __init__(self, workspace: Workspace, rows: Int64Array, partition: Int64Array, sizes: Int64Array, limit: int) -> None:
+    def __init__(self, workspace: Workspace, partition: NDArray[np.int32], limit: int) -> None:
         self._workspace = workspace
-        self._rows, self._partition, self._sizes, self._limit = rows, partition, sizes, limit
+        self._partition = partition
+        self._limit = limit
         chunks = workspace.numbered(self.STEM)
         self.until = int(workspace.get(chunks[-1])["until"][0]) if chunks else 0
-        self._data: list[NDArray[np.uint8]] = []
-        self._begin = int(np.searchsorted(rows, self.until))
+        self._rows: list[Int64Array] = []
+        self._texts: list[Texts] = []
         self._waiting = 0
 
     def take(self, first_row: int, texts: Texts) -> None:
-        """Take those of some texts in a row that are wanted.
-
-        Raises
-        ------
-        ValueError
-            If one has another size than it had.
-        """
-        begin, end = np.searchsorted(self._rows, [first_row, first_row + len(texts)]).tolist()
-        local, sizes = self._rows[begin:end] - first_row, self._sizes[begin:end]
-        if not np.array_equal(texts.offsets[local + 1] - texts.offsets[local], sizes):
-            raise ValueError("a text has another size than before")
-        self._data.append(_gather(np.zeros(len(local), np.int64), local, sizes, lambda _: texts).data)
-        self._waiting += len(self._data[-1])
+        """Take those of some texts in a row that are wanted."""
+        local = np.flatnonzero(self._partition[first_row : first_row + len(texts)] >= 0)
+        sizes = texts.offsets[local + 1] - texts.offsets[local]
+        self._texts.append(_gather(np.zeros(len(local), np.int64), local, sizes, lambda _: texts))
+        self._rows.append(first_row + local)
+        self._waiting += int(sizes.sum())
         self.until = first_row + len(texts)
         if self._waiting > self._limit:
             self.flush()
 
     def flush(self) -> None:
         """Write what waits as a chunk."""
-        end = int(np.searchsorted(self._rows, self.until))
-        chosen = slice(self._begin, end)
-        sizes, partition = self._sizes[chosen], self._partition[chosen]
+        if not self._rows:
+            return
+        texts, rows = concatenate(self._texts), np.concatenate(self._rows)
+        self._texts, self._rows, self._waiting = [], [], 0
+        partition, sizes = self._partition[rows], np.diff(texts.offsets)
         order = np.argsort(partition, kind="stable")
-        data = np.concatenate([np.empty(0, np.uint8), *self._data])
-        self._data = []
-        texts = Texts(data, np.concatenate([[0], np.cumsum(sizes)]))
         arrays: dict[str, NDArray[Any]] = {"until": np.array([self.until])}
         for begin, stop in runs(partition[order]):
             places = order[begin:stop]
             number = int(partition[places[0]])
-            arrays[f"rows-{number}"] = self._rows[chosen][places]
+            arrays[f"rows-{number}"] = rows[places]
             arrays[f"sizes-{number}"] = sizes[places]
             arrays[f"data-{number}"] = _gather(np.zeros(len(places), np.int64), places, sizes[places], lambda _: texts).data
         self._workspace.append(self.STEM, arrays)
-        self._begin, self._waiting = end, 0

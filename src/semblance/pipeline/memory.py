@@ -13,8 +13,8 @@ from ..errors import ParameterError
 
 # Measured (benchmarks/scale.py): interpreter, NumPy, PyArrow and Numba after a small job, inner loops compiled or not.
 FLOOR = 320_000_000
-# Row numbers, ranks, components and one band of keys while buckets are found; later who stands for whom.
-BYTES_PER_DOCUMENT = 48
+# Row numbers, places, components and a band of keys and of entries while buckets are found; less before and after.
+BYTES_PER_DOCUMENT = 52
 DEFAULT_SHARE = 0.6
 PARTITION = 32 << 20
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}

@@ -49,8 +49,9 @@ def _spread(
     active: Active, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
 ) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
     """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves."""
-    order = np.argsort(active.representative, kind="stable")
-    leaders = active.representative[order]
+    representative = active.representative
+    order = np.argsort(representative, kind="stable")
+    leaders = representative[order]
     starts = np.flatnonzero(np.diff(leaders, prepend=-1))
     groups, bounds = leaders[starts], np.append(starts, len(order))
     at_most = None if limit is None else limit + 1  # one more than wanted tells that there are more

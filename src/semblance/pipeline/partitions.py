@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..io.workspace import Workspace
+from ..kernels import banding as kernel
 from ..search.banding import BandLinks, Candidates, collect_links
 from ..values import Int64Array
 from ..values.arrays import runs
@@ -24,12 +25,6 @@ class Partition:
     number: int
     positions: Int64Array
     candidates: Candidates
-
-
-def store_links(workspace: Workspace, link: BandLinks) -> None:
-    """Keep what some buckets came to."""
-    arrays = {name: getattr(link, name) for name in ("left", "right", "sizes", "members")}
-    workspace.append(LINKS, arrays | {"band": np.array([link.band])})
 
 
 class Division:
@@ -50,23 +45,24 @@ class Division:
     def __init__(self, roots: Int64Array, sizes_of: Callable[[Int64Array], Int64Array], most: int) -> None:
         linked = roots != np.arange(len(roots))
         linked[roots[linked]] = True
-        self.positions = np.flatnonzero(linked)
-        self.roots = roots[self.positions]
-        self.sizes = sizes_of(self.positions)
-        order = np.argsort(self.roots, kind="stable")
-        starts = np.flatnonzero(np.diff(self.roots[order], prepend=-1))
-        weights = np.add.reduceat(self.sizes[order], starts) if len(starts) else np.empty(0, np.int64)
-        self.partition = np.empty(len(self.positions), np.int64)
+        positions = np.flatnonzero(linked)
+        order = np.argsort(roots[positions], kind="stable")
+        starts = np.flatnonzero(np.diff(roots[positions[order]], prepend=-1))
+        sizes = sizes_of(positions)
+        weights = np.add.reduceat(sizes[order], starts) if len(starts) else np.empty(0, np.int64)
         of_component = _fill(weights, most)
-        self.partition[order] = np.repeat(of_component, np.diff(np.append(starts, len(order))))
         self.n_partitions = int(of_component[-1]) + 1 if len(of_component) else 0
         self.bytes_of = np.bincount(of_component, weights, self.n_partitions).astype(np.int64)
-        self._by_partition = np.argsort(self.partition, kind="stable")
-        self._bounds = np.searchsorted(self.partition[self._by_partition], np.arange(self.n_partitions + 1))
+        self.of_position = np.full(len(roots), -1, np.int32)
+        lengths = np.diff(np.append(starts, len(order)))
+        self.of_position[positions[order]] = np.repeat(of_component, lengths)
+        self._positions = positions[np.argsort(self.of_position[positions], kind="stable")]
+        counts = np.bincount(of_component, lengths, self.n_partitions).astype(np.int64)
+        self._bounds = np.concatenate([[0], np.cumsum(counts)])
 
-    def places(self, number: int) -> Int64Array:
-        """Return the places, among all candidate documents, of one partition, ascending."""
-        return self._by_partition[self._bounds[number] : self._bounds[number + 1]]
+    def positions(self, number: int) -> Int64Array:
+        """Return the positions of one partition, ascending."""
+        return self._positions[self._bounds[number] : self._bounds[number + 1]]
 
     def sort_links(self, workspace: Workspace) -> None:
         """Write the links of all bands anew, sorted by partition."""
@@ -85,26 +81,28 @@ class Division:
 
     def _split(self, positions: Int64Array) -> Iterator[tuple[int, Int64Array]]:
         """Yield (partition, places in an array of positions) of each partition that is there."""
-        partition = self.partition[np.searchsorted(self.positions, positions)]
+        partition = self.of_position[positions]
         order = np.argsort(partition, kind="stable")
         for begin, end in runs(partition[order]):
             yield int(partition[order[begin]]), order[begin:end]
 
     def load(self, workspace: Workspace, number: int) -> Partition:
         """Read the links of one partition; pairs that several bands hold come once."""
-        places = self.places(number)
-        positions = self.positions[places]
+        positions = self.positions(number)
         links = []
         none = np.empty(0, np.int64)
         for name in workspace.numbered(PAIRED):
             part = workspace.get(name)
             left, right, sizes, members = (part.get(f"{name}-{number}", none) for name in ("left", "right", "sizes", "members"))
             links.append(BandLinks(int(part["band"][0]), left, right, sizes, np.searchsorted(positions, members)))
-        joined = collect_links(links, np.searchsorted(positions, self.roots[places]))
-        pairs = np.searchsorted(positions, joined.left) * len(positions) + np.searchsorted(positions, joined.right)
+        found = collect_links(links, np.arange(len(positions)))
+        pairs = np.searchsorted(positions, found.left) * len(positions) + np.searchsorted(positions, found.right)
         pairs = np.unique(pairs)
-        found = Candidates(pairs // len(positions), pairs % len(positions), joined.bucket_offsets, joined.bucket_members,
-                           joined.bucket_bands, joined.roots, False)  # fmt: skip
+        found = replace(found, left=pairs // len(positions), right=pairs % len(positions))
+        kernel.join_pairs(found.left, found.right, found.roots)
+        firsts = np.repeat(found.bucket_members[found.bucket_offsets[:-1]], np.diff(found.bucket_offsets))
+        kernel.join_pairs(firsts, found.bucket_members, found.roots)
+        kernel.find_roots(found.roots)
         return Partition(number, positions, found)
 
 

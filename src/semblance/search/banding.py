@@ -89,7 +89,7 @@ def _sorted_entries(read: ReadBand, n: int, band: int) -> tuple[int, UInt64Array
 
 def link_bands(
     read: ReadBand, n: int, bands: int, parents: Int64Array, *, keys: UInt64Array | None, max_bucket: int | None,
-    n_reference: int = 0, limit: int | None = None, threads: int = 1,
+    n_reference: int = 0, limit: int | None = None, first: int = 0, threads: int = 1,
 ) -> Iterator[BandLinks]:  # fmt: skip
     """Sort the keys of each band; yield the pairs of its small buckets and the members of its large ones.
 
@@ -109,6 +109,8 @@ def link_bands(
         Rows below this number are not paired with each other.
     limit : int, optional
         How many pairs are wanted in all: of the largest buckets not all pairs come then.
+    first : int
+        The band to begin with.
     threads : int
         Bands sorted at a time.
     """
@@ -117,7 +119,7 @@ def link_bands(
     mask = (np.uint64(1) << row_bits) - np.uint64(1)
     none = np.empty(0, np.int64)
     known = np.empty((0, bands), np.uint64) if keys is None else keys
-    for band, entries, bounds in in_order(partial(_sorted_entries, read, n), range(bands if n > 1 else 0), threads):
+    for band, entries, bounds in in_order(partial(_sorted_entries, read, n), range(first, bands if n > 1 else 0), threads):
         kernel.join_components(entries, row_bits, bounds, parents)
         large = np.zeros(len(bounds), np.bool_)
         if max_bucket is not None:
@@ -135,6 +137,7 @@ def link_bands(
             if count:
                 kernel.bucket_pairs(entries, row_bits, unused_bits, some, band, known, n_reference, left, right)
                 yield BandLinks(band, left, right, none, none)
+        del entries  # before the next band is sorted
 
 
 def find_candidates(

@@ -1,0 +1,65 @@
+"""Runs one job after the other, each in a child process of its own that may be killed; commands come as lines of JSON.
+
+``{"settings": ..., "inputs": ..., "output": ..., "kill": null | ["put", n, "before" | "after"] | ["seconds", x]}``; the answer
+is a line with the child's exit code.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import semblance as sb
+from semblance.io.workspace import Workspace
+from semblance.pipeline import corpus, documents
+
+
+def run(job):
+    """One job, in this process."""
+    if job["kill"] and job["kill"][0] == "put":
+        _, wanted, when = job["kill"]
+        put, met = Workspace.put, []
+
+        def killing_put(self, name, arrays):
+            met.append(name)
+            if when == "before" and len(met) == wanted:
+                os.kill(os.getpid(), signal.SIGKILL)
+            put(self, name, arrays)
+            if when == "after" and len(met) == wanted:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        Workspace.put = killing_put
+    result = sb.dedup(job["inputs"], **job["settings"])
+    result.write(job["output"], annotate=True, force=True)
+    result.close()
+
+
+def main():
+    """Answer commands until there are no more."""
+    documents.PART_BYTES = 40_000
+    corpus.SPILL_BYTES = 20_000
+    sb.dedup(["a b c d e f g"] * 2, threads=1)
+    for line in sys.stdin:
+        job = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            try:
+                run(job)
+                os._exit(0)
+            except sb.SemblanceError as error:
+                print(error, file=sys.stderr, flush=True)
+                os._exit(3)
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+                os._exit(4)
+        if job["kill"] and job["kill"][0] == "seconds":
+            time.sleep(job["kill"][1])
+            os.kill(child, signal.SIGKILL)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
