@@ -11,7 +11,7 @@ from naive import walk as naive
 
 import semblance as sb
 from semblance.pipeline import keep as keep_module
-from semblance.pipeline.keep import NO_PAIRS, Buckets, Scored, Walk
+from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
 from semblance.pipeline.sets import RowSets
 
 small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
@@ -116,12 +116,13 @@ def walk_bucket(sets, members, threshold, n_reference, cuts=()):
     )  # fmt: skip
     walk = Walk(n, n_reference, threshold, buckets)
     for begin, end in pairwise(sorted({0, n, *cuts})):
-        left, right = walk.outside(begin, end)
-        score = np.array([naive.resemblance(sets[a], sets[b]) for a, b in zip(left, right, strict=True)])
-        enough = score >= threshold
+        kept = walk.kept_members
+        outside = [NO_PAIRS]
+        for some in np.split(kept, [len(kept) // 3]):
+            values, offsets = arrays([sets[row] for row in some] + sets[begin:end])
+            outside.append(walk.outside(begin, end, some, RowSets.from_values(np.array(values, np.uint64), offsets)))
         values, offsets = arrays(sets[begin:end])
-        packed = RowSets.from_values(np.array(values, np.uint64), offsets)
-        walk.advance(begin, end, NO_PAIRS, packed, Scored(left[enough], right[enough], score[enough]))
+        walk.advance(begin, end, NO_PAIRS, RowSets.from_values(np.array(values, np.uint64), offsets), join_scored(outside))
     return walk.finish()
 
 

@@ -7,7 +7,7 @@ are few, else with those nearest to it in ``nearby``, an order in which similar 
 
 import numpy as np
 
-from ._compile import compiled
+from ._compile import compiled, inlined
 from .cosine import dot
 from .resemblance import intersection
 
@@ -32,17 +32,35 @@ def nearest_kept(kept_places, place, wanted, size, out):
     return count
 
 
-@compiled
-def outside_comparisons(
-    begin, end, member_offsets, member_bucket, member_place, bucket_offsets, compare_all, compare_nearest,
-    kept_lists, kept_counts, kept_places, near, rows, others,
-):  # fmt: skip
-    """Write, for each row of a slice, the kept rows before it that large buckets may compare it with; return how many.
+@inlined
+def score(a, b, sizes, block_offsets, blocks, words, weights, threshold, slots):
+    """Resemblance or cosine of two rows, as :func:`walk` describes them; -1 where the sizes alone rule out the threshold."""
+    if len(weights) > 0:
+        return dot(a, b, block_offsets, blocks, weights)
+    smaller = min(sizes[a], sizes[b])
+    larger = max(sizes[a], sizes[b])
+    if smaller / larger < threshold:
+        return -1.0
+    common = intersection(a, b, block_offsets, blocks, words)
+    return common / slots if slots > 0 else common / (smaller + larger - common)
 
-    Without ``rows`` they are counted. A row may be there several times.
+
+@compiled
+def outside_matches(
+    begin, end, n_reference, earlier, places, shift, member_offsets, member_bucket, member_place, bucket_offsets, compare_all,
+    compare_nearest, sizes, block_offsets, blocks, words, weights, threshold, slots, kept_lists, kept_counts, kept_places,
+    seen, near, row, found_left, found_right, found_score,
+):  # fmt: skip
+    """Compare the rows of a slice with kept rows before it, as far as large buckets may ask for it.
+
+    Of the kept rows those in ``earlier`` are there, ascending; ``places`` (int64, a row each, 0 elsewhere) holds one more than
+    their place among the sets, in which rows of the slice follow from ``shift`` on. Writes the pairs that reach the
+    threshold; returns (next row, pairs found): it is the end, or ``found_*`` is full. ``seen`` (int64, a row each) holds -1.
     """
-    written = 0
-    for row in range(begin, end):
+    n_found = 0
+    while row < end:
+        if n_found + len(earlier) > len(found_left):
+            return row, n_found
         for m in range(member_offsets[row], member_offsets[row + 1]):
             bucket = member_bucket[m]
             base = bucket_offsets[bucket]
@@ -53,12 +71,20 @@ def outside_comparisons(
                 size = bucket_offsets[bucket + 1] - base
                 n_near = nearest_kept(kept_places[base : base + size], member_place[m], compare_nearest, size, near)
                 chosen = near[:n_near]
-            if len(rows) > 0:
-                for c in range(len(chosen)):
-                    rows[written + c] = row
-                    others[written + c] = chosen[c]
-            written += len(chosen)
-    return written
+            for c in range(len(chosen)):
+                other = chosen[c]
+                if places[other] == 0 or seen[other] == row or (row < n_reference and other < n_reference):
+                    continue
+                seen[other] = row
+                a = row - begin + shift
+                resemblance = score(a, places[other] - 1, sizes, block_offsets, blocks, words, weights, threshold, slots)
+                if resemblance >= threshold:
+                    found_left[n_found] = other
+                    found_right[n_found] = row
+                    found_score[n_found] = resemblance
+                    n_found += 1
+        row += 1
+    return row, n_found
 
 
 @compiled
@@ -128,15 +154,8 @@ def walk(
                     if p == last or outside_left[p] != other:
                         continue
                     resemblance = outside_resemblance[p]
-                elif len(weights) > 0:
-                    resemblance = dot(a, b, block_offsets, blocks, weights)
                 else:
-                    smaller = min(sizes[a], sizes[b])
-                    larger = max(sizes[a], sizes[b])
-                    if smaller / larger < threshold:
-                        continue
-                    common = intersection(a, b, block_offsets, blocks, words)
-                    resemblance = common / slots if slots > 0 else common / (smaller + larger - common)
+                    resemblance = score(a, b, sizes, block_offsets, blocks, words, weights, threshold, slots)
                 if resemblance >= threshold:
                     found_left[n_found] = other
                     found_right[n_found] = row

@@ -320,9 +320,12 @@ class Corpus:
             hold = int(self._division.bytes_of[number]) <= self.memory.partition(threads)
             texts = SpilledTexts(self.workspace, chunks, number, hold)
             sizes = texts.sizes(self.active.rows[partition.positions])
-            yield partition, self._material(partition.positions, sizes, texts, size)
+            alone = 1 if hold else threads  # a partition too large to be held is one group
+            yield partition, self._material(partition.positions, sizes, texts, size, alone)
 
-    def _material(self, positions: Int64Array, sizes: Int64Array, spilled: SpilledTexts | None, most: int) -> Material:
+    def _material(
+        self, positions: Int64Array, sizes: Int64Array, spilled: SpilledTexts | None, most: int, threads: int = 1
+    ) -> Material:
         settings, documents = self.settings, self.documents
         scheme = FastSimilarity(permutations=64, seed=int(derive(settings.seed, "nearby order", 1)[0]))
 
@@ -354,7 +357,7 @@ class Corpus:
                 return raw(places).data.view(np.uint32).reshape(len(places), -1)[:, : scheme.permutations]
             return np.concatenate([scheme.sign_values(*settings.shingling.hashes(piece)) for piece in texts(places)])
 
-        return Material(sizes, load_sets, load_signatures, most)
+        return Material(sizes, load_sets, load_signatures, most, threads)
 
     def decide(self, threshold: float | None = None) -> str:
         """Compare and walk all partitions; return the stem of the parts that hold what was found.

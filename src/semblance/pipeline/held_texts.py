@@ -66,6 +66,14 @@ class SpilledTexts:
         self._rows = np.concatenate([np.empty(0, np.int64), *rows])
         self._starts = np.cumsum([0, *map(len, rows)])
         self._held = [self._read(i) for i in range(len(parts))] if hold else None
+        self._last: tuple[int, Texts] | None = None
+
+    def _at_hand(self, i: int) -> Texts:
+        """Read a chunk, unless it was the last one asked for: rows are mostly asked for in their order."""
+        last = self._last
+        if last is None or last[0] != i:
+            self._last = last = (i, self._read(i))
+        return last[1]
 
     def _read(self, i: int) -> Texts:
         data = self._workspace.get(self._names[i])[self._data]
@@ -80,7 +88,7 @@ class SpilledTexts:
         """Copy the texts of some rows, of so many bytes, together."""
         place = np.searchsorted(self._rows, rows)
         chunk = np.searchsorted(self._starts, place, side="right") - 1
-        return _gather(chunk, place - self._starts[chunk], sizes, self._held.__getitem__ if self._held else self._read)
+        return _gather(chunk, place - self._starts[chunk], sizes, self._held.__getitem__ if self._held else self._at_hand)
 
 
 class Spilling:

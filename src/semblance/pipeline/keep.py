@@ -42,6 +42,13 @@ class Scored:
         return offsets, self.left[order], self.score[order]
 
 
+def join_scored(parts: list[Scored]) -> Scored:
+    """Put pairs together."""
+    if not parts:
+        return NO_PAIRS
+    return Scored(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("left", "right", "score")))
+
+
 NO_PAIRS = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
@@ -96,16 +103,43 @@ class Walk:
         b = self.buckets
         return b.member_offsets, b.member_bucket, b.member_place, b.offsets
 
-    def outside(self, begin: int, end: int) -> tuple[Int64Array, Int64Array]:
-        """Return (rows before a slice, rows of it): what large buckets may ask to be compared when the slice is walked."""
-        none = np.empty(0, np.int64)
-        fixed = (begin, end, *self._members, COMPARE_ALL, COMPARE_NEAREST, *self._kept, self._near)
-        count = kernel.outside_comparisons(*fixed, none, none)
-        rows, others = np.empty(count, np.int64), np.empty(count, np.int64)
-        if count:
-            kernel.outside_comparisons(*fixed, rows, others)
-        pairs = np.unique(rows * len(self._keeper) + others)
-        return pairs % len(self._keeper), pairs // len(self._keeper)
+    @property
+    def kept_members(self) -> Int64Array:
+        """The rows that were kept so far and are in large buckets, ascending."""
+        member = np.diff(self.buckets.member_offsets) > 0
+        return np.flatnonzero(member & (self._keeper == np.arange(len(self._keeper))))
+
+    def outside(self, begin: int, end: int, earlier: Int64Array, sets: Comparable) -> Scored:
+        """Compare a slice, before it is walked, with some rows kept before it, as far as large buckets may ask for it.
+
+        Parameters
+        ----------
+        begin, end : int
+            The slice.
+        earlier : ndarray of int64
+            Some of :attr:`kept_members`.
+        sets : Comparable
+            Those rows, and then the rows of the slice.
+
+        Returns
+        -------
+        Scored
+            The pairs that reach the threshold.
+        """
+        places = np.zeros(len(self._keeper), np.int64)
+        places[earlier] = np.arange(1, len(earlier) + 1)
+        found = tuple(np.empty(len(earlier) + (1 << 16), dtype) for dtype in (np.int64, np.int64, np.float64))
+        *packed, slots = sets.for_walk()
+        seen, near = np.full(len(self._keeper), -1, np.int64), np.empty(64, np.int64)
+        parts: list[tuple[Any, ...]] = [(NO_PAIRS.left, NO_PAIRS.right, NO_PAIRS.score)]
+        row = begin
+        while row < end:
+            row, count = kernel.outside_matches(
+                begin, end, self.n_reference, earlier, places, len(earlier), *self._members, COMPARE_ALL, COMPARE_NEAREST,
+                *packed, self.threshold, slots, *self._kept, seen, near, row, *found,
+            )  # fmt: skip
+            parts.append(tuple(array[:count].copy() for array in found))
+        return Scored(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def advance(self, begin: int, end: int, pairs: Scored, sets: Comparable | None = None, outside: Scored = NO_PAIRS) -> None:
         """Walk a slice.

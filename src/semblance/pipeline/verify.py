@@ -13,7 +13,7 @@ from ..kernels._threads import in_order
 from ..search.banding import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
 from ..values.arrays import runs
-from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked
+from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked, join_scored
 from .methods import Comparable
 from .sets import RowSets
 
@@ -57,12 +57,15 @@ class Material:
         From ascending rows to their sets, and to signatures that order large buckets.
     slice_bytes : int
         Bytes of text whose sets may be held at once.
+    threads : int
+        That one group may use.
     """
 
     sizes: Int64Array
     load_sets: Callable[[Int64Array], Comparable]
     load_signatures: Callable[[Int64Array], UInt32Array]
     slice_bytes: int
+    threads: int = 1
 
 
 def _nearby_order(members: Int64Array, signatures: UInt32Array, band: int) -> Int64Array:
@@ -147,6 +150,21 @@ def _across(
     return out
 
 
+def _outside(material: Material, walk: Walk, rows: Int64Array, begin: int, end: int) -> Scored:
+    """Compare the members of large buckets in a slice with those kept before it, some of these at a time."""
+    kept = walk.kept_members
+    inside = np.arange(begin, end)
+
+    def compare(run: tuple[int, int]) -> Scored:
+        some = kept[run[0] : run[1]]
+        return walk.outside(begin, end, some, material.load_sets(rows[np.concatenate([some, inside])]))
+
+    parts = list(in_order(compare, _runs(material.sizes[rows[kept]], material.slice_bytes), material.threads))
+    return Scored(
+        *(np.concatenate([getattr(part, name) for part in [NO_PAIRS, *parts]]) for name in ("left", "right", "score"))
+    )
+
+
 def decide(material: Material, threshold: float, n_reference: int, group: Group) -> Decided:
     """Compare the pairs of one group and walk it, a slice of its rows at a time.
 
@@ -170,13 +188,10 @@ def decide(material: Material, threshold: float, n_reference: int, group: Group)
         pairs = Scored(left[both][enough], right[both][enough], score[enough])
         outside = NO_PAIRS
         if begin and buckets is not None:
-            earlier, later = walk.outside(begin, end)
-            score = _across(material, rows, begin, end, earlier, later, threshold)
-            outside = Scored(earlier[score >= threshold], later[score >= threshold], score[score >= threshold])
+            outside = _outside(material, walk, rows, begin, end)
         walk.advance(begin, end, pairs, sets if buckets is not None else None, outside)
         found.append(pairs)
-    whole = Scored(*(np.concatenate([getattr(p, name) for p in found]) for name in ("left", "right", "score")))
-    return Decided(rows, whole, walk.finish(), len(left), buckets is not None)
+    return Decided(rows, join_scored(found), walk.finish(), len(left), buckets is not None)
 
 
 def decide_groups(
