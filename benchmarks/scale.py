@@ -183,7 +183,7 @@ def watch(folder: Path, seen: list[int], stop: threading.Event) -> None:
 
 def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
     """Run one job in this process and print what came of it."""
-    sb.dedup(["one two three four five six seven"] * 2, threads=threads)
+    sb.dedup([Generated(2000, kind)], threads=threads, work=f"{folder}/warm").close()
     source, seen, stop = Generated(n, kind), [0], threading.Event()
     start = time.perf_counter()
     for _ in source.batches(Columns()):

@@ -48,14 +48,14 @@ def main(arguments: list[str] | None = None, **extra: Any) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\ninterrupted; nothing was written", err=True)
+        click.echo("\ninterrupted; nothing was written (a job with --work goes on with --resume)", err=True)
         sys.exit(130)
     except ParameterError as error:
         _fail(str(error), 2)
     except SemblanceError as error:
         _fail(str(error), 1)
     except MemoryError:
-        _fail("out of memory: give the job fewer documents, or a machine with more memory", 1)
+        _fail("out of memory: cap it with --memory, or give the job fewer documents", 1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
