@@ -114,7 +114,7 @@ def walk_bucket(sets, members, threshold, n_reference, cuts=()):
         np.array([0, len(members)]), np.concatenate([[0], np.cumsum(member)]), np.zeros(len(members), np.int64),
         np.arange(len(members)),
     )  # fmt: skip
-    walk = Walk(n, n_reference, threshold, buckets)
+    walk, met = Walk(n, n_reference, threshold, buckets), []
     for begin, end in pairwise(sorted({0, n, *cuts})):
         kept = walk.kept_members
         outside = [NO_PAIRS]
@@ -122,17 +122,19 @@ def walk_bucket(sets, members, threshold, n_reference, cuts=()):
             values, offsets = arrays([sets[row] for row in some] + sets[begin:end])
             outside.append(walk.outside(begin, end, some, RowSets.from_values(np.array(values, np.uint64), offsets)))
         values, offsets = arrays(sets[begin:end])
-        walk.advance(begin, end, NO_PAIRS, RowSets.from_values(np.array(values, np.uint64), offsets), join_scored(outside))
-    return walk.finish()
+        met.append(
+            walk.advance(begin, end, NO_PAIRS, RowSets.from_values(np.array(values, np.uint64), offsets), join_scored(outside))
+        )
+    return walk.finish(), join_scored(met)
 
 
 @settings(max_examples=15 if JIT_OFF else 150)
 @given(st.lists(st.frozensets(st.integers(0, 12), min_size=1, max_size=8), min_size=1, max_size=12))
 def test_walk_over_a_large_bucket_equals_twin(sets):
-    walked = walk_bucket(sets, list(range(len(sets))), 0.5, 0)
+    walked, met = walk_bucket(sets, list(range(len(sets))), 0.5, 0)
     assert walked.keeper.tolist() == naive.keep(len(sets), naive.all_pairs(sets, 0.5))
     assert walked.skipped.sum() == 0
-    for a, b, r in zip(walked.left, walked.right, walked.found, strict=True):
+    for a, b, r in zip(met.left, met.right, met.score, strict=True):
         assert r == naive.resemblance(sets[a], sets[b])
 
 
@@ -140,7 +142,7 @@ def test_crowded_bucket_counts_what_it_skips(monkeypatch):
     monkeypatch.setattr(keep_module, "COMPARE_ALL", 4)
     monkeypatch.setattr(keep_module, "COMPARE_NEAREST", 1)
     sets = [frozenset(range(10 * i, 10 * i + 10)) for i in range(9)] + [frozenset(range(70, 80)), frozenset(range(9))]
-    walked = walk_bucket(sets, list(range(11)), 0.5, 0)
+    walked, _ = walk_bucket(sets, list(range(11)), 0.5, 0)
     assert walked.keeper.tolist()[:9] == list(range(9)), "documents that resemble nothing stay"
     assert walked.keeper[9] == 9, "the nearest kept place is 8; 7 was skipped, and that is counted"
     assert walked.skipped[:, 0].tolist() == [0, 0, 0, 0, 0, 4, 5, 6, 7, 8, 9]
@@ -149,9 +151,9 @@ def test_crowded_bucket_counts_what_it_skips(monkeypatch):
 
 def test_reference_rows_are_kept_and_not_compared_with_each_other():
     sets = [frozenset(range(5))] * 4
-    walked = walk_bucket(sets, [0, 1, 2, 3], 0.5, 2)
+    walked, met = walk_bucket(sets, [0, 1, 2, 3], 0.5, 2)
     assert walked.keeper.tolist() == [0, 1, 0, 0]
-    assert sorted(zip(walked.left.tolist(), walked.right.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+    assert sorted(zip(met.left.tolist(), met.right.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
 
 
 @pytest.mark.parametrize("compare_all", [2, 1024])
@@ -164,8 +166,10 @@ def test_slices_decide_as_the_whole(rng, monkeypatch, compare_all):
         sets = [frozenset(rng.choice(14, int(rng.integers(1, 9)), replace=False).tolist()) for _ in range(n)]
         members = np.flatnonzero(rng.random(n) < 0.8).tolist() or [0]
         n_reference = int(rng.integers(0, 3))
-        whole = walk_bucket(sets, members, 0.5, n_reference)
-        cut = walk_bucket(sets, members, 0.5, n_reference, rng.choice(n, 3).tolist())
-        for name in ("keeper", "resemblance", "left", "right", "found", "skipped"):
+        whole, pairs = walk_bucket(sets, members, 0.5, n_reference)
+        cut, cut_pairs = walk_bucket(sets, members, 0.5, n_reference, rng.choice(n, 3).tolist())
+        for name in ("keeper", "resemblance", "skipped"):
             assert getattr(whole, name).tolist() == getattr(cut, name).tolist(), name
+        for name in ("left", "right", "score"):
+            assert getattr(pairs, name).tolist() == getattr(cut_pairs, name).tolist(), name
         assert whole.n_compared == cut.n_compared

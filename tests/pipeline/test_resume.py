@@ -122,8 +122,8 @@ def small_parts(monkeypatch):
     """Makes every limit small, so that a small corpus takes all ways of a large one."""
     monkeypatch.setattr(documents_module, "PART_BYTES", 30_000)
     monkeypatch.setattr(corpus_module, "SPILL_BYTES", 15_000)
-    monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 9_000)
-    monkeypatch.setattr(memory_module.Memory, "slice", lambda self, threads: 2_000)
+    monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 20_000)
+    monkeypatch.setattr(memory_module.Memory, "slice", lambda self, threads: 5_000)
 
 
 def same(a, b):

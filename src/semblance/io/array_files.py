@@ -1,8 +1,9 @@
 """A file of named arrays, each with a checksum of its own: the parts of long jobs and of lasting indexes. No pickle.
 
 Layout, little endian: the 8 bytes ``SEMBLARR``; uint32 format version (1); uint32 CRC-32 of the header; uint64 length of the
-header; the header, JSON in UTF-8; then the arrays, each at a multiple of 64 bytes. The header holds ``meta`` (whatever the
-writer wants to say) and ``arrays``: for each its name, dtype, shape, offset from the start of the file, and CRC-32.
+header; the header, JSON in UTF-8, padded with blanks; then the arrays, each at a multiple of 64 bytes. The header holds
+``meta`` (whatever the writer wants to say) and ``arrays``: for each its name, dtype, shape, offset from the end of the header,
+and CRC-32 in eight hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -45,7 +47,21 @@ def sync_folder(path: Path) -> None:
         os.close(folder)
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any] | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An array that comes in pieces, so that it need never be in memory as a whole."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+    pieces: Iterable[NDArray[Any]]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array."""
+        return int(np.dtype(self.dtype).itemsize * math.prod(self.shape))
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta: dict[str, Any] | None = None) -> None:
     """Write arrays to a file that gets its name only when all is on the disk.
 
     Raises
@@ -53,20 +69,34 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], meta: dict[str,
     OutputError
         If it cannot be written; nothing half written is left.
     """
-    plain = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
-    sizes = np.cumsum([0, *(_aligned(a.nbytes) for a in plain.values())]).tolist()
-    entries = [
-        [name, a.dtype.str, list(a.shape), offset, crc32(_raw(a))]
-        for (name, a), offset in zip(plain.items(), sizes, strict=False)
-    ]
-    # Offsets count from the end of the header, so that its length does not depend on them.
-    header = json.dumps({"meta": meta or {}, "arrays": entries}).encode()
-    header += b" " * (_aligned(_HEAD.size + len(header)) - _HEAD.size - len(header))
+    streamed = {name: a if isinstance(a, Streamed) else Streamed(a.dtype, a.shape, [a]) for name, a in arrays.items()}
+    offsets = np.cumsum([0, *(_aligned(a.nbytes) for a in streamed.values())]).tolist()
+
+    def header(sums: list[int]) -> bytes:
+        """The same number of bytes whatever the checksums; offsets count from its end."""
+        entries = [
+            [name, np.dtype(a.dtype).newbyteorder("<").str, list(a.shape), offset, f"{crc:08x}"]
+            for (name, a), offset, crc in zip(streamed.items(), offsets, sums, strict=False)
+        ]
+        text = json.dumps({"meta": meta or {}, "arrays": entries}).encode()
+        text += b" " * (_aligned(_HEAD.size + len(text)) - _HEAD.size - len(text))
+        return _HEAD.pack(MAGIC, VERSION, crc32(text), len(text)) + text
+
     with atomic_file(path) as stream:
-        stream.write(_HEAD.pack(MAGIC, VERSION, crc32(header), len(header)) + header)
-        for a in plain.values():
-            stream.write(_raw(a))
-            stream.write(bytes(_aligned(a.nbytes) - a.nbytes))
+        stream.write(header([0] * len(streamed)))
+        sums = []
+        for name, a in streamed.items():
+            crc = done = 0
+            for piece in a.pieces:
+                raw = _raw(np.ascontiguousarray(piece, np.dtype(a.dtype).newbyteorder("<")))
+                crc, done = crc32(raw, crc), done + len(raw)
+                stream.write(raw)
+            if done != a.nbytes:
+                raise ValueError(f"{name}: {a.nbytes} bytes were announced, {done} came")
+            stream.write(bytes(_aligned(done) - done))
+            sums.append(crc)
+        stream.seek(0)
+        stream.write(header(sums))
     sync_folder(path.parent)
 
 
@@ -104,7 +134,7 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         described = json.loads(header)
         self.meta: dict[str, Any] = described["meta"]
         self._begin = _HEAD.size + length
-        self._entries = {name: (np.dtype(dtype), tuple(shape), offset, crc) for name, dtype, shape, offset, crc in
+        self._entries = {name: (np.dtype(dtype), tuple(shape), offset, int(crc, 16)) for name, dtype, shape, offset, crc in
                          described["arrays"]}  # fmt: skip
         end = self._begin + sum(_aligned(self._bytes(name)) for name in self._entries)
         if end != size:

@@ -34,7 +34,7 @@ from .memory import Memory
 from .methods import Comparable
 from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
-from .verify import Decided, Material, decide_groups, divide
+from .verify import Group, Material, decide_groups, divide
 
 _LOG = logging.getLogger("semblance")
 COMPONENTS, DIVISION, TEXTS_DONE, VERIFIED = "components", "division", "texts-done", "verified"
@@ -254,13 +254,8 @@ class Corpus:
 
     def _divide(self) -> None:
         """Sort links and texts of candidate documents into partitions."""
-        most = self.memory.partition(self.settings.n_threads)
-        if DIVISION in self.workspace and self.workspace.get(DIVISION)["bytes"][0] != most:
-            for stem in (PAIRED, Spilling.STEM, VERIFIED, DIVISION):  # an earlier run had another cap
-                self.workspace.discard(stem)
-        if DIVISION not in self.workspace:
-            self.workspace.put(DIVISION, {"bytes": np.array([most])})
-        division = Division(self.workspace.get(COMPONENTS)["roots"], self._sizes, most)
+        limits = self._limits()
+        division = Division(self.workspace.get(COMPONENTS)["roots"], self._sizes, *limits.tolist())
         division.sort_links(self.workspace)
         self._division = division
         if TEXTS_DONE in self.workspace:
@@ -272,6 +267,19 @@ class Corpus:
             spilling.take(first, texts)
         spilling.flush()
         self.workspace.put(TEXTS_DONE, {})
+
+    def _limits(self) -> Int64Array:
+        """Return the bytes of a partition and of a slice: those of an earlier run, unless they are too large by now."""
+        threads = self.settings.n_threads
+        limits = np.array([self.memory.partition(threads), self.memory.slice(threads)])
+        if DIVISION in self.workspace:
+            earlier: Int64Array = self.workspace.get(DIVISION)["bytes"]
+            if (earlier <= 2 * limits).all():
+                return earlier
+            for stem in (PAIRED, Spilling.STEM, VERIFIED, DIVISION):
+                self.workspace.discard(stem)
+        self.workspace.put(DIVISION, {"bytes": limits})
+        return limits
 
     def _read_again(self, begin: int) -> Iterator[tuple[int, Texts]]:
         """Yield (first row, what is compared) of all documents from a row on."""
@@ -365,7 +373,7 @@ class Corpus:
         A part holds, in positions: ``rows`` of all candidate documents, ``keeper``, ``keeper_resemblance`` and ``large``
         (whether their component has large buckets) for each; the verified pairs ``left, right, resemblance``; and ``counts``
         of candidate pairs outside components with large buckets, of all pairs compared, of those left out, and of the bands
-        left out for the document worst off.
+        left out for the document worst off. Pairs of a component too large for the memory lie in parts of their own.
 
         At another ``threshold`` than that of the settings, not below it, pairs that are known are not compared again.
         """
@@ -375,54 +383,74 @@ class Corpus:
         done = self.workspace.numbered(stem)
         for i, (partition, material) in enumerate(self.partitions()):
             if i >= len(done):
-                earlier = None if known is None else self.workspace.get(known[i])
-                self.workspace.append(stem, self._decide_partition(partition, material, threshold, earlier))
+                earlier = None if known is None else (self.workspace.get(known[i]), self._pairs_of(VERIFIED, i))
+                self.workspace.append(stem, self._decide_partition(stem, partition, material, threshold, earlier))
         self.clock.lap("verification")
         return stem
 
     def _decide_partition(
-        self, partition: Partition, material: Material, threshold: float | None, earlier: Any
+        self, stem: str, partition: Partition, material: Material, threshold: float | None, earlier: Any
     ) -> dict[str, NDArray[Any]]:
         threshold = self.settings.threshold if threshold is None else threshold
         n_reference = int(np.searchsorted(partition.positions, self.active.n_reference))
-        groups = divide(partition.candidates, material.sizes)
         counts = np.zeros(4, np.int64)
         parts: list[tuple[NDArray[Any], ...]] = []
         pairs: list[tuple[NDArray[Any], ...]] = []
+        groups = self._groups(stem, partition, material)
         if earlier is not None:
-            plain, plain_pairs = self._walk_again(earlier, threshold)
+            plain, plain_pairs = self._walk_again(earlier[0], earlier[1], threshold)
             parts.append(plain)
             pairs.append(plain_pairs)
-            counts[:2] = earlier["counts"][0]
+            counts[:2] = earlier[0]["counts"][0]
             groups = (group for group in groups if group.large)
         for decided in decide_groups(groups, material, threshold, n_reference, self.settings.n_threads):
             self.progress("verifying", decided.n_candidates)
-            rows, walked = partition.positions[decided.rows], decided.walked
+            rows, walked, found = partition.positions[decided.rows], decided.walked, decided.pairs
             parts.append((rows, rows[walked.keeper], walked.resemblance, np.full(len(rows), decided.has_large)))
-            pairs.append(self._all_pairs(decided, rows))
+            pairs.append((rows[found.left], rows[found.right], found.score))
             counts[0] += 0 if decided.has_large else decided.n_candidates
             counts[1:3] += decided.n_candidates + walked.n_compared, walked.skipped[:, 0].sum()
             counts[3] = max(counts[3], walked.skipped[:, 1].max(initial=0))
         none = np.empty(0, np.int64)
         rows, keeper, resemblance, large = _joined(parts, (none, none, np.empty(0), np.empty(0, np.bool_)))
-        left, right, found = _joined(pairs, (none, none, np.empty(0)))
+        left, right, score = _joined(pairs, (none, none, np.empty(0)))
         return {"rows": rows, "keeper": keeper, "keeper_resemblance": resemblance, "large": large, "left": left,
-                "right": right, "resemblance": found, "counts": counts}  # fmt: skip
+                "right": right, "resemblance": score, "counts": counts}  # fmt: skip
 
-    @staticmethod
-    def _all_pairs(decided: Decided, rows: Int64Array) -> tuple[NDArray[Any], ...]:
-        """The verified pairs of a group, and those met on the walk, each once."""
-        pairs, walked = decided.pairs, decided.walked
-        left, right = np.concatenate([pairs.left, walked.left]), np.concatenate([pairs.right, walked.right])
-        score = np.concatenate([pairs.score, walked.found])
-        first = np.unique(left * len(rows) + right, return_index=True)[1]
-        return rows[left[first]], rows[right[first]], score[first]
+    def _groups(self, stem: str, partition: Partition, material: Material) -> Iterator[Group]:
+        """Yield what is compared together: groups of components, or the one that is larger than the memory."""
+        if partition.slices is None:
+            return divide(partition.candidates, material.sizes)
+        found = _pairs_stem(stem, partition.number)
+        self.workspace.discard(f"{found}-")
 
-    def _walk_again(self, earlier: Any, threshold: float) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+        def emit(pairs: Scored) -> None:
+            left, right = partition.positions[pairs.left], partition.positions[pairs.right]
+            self.workspace.append(found, {"left": left, "right": right, "resemblance": pairs.score})
+
+        none, c = np.empty(0, np.int64), partition.candidates
+        large = [(c.bucket_members[c.bucket_offsets[i] : c.bucket_offsets[i + 1]], band) for i, band in
+                 enumerate(c.bucket_bands.tolist())]  # fmt: skip
+        rows = np.arange(len(partition.positions))
+        return iter([Group(rows, none, none, large, partition.slices, partition.load_pairs, emit)])
+
+    def _pairs_of(self, stem: str, number: int) -> tuple[Int64Array, Int64Array, Float64Array]:
+        """Return all verified pairs of a partition."""
+        names = [f"{stem}-{number:06}", *self.workspace.numbered(_pairs_stem(stem, number))]
+        columns = zip(*(self._pairs_in(name) for name in names), strict=True)
+        left, right, score = (np.concatenate(column) for column in columns)
+        return left, right, score
+
+    def _pairs_in(self, name: str) -> tuple[Int64Array, Int64Array, Float64Array]:
+        part = self.workspace.get(name)
+        return part["left"], part["right"], part["resemblance"]
+
+    def _walk_again(
+        self, earlier: Any, pairs: tuple[Int64Array, Int64Array, Float64Array], threshold: float
+    ) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
         """Walk what has no large bucket by the pairs that are known."""
-        large = earlier["large"]
-        rows = np.sort(earlier["rows"][~large])
-        left, right, found = earlier["left"], earlier["right"], earlier["resemblance"]
+        rows = np.sort(earlier["rows"][~earlier["large"]])
+        left, right, found = pairs
         places = np.searchsorted(rows, left)
         plain = (places < len(rows)) & (found >= threshold)
         plain[plain] = rows[places[plain]] == left[plain]
@@ -437,15 +465,15 @@ class Corpus:
         stem = self.decide(threshold)
         active, n = self.active, len(self.documents)
         keeper, resemblance = np.arange(n), np.ones(n)
-        counts, n_verified = np.zeros(4, np.int64), 0
+        counts = np.zeros(4, np.int64)
         for name in self.workspace.numbered(stem):
             part = self.workspace.get(name)
             rows = active.rows[part["rows"]]
             keeper[rows] = active.rows[part["keeper"]]
             resemblance[rows] = part["keeper_resemblance"]
-            n_verified += len(part["left"])
             counts = np.append(counts[:3] + part["counts"][:3], max(counts[3], part["counts"][3]))
         representative = active.representative
+        n_verified = sum(len(left) for left, _, _ in self.verified_pairs(stem))
         copies = np.flatnonzero(representative != np.arange(n))
         leader = representative[copies]
         del representative
@@ -462,10 +490,11 @@ class Corpus:
         return Decisions(keeper, resemblance, stem, n_verified, int(counts[1]), int(counts[2]), vouched)
 
     def verified_pairs(self, stem: str) -> Iterator[tuple[Int64Array, Int64Array, Float64Array]]:
-        """Yield (rows, rows, scores) of the verified pairs, a partition at a time."""
-        for name in self.workspace.numbered(stem):
-            part = self.workspace.get(name)
-            yield self.active.rows[part["left"]], self.active.rows[part["right"]], part["resemblance"]
+        """Yield (rows, rows, scores) of the verified pairs, a partition, or a slice of one, at a time."""
+        for number, name in enumerate(self.workspace.numbered(stem)):
+            for part in [name, *self.workspace.numbered(_pairs_stem(stem, number))]:
+                left, right, score = self._pairs_in(part)
+                yield self.active.rows[left], self.active.rows[right], score
 
     def distances(self, left: Int64Array, right: Int64Array) -> Int64Array:
         """Bits in which the search keys of pairs of rows differ; what the SimHash method states beside a cosine."""
@@ -473,6 +502,10 @@ class Corpus:
             return np.zeros(len(left), np.int64)
         differing = self.documents.keys(left) ^ self.documents.keys(right)
         return np.asarray(np.bitwise_count(differing).sum(1), np.int64)
+
+
+def _pairs_stem(stem: str, partition: int) -> str:
+    return f"{stem}-pairs-{partition}"
 
 
 def _joined(parts: list[tuple[NDArray[Any], ...]], none: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:

@@ -23,8 +23,8 @@ class Buckets:
 
     offsets: Int64Array
     member_offsets: Int64Array
-    member_bucket: Int64Array
-    member_place: Int64Array
+    member_bucket: NDArray[np.int32]
+    member_place: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ NO_PAIRS = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walked:
-    """What a walk over a group decided: who stands for each row, and the pairs that it verified on its way.
+    """What a walk over a group decided: who stands for each row.
 
     ``skipped`` of shape (n_rows, 2) holds, for each row, the kept documents it was not compared with and the number of
     its buckets in which that happened; ``n_compared`` counts the pairs compared on the way.
@@ -62,9 +62,6 @@ class Walked:
 
     keeper: Int64Array
     resemblance: Float64Array
-    left: Int64Array
-    right: Int64Array
-    found: Float64Array
     skipped: Int64Array
     n_compared: int
 
@@ -83,7 +80,7 @@ class Walk:
     """
 
     def __init__(self, n: int, n_reference: int, threshold: float, buckets: Buckets | None = None) -> None:
-        none = np.zeros(0, np.int64)
+        none = np.zeros(0, np.int32)
         self.n_reference = n_reference
         self.threshold = threshold
         self.buckets = buckets or Buckets(np.zeros(1, np.int64), np.zeros(n + 1, np.int64), none, none)
@@ -93,13 +90,12 @@ class Walk:
         self._found = (np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.float64))
         self._keeper, self._resemblance = np.full(n, -1, np.int64), np.zeros(n, np.float64)
         self._skipped, self._compared = np.zeros((n, 2), np.int64), np.zeros(n, np.int64)
-        self._kept = (np.empty(n_members, np.int64), np.zeros(len(self.buckets.offsets) - 1, np.int64),
-                      np.full(n_members, -1, np.int64))  # fmt: skip
-        self._seen, self._near = np.full(n, -1, np.int64), np.empty(64, np.int64)
-        self._parts: list[tuple[Any, ...]] = []
+        self._kept = (np.empty(n_members, np.int32), np.zeros(len(self.buckets.offsets) - 1, np.int64),
+                      np.full(n_members, -1, np.int32))  # fmt: skip
+        self._seen, self._near = np.full(n, -1, np.int64), np.empty(64, np.int32)
 
     @property
-    def _members(self) -> tuple[Int64Array, ...]:
+    def _members(self) -> tuple[NDArray[Any], ...]:
         b = self.buckets
         return b.member_offsets, b.member_bucket, b.member_place, b.offsets
 
@@ -130,7 +126,7 @@ class Walk:
         places[earlier] = np.arange(1, len(earlier) + 1)
         found = tuple(np.empty(len(earlier) + (1 << 16), dtype) for dtype in (np.int64, np.int64, np.float64))
         *packed, slots = sets.for_walk()
-        seen, near = np.full(len(self._keeper), -1, np.int64), np.empty(64, np.int64)
+        seen, near = np.full(len(self._keeper), -1, np.int64), np.empty(64, np.int32)
         parts: list[tuple[Any, ...]] = [(NO_PAIRS.left, NO_PAIRS.right, NO_PAIRS.score)]
         row = begin
         while row < end:
@@ -141,8 +137,10 @@ class Walk:
             parts.append(tuple(array[:count].copy() for array in found))
         return Scored(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def advance(self, begin: int, end: int, pairs: Scored, sets: Comparable | None = None, outside: Scored = NO_PAIRS) -> None:
-        """Walk a slice.
+    def advance(
+        self, begin: int, end: int, pairs: Scored, sets: Comparable | None = None, outside: Scored = NO_PAIRS
+    ) -> Scored:
+        """Walk a slice; return the pairs that were verified on the way.
 
         Parameters
         ----------
@@ -161,20 +159,20 @@ class Walk:
         else:
             *packed, slots = sets.for_walk()
         known = (*pairs.by_right(begin, end), *outside.by_right(begin, end))
-        row = begin
+        row, found = begin, []
         while row < end:
             row, count = kernel.walk(
                 self.n_reference, begin, *known, *self._members, COMPARE_ALL, COMPARE_NEAREST, *packed, self.threshold, slots,
                 *self._kept, self._seen, self._near, row, *self._found, self._keeper, self._resemblance, self._skipped,
                 self._compared,
             )  # fmt: skip
-            self._parts.append(tuple(array[:count].copy() for array in self._found))
+            left, right, score = self._found
+            found.append(Scored(left[:count].copy(), right[:count].copy(), score[:count].copy()))
+        return join_scored(found)
 
     def finish(self) -> Walked:
         """Return what was decided."""
-        none = NO_PAIRS.left, NO_PAIRS.right, NO_PAIRS.score
-        left, right, found = (np.concatenate(p) for p in zip(*self._parts, strict=True)) if self._parts else none
-        return Walked(self._keeper, self._resemblance, left, right, found, self._skipped, int(self._compared.sum()))
+        return Walked(self._keeper, self._resemblance, self._skipped, int(self._compared.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

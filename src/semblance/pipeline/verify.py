@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels._threads import in_order
@@ -23,19 +24,26 @@ SORTED_SLOTS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Documents connected through buckets, before they are compared: ascending rows, pairs of rows, large buckets of rows."""
+    """Documents connected through buckets, before they are compared: ascending rows, pairs of rows, large buckets of rows.
+
+    Where ``slices`` are given, ``load_pairs`` reads the pairs of each in places among the rows, and ``emit`` takes those found.
+    """
 
     rows: Int64Array
     left: Int64Array
     right: Int64Array
     large: list[tuple[Int64Array, int]]
+    slices: list[tuple[int, int]] | None = None
+    load_pairs: Callable[[int], tuple[Int64Array, Int64Array]] | None = None
+    emit: Callable[[Scored], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
     """A group compared and walked. Row numbers are places in ``rows``, ascending.
 
-    ``pairs`` are the candidate pairs at or above the threshold, of ``n_candidates``; ``walked`` says who is kept.
+    ``pairs`` are those at or above the threshold, of ``n_candidates`` and those met on the walk, each once, unless the group
+    emitted them; ``walked`` says who is kept.
     """
 
     rows: Int64Array
@@ -68,11 +76,11 @@ class Material:
     threads: int = 1
 
 
-def _nearby_order(members: Int64Array, signatures: UInt32Array, band: int) -> Int64Array:
+def _nearby_order(members: Int64Array, signatures: NDArray[np.uint8], band: int) -> NDArray[np.int32]:
     """Return the place of each member in an order that puts similar signatures side by side, another one each band."""
     columns = (5 * band + np.arange(SORTED_SLOTS)) % signatures.shape[1]
     order = np.lexsort(signatures[np.ix_(members, columns)].T[::-1])
-    place = np.empty(len(members), np.int64)
+    place = np.empty(len(members), np.int32)
     place[order] = np.arange(len(members))
     return place
 
@@ -80,17 +88,20 @@ def _nearby_order(members: Int64Array, signatures: UInt32Array, band: int) -> In
 def _localize(rows: Int64Array, buckets: list[tuple[Int64Array, int]], material: Material) -> Buckets:
     """Express large buckets, given as (member rows, band), in places within a group."""
     runs = _runs(material.sizes[rows], material.slice_bytes)
-    signatures = np.concatenate([material.load_signatures(rows[begin:end]) for begin, end in runs])
+    # What order the lowest eight bits give is as good as any, and a family of a million is to fit.
+    signatures = np.concatenate([material.load_signatures(rows[begin:end]).astype(np.uint8) for begin, end in runs])
     local = [np.searchsorted(rows, members) for members, _ in buckets]
     places = [_nearby_order(m, signatures, band) for m, (_, band) in zip(local, buckets, strict=True)]
     sizes = [len(m) for m in local]
-    member, bucket = np.concatenate(local), np.repeat(np.arange(len(local)), sizes)
+    del signatures
+    member = np.concatenate(local).astype(np.int32)
+    bucket = np.repeat(np.arange(len(local), dtype=np.int32), sizes)
     order = np.argsort(member, kind="stable")
     return Buckets(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.searchsorted(member[order], np.arange(len(rows) + 1)).astype(np.int64),
-        bucket[order].astype(np.int64),
-        np.concatenate(places)[order],
+        np.concatenate([[0], np.cumsum(np.bincount(member, minlength=len(rows)))]),
+        bucket[order],
+        np.concatenate(places)[order].astype(np.int32),
     )
 
 
@@ -172,26 +183,33 @@ def decide(material: Material, threshold: float, n_reference: int, group: Group)
     """
     rows = group.rows
     n = len(rows)
-    left, right = np.searchsorted(rows, group.left), np.searchsorted(rows, group.right)
+    known = np.searchsorted(rows, group.left), np.searchsorted(rows, group.right)
     buckets = _localize(rows, group.large, material) if group.large else None
     walk = Walk(n, int(np.searchsorted(rows, n_reference)), threshold, buckets)
-    found = []
-    for begin, end in _runs(material.sizes[rows], material.slice_bytes):
-        inside = (left >= begin) & (right < end)
-        across = (left < begin) & (right >= begin) & (right < end)
+    found: list[Scored] = []
+    n_candidates = 0
+    for k, (begin, end) in enumerate(group.slices or _runs(material.sizes[rows], material.slice_bytes)):
+        left, right = known if group.load_pairs is None else group.load_pairs(k)
+        inside = np.flatnonzero((left >= begin) & (right < end))
+        across = np.flatnonzero((left < begin) & (right >= begin) & (right < end))
+        n_candidates += len(inside) + len(across)
         sets = material.load_sets(rows[begin:end])
-        scores = [sets.compare(left[inside] - begin, right[inside] - begin, threshold)]
-        scores.append(_across(material, rows, begin, end, left[across], right[across], threshold))
-        both = np.concatenate([np.flatnonzero(inside), np.flatnonzero(across)])
-        score = np.concatenate(scores)
-        enough = score >= threshold
-        pairs = Scored(left[both][enough], right[both][enough], score[enough])
+        score = np.concatenate([
+            sets.compare(left[inside] - begin, right[inside] - begin, threshold),
+            _across(material, rows, begin, end, left[across], right[across], threshold),
+        ])  # fmt: skip
+        both = np.concatenate([inside, across])[score >= threshold]
+        pairs = Scored(left[both], right[both], score[score >= threshold])
         outside = NO_PAIRS
         if begin and buckets is not None:
             outside = _outside(material, walk, rows, begin, end)
-        walk.advance(begin, end, pairs, sets if buckets is not None else None, outside)
-        found.append(pairs)
-    return Decided(rows, join_scored(found), walk.finish(), len(left), buckets is not None)
+        met = walk.advance(begin, end, pairs, sets if buckets is not None else None, outside)
+        pairs = join_scored([pairs, met])
+        first = np.unique(pairs.left * n + pairs.right, return_index=True)[
+            1
+        ]  # the walk may meet a pair of a small bucket again
+        (group.emit or found.append)(Scored(pairs.left[first], pairs.right[first], pairs.score[first]))
+    return Decided(rows, join_scored(found), walk.finish(), n_candidates, buckets is not None)
 
 
 def decide_groups(

@@ -1,0 +1,1 @@
+"""Indexes that last: a folder of immutable segments and a manifest that commits them."""

@@ -1,0 +1,220 @@
+"""The two kinds of index: MinHash bands and SimHash fingerprints, in one form.
+
+Both turn a document into a few 64-bit keys, of which one must match for it to be looked at, and into 16-bit codes, by which
+it is scored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError
+from ..kernels import banding as banding_kernel
+from ..planner import Plan, check_targets, plan
+from ..sketches import FastSimilarity, SimHash
+from ..text.shingle import Shingling
+from ..theory import minhash, simhash
+from ..values import Float64Array, Int64Array, Shingles, UInt64Array
+from ..values.weighted import count_repeats
+
+CODES = 256
+CHANCE = 2.0**-16  # that two unequal slots have equal codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketches:
+    """Sketches of documents, ready to be added or looked up.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n, n_keys)
+    codes : ndarray of uint16, shape (n, n_codes)
+    empty : ndarray of bool, shape (n,)
+        Documents without a single token; they match nothing.
+    kind : Kind
+        The parameters that made them.
+    """
+
+    keys: UInt64Array
+    codes: NDArray[np.uint16]
+    empty: NDArray[np.bool_]
+    kind: Kind
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.keys)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What all documents of an index have in common.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1]
+        Resemblance from which documents are found (of SimHash: cosine).
+    recall : float in (0, 1)
+    unit, width, normalization, fold_case
+        What a shingle is: see :class:`semblance.Shingling`.
+    seed : int
+
+    Raises
+    ------
+    ParameterError
+        If one is out of its range.
+    """
+
+    threshold: float = 0.8
+    recall: float = 0.99
+    unit: str = "word"
+    width: int | None = None
+    normalization: str = "NFC"
+    fold_case: bool = True
+    seed: int = 1
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_targets(self.threshold, self.recall)
+        _ = self.shingling
+
+    @property
+    def shingling(self) -> Shingling:
+        """What a shingle is."""
+        return Shingling(unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all parameters as plain values."""
+        return {"kind": self.name} | asdict(self) | {"shingling": self.shingling.to_dict()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinHashKind(Kind):
+    """Bands of a MinHash signature as keys, 256 more slots, 16 bits of each, as codes."""
+
+    name = "minhash"
+    radius: ClassVar[int] = 0
+    differing: ClassVar[bool] = False
+
+    @property
+    def plan(self) -> Plan:
+        """Bands and rows."""
+        return plan(threshold=self.threshold, recall=self.recall)
+
+    @property
+    def n_keys(self) -> int:
+        """Tables of an index."""
+        return self.plan.bands
+
+    @property
+    def prefix_bits(self) -> int:
+        """Most bits by which a table may be entered."""
+        return 32
+
+    @property
+    def least(self) -> int:
+        """Least score of a match: the estimate reaches the threshold."""
+        return int(np.ceil(CODES * (self.threshold * (1 - CHANCE) + CHANCE) - 1e-9))
+
+    def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
+        """Sketch documents given by their shingle hashes."""
+        shape = self.plan
+        used = shape.bands * shape.rows
+        slots = FastSimilarity(permutations=used + CODES, seed=self.seed).sign_values(values, offsets)
+        keys = np.empty((len(slots), shape.bands), np.uint64)
+        banding_kernel.band_keys(slots, np.zeros(len(slots), np.uint64), shape.bands, shape.rows, keys)
+        return Sketches(keys, slots[:, used:].astype(np.uint16), np.diff(offsets) == 0, self)
+
+    def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
+        """Return (estimated resemblance, standard error) of scores."""
+        estimated = np.clip((score / CODES - CHANCE) / (1 - CHANCE), 0, 1)
+        return estimated, np.asarray(minhash.standard_error(estimated, CODES), np.float64)
+
+    def measure(self, a: UInt64Array, b: UInt64Array) -> float:
+        """Return the exact resemblance of two documents given by their shingle hashes."""
+        a, b = np.unique(a), np.unique(b)
+        common = len(np.intersect1d(a, b, assume_unique=True))
+        return common / (len(a) + len(b) - common) if len(a) or len(b) else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimHashKind(Kind):
+    """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes.
+
+    Parameters
+    ----------
+    radius : int in [0, 7], default 3
+        Bits in which fingerprints of near-duplicates may differ.
+    """
+
+    name = "simhash"
+    radius: int = 3
+    differing: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        if not 0 <= self.radius <= 7:
+            raise ParameterError(f"radius must lie in 0..7 for an index; {self.radius} was given")
+
+    @property
+    def n_keys(self) -> int:
+        """Tables of an index: of radius + 1 blocks one is free of differences."""
+        return self.radius + 1
+
+    @property
+    def prefix_bits(self) -> int:
+        """Bits of a block."""
+        return 64 // self.n_keys
+
+    @property
+    def least(self) -> int:
+        """Least score of a match: neither the radius is left nor the estimate below the threshold."""
+        distances = np.arange(self.radius + 1)
+        enough = distances[simhash.cosine(distances, 64) >= self.threshold - 1e-12]
+        return -int(enough.max(initial=-1)) if len(enough) else 1
+
+    def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
+        """Fingerprint documents given by their shingle hashes; a feature weighs as often as it occurs."""
+        words = SimHash(bits=64, seed=self.seed).sign(Shingles(values, offsets)).words[:, 0]
+        turns = (self.prefix_bits * np.arange(self.n_keys)).astype(np.uint64)
+        keys = (words[:, None] << turns) | ((words[:, None] >> np.uint64(1)) >> (np.uint64(63) - turns))
+        return Sketches(keys, words[:, None].view(np.uint16), np.diff(offsets) == 0, self)
+
+    def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
+        """Return (estimated cosine, standard error) of scores."""
+        estimated = np.asarray(simhash.cosine(-score, 64), np.float64)
+        return estimated, np.sqrt(np.asarray(simhash.cosine_variance(estimated, 64), np.float64))
+
+    def measure(self, a: UInt64Array, b: UInt64Array) -> float:
+        """Return the exact cosine of two documents given by their features."""
+        counted = [count_repeats(x, np.array([0, len(x)])) for x in (a, b)]
+        if not len(a) or not len(b):
+            return 0.0
+        (left, m, _), (right, n, _) = counted
+        _, i, j = np.intersect1d(left, right, assume_unique=True, return_indices=True)
+        dot = float(m[i].astype(np.float64) @ n[j].astype(np.float64))
+        return min(1.0, dot / float(np.linalg.norm(m) * np.linalg.norm(n)))
+
+
+KINDS: dict[str, type[MinHashKind | SimHashKind]] = {"minhash": MinHashKind, "simhash": SimHashKind}
+
+
+def make_kind(kind: str, **parameters: Any) -> MinHashKind | SimHashKind:
+    """Return the kind of a name.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, or a parameter is unknown or out of its range.
+    """
+    if kind not in KINDS:
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}; {kind!r} was given")
+    known = {field.name for field in fields(KINDS[kind])}
+    if stranger := sorted(set(parameters) - known):
+        raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
+    return KINDS[kind](**parameters)
