@@ -26,6 +26,7 @@ _HOMES = {
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
+    "Index": "index.index",
     "IndexFormatError": "errors",
     "InputDataError": "errors",
     "Kept": "pipeline.keep",
@@ -56,6 +57,7 @@ _HOMES = {
     "keep": "pipeline.keep",
     "load": "io.sketch_files",
     "nearest": "search.exhaustive",
+    "overlap": "pipeline.overlap",
     "pairs": "pipeline.pairs",
     "pairs_above": "search.exhaustive",
     "plan": "planner",
@@ -96,9 +98,11 @@ if TYPE_CHECKING:
         ParameterError,
         SemblanceError,
     )
+    from .index.index import Index
     from .io.sketch_files import load, save
     from .pipeline.deduplicate import dedup
     from .pipeline.keep import Kept, keep
+    from .pipeline.overlap import overlap
     from .pipeline.pairs import pairs
     from .pipeline.result import DedupResult
     from .pipeline.settings import Settings

@@ -12,6 +12,8 @@ from .. import __version__
 from ..errors import ParameterError, SemblanceError
 from .compare import compare
 from .dedup import dedup
+from .index import index
+from .overlap import overlap
 from .pairs import pairs
 from .plan import plan
 from .tune import tune
@@ -27,7 +29,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, pairs, compare, plan, tune):
+for command in (dedup, pairs, overlap, index, compare, plan, tune):
     program.add_command(command)
 
 

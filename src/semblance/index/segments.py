@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from ..io.array_files import ArrayFile, Streamed, write_arrays
 from ..kernels import lookup as kernel
+from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
-from .kinds import Kind, Sketches
+from .kinds import Kind, MinHashKind, SimHashKind, Sketches
 
 KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
 NONE = np.empty(0, np.bool_)
@@ -99,6 +100,7 @@ class Segment:
     def __init__(self, path: Path, removed: NDArray[np.bool_] = NONE) -> None:
         self.path = path
         self.file = ArrayFile(path)
+        self.file.hold()
         self.removed = removed
         self.n_rows = int(self.file.meta["rows"])
 
@@ -112,13 +114,14 @@ class Segment:
         """Their rows."""
         return np.flatnonzero(~self.removed) if len(self.removed) else np.arange(self.n_rows)
 
-    def _stack(self, name: str) -> tuple[NDArray[Any], ...]:
-        return tuple(self.file.map(n) for n in sorted(self.file) if n.startswith(f"{name}-"))
-
     @cached_property
-    def bands(self) -> tuple[Any, ...]:
-        """The tables: keys, rows, starts, each a tuple of one array a table."""
-        return self._stack("band_keys"), self._stack("band_rows"), self._stack("band_starts")
+    def bands(self) -> tuple[NDArray[Any], ...]:
+        """The tables: keys, rows and starts, each a row a table."""
+        n_tables = sum(name.startswith("band_keys-") for name in self.file)
+        keys, rows, starts = (
+            self.file.map_stack([f"band_{part}-{table:02}" for table in range(n_tables)]) for part in ("keys", "rows", "starts")
+        )
+        return keys, rows, starts
 
     @cached_property
     def codes(self) -> NDArray[np.uint16]:
@@ -153,6 +156,32 @@ class Segment:
     def has_texts(self) -> bool:
         """Whether the texts are kept."""
         return "text_bytes" in self.file
+
+    def search(
+        self, kind: MinHashKind | SimHashKind, sketches: Sketches, asked: Int64Array, first_only: bool, threads: int = 1
+    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return (query, row, score) of the matches of some queries."""
+        keys, rows, starts = self.bands
+        prefix_bits = np.uint64((starts.shape[1] - 1).bit_length() - 1)
+
+        def work(some: Int64Array) -> list[tuple[Int64Array, Int64Array, Int64Array]]:
+            query_keys, query_codes = sketches.keys[some], sketches.codes[some]
+            room, query, parts = 1 << 12, 0, []
+            while query < len(some):
+                found, row, score = (np.empty(room, np.int64) for _ in range(3))
+                after, count = kernel.search(
+                    query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, keys, rows, starts,
+                    prefix_bits, self.codes, self.removed, query, found, row, score,
+                )  # fmt: skip
+                parts.append((some[found[:count]], row[:count], score[:count]))
+                room, query = room if after > query else 4 * room, after
+            return parts
+
+        pieces = np.array_split(asked, max(1, min(4 * threads, len(asked) // 64))) if threads > 1 else [asked]
+        none = np.empty(0, np.int64)
+        columns = zip((none, none, none), *(part for found in in_order(work, pieces, threads) for part in found), strict=True)
+        query, row, score = (np.concatenate(column) for column in columns)
+        return query, row, score
 
     def take(self, name: str, rows: Int64Array) -> Texts:
         """Copy the ids ("id") or texts ("text") of some rows together."""
@@ -194,13 +223,21 @@ def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[s
     codes = (np.asarray(segment.codes)[rows] for segment, rows in zip(segments, live, strict=True))
     arrays["codes"] = Streamed(np.uint16, (n, n_codes), codes)
     for name in ("id", *(["text"] if segments[0].has_texts else [])):
-        sizes = []
-        for segment, rows in zip(segments, live, strict=True):
-            bounds = segment.file.map(f"{name}_offsets")
-            sizes.append(bounds[rows + 1] - bounds[rows])
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-        pieces = (segment.take(name, part).data for segment, rows in zip(segments, live, strict=True)
-                  for part in np.array_split(rows, 1 + len(rows) // 65536))  # fmt: skip
-        arrays[f"{name}_bytes"] = Streamed(np.uint8, (int(offsets[-1]),), pieces)
-        arrays[f"{name}_offsets"] = offsets
+        arrays |= _merged_texts(name, segments, live)
     write_arrays(path, arrays, meta | {"rows": n, "full": n_full})
+
+
+def _merged_texts(name: str, segments: list[Segment], live: list[Int64Array]) -> dict[str, Any]:
+    """Return the arrays of the texts of live rows, copied some at a time."""
+    sizes = []
+    for segment, rows in zip(segments, live, strict=True):
+        bounds = segment.file.map(f"{name}_offsets")
+        sizes.append(bounds[rows + 1] - bounds[rows])
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+
+    def pieces() -> Iterator[NDArray[np.uint8]]:
+        for segment, rows in zip(segments, live, strict=True):
+            for part in np.array_split(rows, 1 + len(rows) // 65536):
+                yield segment.take(name, part).data
+
+    return {f"{name}_bytes": Streamed(np.uint8, (int(offsets[-1]),), pieces()), f"{name}_offsets": offsets}

@@ -49,10 +49,10 @@ def search(
 ):  # fmt: skip
     """Look up queries from ``query`` on; return (next query, matches): it is the end, or ``found_*`` is full.
 
-    ``query_keys`` has the shape (n_queries, n_tables); ``keys``, ``rows`` and ``starts`` hold an array for each table. The
+    ``query_keys`` has the shape (n_queries, n_tables); ``keys``, ``rows`` and ``starts`` hold a row for each table. The
     score of a row is the number of equal codes (uint16), or, where ``differing``, minus the number of differing bits; those
     below ``least`` and rows whose ``removed`` is set do not count. With ``first_only`` a query ends with its first match.
-    Where a single query has more candidates than ``found_*`` has room for, the answer is minus their number, less one.
+    Where not even ``query`` got an answer it has more candidates than ``found_*`` has room for.
     """
     n_out = 0
     near = np.empty(256, np.int64)
@@ -62,8 +62,6 @@ def search(
             key = query_keys[query, table]
             near, n_near = collect_rows(key, radius, keys[table], rows[table], starts[table], prefix_bits, near, n_near)
         if n_out + n_near > len(found_row):
-            if n_near > len(found_row):
-                return -n_near - 1, n_out
             return query, n_out
         near[:n_near].sort()
         for i in range(n_near):

@@ -134,7 +134,7 @@ class Piece:
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def _check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
+def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
     """Refuse texts that are not UTF-8."""
     invalid = texts.find_invalid()
     if invalid is not None:
@@ -148,7 +148,7 @@ def _sketch(settings: Settings, piece: Piece) -> tuple[Piece, dict[str, NDArray[
     """Digest, shingle and sketch some texts in a row."""
     texts = piece.texts
     if settings.encoding_errors == "strict":
-        _check_encoding(piece.source, piece.numbers, texts)
+        check_encoding(piece.source, piece.numbers, texts)
     digests = np.empty((len(texts), 2), np.uint64)
     digest_rows(texts.data, texts.offsets, 0, len(texts), digests)
     values, offsets = settings.shingling.hashes(texts)
@@ -169,7 +169,7 @@ def read_batches(source: Any, columns: Columns, settings: Settings, skipped: int
             batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others), 0
         if settings.html:
             if settings.encoding_errors == "strict":
-                _check_encoding(source, batch.numbers, batch.texts)
+                check_encoding(source, batch.numbers, batch.texts)
             batch = replace(batch, texts=extract_texts(batch.texts))
         yield batch
 

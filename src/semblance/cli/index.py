@@ -1,0 +1,233 @@
+"""``semblance index``: an index that lasts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InputDataError, ParameterError
+from . import options
+
+wait = click.option("--wait", is_flag=True, help="Wait while another process may change the index.")
+threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
+salvage = click.option("--salvage", is_flag=True, help="Go without segments that are damaged.")
+reading = options.apply(
+    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
+    click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
+    click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read."),
+    click.option("--format", "format", type=click.Choice(["parquet", "jsonl", "csv", "txt"]), default=None,
+                 help="In place of what the suffix says; needed for standard input ('-')."),
+    options.encoding,
+)  # fmt: skip
+path = click.argument("path", metavar="INDEX")
+inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+
+
+@click.group()
+def index() -> None:
+    """An index that lasts: add documents, look them up, remove them; what was acknowledged survives a crash."""
+
+
+@index.command()
+@path
+@options.targets
+@click.option("--kind", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
+              help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
+@click.option("--radius", type=int, default=None, help="For simhash: bits of 64 that may differ.  [default: 3]")
+@click.option("--keep-text", is_flag=True, help="Keep the texts, so that matches are measured and texts can be exported.")
+@options.shingling
+@options.seed
+def create(path: str, radius: int | None, **parameters: Any) -> None:
+    """Make an empty index in a new folder."""
+    from ..index.index import Index
+
+    if radius is not None:
+        parameters["radius"] = radius
+    with Index.create(path, **parameters) as made:
+        click.echo(repr(made))
+
+
+def _documents(given: tuple[str, ...], settings: dict[str, Any]) -> Iterator[tuple[list[Any], Any]]:
+    from ..io.sources import Columns, open_sources
+    from ..pipeline.batches import read_with_ids
+
+    sources = open_sources(given, glob=settings["glob"], file_format=settings["format"])
+    return read_with_ids(sources, Columns(settings["text"], settings["id"], (), (), settings["encoding_errors"]))
+
+
+def _threads(wanted: int | None) -> int:
+    from ..pipeline.settings import available_threads
+
+    return wanted or available_threads()
+
+
+@index.command()
+@path
+@inputs
+@reading
+@click.option("--replace", is_flag=True, help="Let documents take the place of those with the same ids.")
+@wait
+@threads
+def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: int | None, **settings: Any) -> None:
+    """Add the documents of files, folders, globs or standard input ("-").
+
+    Each batch of up to 100,000 documents is on the disk, for good, before the next is read.
+    """
+    from ..index.index import Index
+
+    with Index.open(path, wait=wait) as opened:
+        before = len(opened)
+        for ids, texts in _documents(inputs, settings):
+            opened.add(ids, texts, replace=replace, threads=_threads(threads))
+        click.echo(f"{len(opened) - before:,} more, {len(opened):,} in all")
+
+
+@index.command()
+@path
+@inputs
+@reading
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Most matches of each document.")
+@click.option("--first", is_flag=True, help="One match will do, and need not be the best.")
+@click.option(
+    "-o", "--output", default=None, metavar="PATH", help="parquet, JSON lines or CSV.  [default: JSON lines to stdout]"
+)
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+@salvage
+@threads
+def query(
+    path: str, inputs: tuple[str, ...], top: int, first: bool, output: str | None, force: bool, salvage: bool,
+    threads: int | None, **settings: Any,
+) -> None:  # fmt: skip
+    """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best first."""
+    import pyarrow as pa
+
+    from ..index.index import Index
+    from ..io.formats import check_output
+    from ..io.writers import format_of, write_table
+
+    if output is not None:
+        format_of(check_output(output, force))
+    tables = []
+    with Index.open(path, "read", salvage=salvage) as opened:
+        _warn(opened.damaged)
+        for ids, texts in _documents(inputs, settings):
+            use = _threads(threads)
+            found = opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
+            labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())
+            found = found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
+            if output is None:
+                for row in found.to_pylist():
+                    click.echo(json.dumps(row))
+            tables.append(found)
+        if output is not None and tables:
+            write_table(output, pa.concat_tables(tables), {"index": opened.info}, force=force)
+            click.echo(f"written: {output}")
+
+
+@index.command()
+@path
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--from", "source", default=None, metavar="FILE", help="A file with an id on each line, '-' for standard input.")
+@wait
+def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> None:
+    """Remove documents by their ids."""
+    from ..index.index import Index
+
+    wanted = list(ids)
+    if source is not None:
+        try:
+            text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputDataError(f"{source}: cannot be read: {error}") from None
+        wanted += [line for line in text.splitlines() if line]
+    if not wanted:
+        raise ParameterError("no id was given: name some, or a file of them with --from")
+    with Index.open(path, wait=wait) as opened:
+        n = opened.remove(_typed(wanted, opened.id_type))
+        click.echo(f"{n:,} removed, {len(opened):,} left")
+        if n < len(wanted):
+            click.echo(f"{len(wanted) - n:,} of the ids were not in the index", err=True)
+
+
+def _typed(ids: list[str], kind: str | None) -> list[Any]:
+    if kind != "int":
+        return ids
+    try:
+        return [int(i) for i in ids]
+    except ValueError:
+        raise ParameterError("the ids of this index are integers") from None
+
+
+@index.command()
+@path
+@wait
+def compact(path: str, wait: bool) -> None:
+    """Merge all segments into one; removed documents leave no trace."""
+    from ..index.index import Index
+
+    with Index.open(path, wait=wait) as opened:
+        opened.compact()
+        click.echo(repr(opened))
+
+
+@index.command()
+@path
+@options.as_json
+def info(path: str, as_json: bool) -> None:
+    """Say what is in an index and how it was made."""
+    from ..index.index import Index
+
+    with Index.open(path, "read") as opened:
+        said = opened.info
+    if as_json:
+        click.echo(json.dumps(said))
+        return
+    parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
+    for name, value in (said | parameters).items():
+        shown = f"{value:,.0f}" if isinstance(value, float) and value > 10 else f"{value:,}" if type(value) is int else value
+        click.echo(f"{name.replace('_', ' '):<20} {shown}")
+
+
+@index.command()
+@path
+def check(path: str) -> None:
+    """Read every byte; exit 1 and name the files that are damaged."""
+    from ..index.index import Index
+
+    with Index.open(path, "read", salvage=True) as opened:
+        _warn(opened.damaged)
+        if opened.damaged:
+            sys.exit(1)
+        click.echo(f"{path}: all is well: {len(opened):,} documents in {opened.info['segments']} segments")
+
+
+def _warn(damaged: list[str]) -> None:
+    for message in damaged:
+        click.echo(message, err=True)
+
+
+@index.command()
+@path
+@click.option("-o", "--output", required=True, metavar="PATH", help="parquet, JSON lines or CSV.")
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+@salvage
+def export(path: str, output: str, force: bool, salvage: bool) -> None:
+    """Write the ids of all documents, and their texts where they are kept."""
+    import pyarrow as pa
+
+    from ..index.index import Index
+    from ..io.formats import check_output
+    from ..io.writers import format_of, write_table
+
+    format_of(check_output(output, force))
+    with Index.open(path, "read", salvage=salvage) as opened:
+        _warn(opened.damaged)
+        tables = list(opened.export())
+        table = pa.concat_tables(tables) if tables else pa.table({"id": pa.array([], pa.string())})
+        write_table(output, table, {"index": opened.info}, force=force)
+        click.echo(f"{len(table):,} documents written: {output}")

@@ -1,0 +1,453 @@
+"""An index that lasts: documents are added, looked up and removed; what was acknowledged survives a crash."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import replace as changed
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import IncompatibleSketchError, InputDataError, OutputError, ParameterError
+from ..io.array_files import write_arrays
+from ..kernels._threads import in_order
+from ..text.texts import Texts, as_texts, concatenate, from_strings
+from ..values import Int64Array, UInt64Array
+from .kinds import MinHashKind, SimHashKind, Sketches, make_kind
+from .manifest import Entry, Manifest, read_manifest
+from .opening import damage, open_segment, open_segments, remove_leftovers, take_lock
+from .segments import Segment, hash_ids, merge_segments, write_segment
+
+MOST_SEGMENTS, MERGED = 10, 8
+SCORES = ("estimated_resemblance", "standard_error", "resemblance")
+
+
+class Index:
+    """A folder of sketches that documents are added to, looked up in and removed from. Made by :meth:`create` and :meth:`open`.
+
+    One process at a time may change an index; others read a consistent state of it meanwhile (:meth:`refresh` brings them up
+    to date). What :meth:`add` and :meth:`remove` return from is on the disk, and holds beyond a crash; what they did not return
+    from did not happen.
+
+    Notes
+    -----
+    Documents lie in immutable segments; from the eleventh on small ones are merged. Time of a query: a look at a few cache
+    lines for each table and segment. Memory: none to speak of; files are mapped.
+
+    Examples
+    --------
+    >>> import tempfile, semblance as sb
+    >>> folder = tempfile.mkdtemp() + "/news.idx"
+    >>> with sb.Index.create(folder, threshold=0.7, width=2) as index:
+    ...     index.add(["a", "b"], ["one two three four five six", "something else altogether"])
+    ...     index.query(["One two three four five six!"])["id"].to_pylist()
+    ['a']
+    """
+
+    def __init__(
+        self, path: Path, manifest: Manifest, kind: MinHashKind | SimHashKind, segments: list[Segment], lock: int | None,
+        damaged: list[str],
+    ) -> None:  # fmt: skip
+        self.path = path
+        self.kind = kind
+        self.damaged = damaged
+        self._manifest = manifest
+        self._segments = segments
+        self._close = weakref.finalize(self, os.close, lock) if lock is not None else None
+        self._open = True
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], *, kind: str = "minhash", keep_text: bool = False, **parameters: Any
+    ) -> Index:
+        """Make an empty index and open it.
+
+        Parameters
+        ----------
+        path : str or path
+            A folder that does not exist yet, or is empty.
+        kind : {"minhash", "simhash"}, default "minhash"
+            Whether resemblances of shingle sets are estimated, or cosines of feature counts from 64-bit fingerprints.
+        keep_text : bool
+            Keep the texts too, so that matches are measured exactly.
+        **parameters
+            ``threshold`` (default 0.8), ``recall`` (0.99), ``unit``, ``width``, ``normalization``, ``fold_case``, ``seed``; for
+            "simhash" ``radius`` (3). A match is one whose estimate reaches the threshold; of the documents at the threshold a
+            share of ``recall`` is looked at (of fingerprints: those within the radius).
+
+        Raises
+        ------
+        OutputError
+            If something is there already, or the folder cannot be made.
+        ParameterError
+            If a parameter is unknown or out of its range.
+        """
+        folder = Path(path)
+        parameters = dict(parameters)
+        make_kind(kind, **parameters)
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
+        Manifest({"kind": kind} | parameters, keep_text).write(folder)
+        return cls.open(folder)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], mode: str = "append", *, wait: bool = False, salvage: bool = False) -> Index:
+        """Open an index.
+
+        Parameters
+        ----------
+        path : str or path
+        mode : {"append", "read"}, default "append"
+        wait : bool
+            Wait while another process may change the index, instead of raising an error.
+        salvage : bool
+            Read every byte, and go without segments that are damaged (``damaged`` names them); for reading only.
+
+        Raises
+        ------
+        IndexFormatError
+            If there is no index, it is of a newer version, or damaged; only headers are checked (:meth:`check` reads all).
+        OutputError
+            If another process may change it.
+        """
+        folder = Path(path)
+        if mode not in ("append", "read"):
+            raise ParameterError(f"mode must be append or read; {mode!r} was given")
+        if salvage and mode == "append":
+            raise ParameterError("salvage is for reading: open with mode='read', export what is left, and make a new index")
+        manifest = read_manifest(folder)
+        lock = None if mode == "read" else take_lock(folder, wait)
+        try:
+            if lock is not None:
+                manifest = read_manifest(folder)  # what it is now that nobody else may change it
+                remove_leftovers(folder, manifest)
+            parameters = dict(manifest.parameters)
+            kind = make_kind(parameters.pop("kind"), **parameters)
+            manifest, segments, damaged = open_segments(folder, manifest, salvage)
+        except BaseException:
+            if lock is not None:
+                os.close(lock)
+            raise
+        return cls(folder, manifest, kind, segments, lock, damaged)
+
+    def close(self) -> None:
+        """Let others change the index. An index that is closed cannot be used any more."""
+        self._open = False
+        self._segments = []
+        if self._close is not None:
+            self._close()
+
+    def __enter__(self) -> Index:
+        """Return the index itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close it."""
+        self.close()
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return sum(entry.rows - entry.n_removed for entry in self._manifest.segments)
+
+    def __repr__(self) -> str:
+        """Say where it is and what is in it."""
+        return f"<Index {self.path}: {len(self):,} documents, {self.kind.name}, threshold {self.kind.threshold:g}>"
+
+    @property
+    def id_type(self) -> str | None:
+        """What ids are: "int", "str", or None while there are none."""
+        return self._manifest.ids
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Parameters, counts and bytes, as plain values."""
+        manifest = self._manifest
+        size = sum((self.path / name).stat().st_size for name in manifest.files)
+        return {
+            "path": str(self.path), "documents": len(self), "segments": len(manifest.segments),
+            "removed": sum(entry.n_removed for entry in manifest.segments), "bytes": size,
+            "bytes_per_document": size / max(1, len(self)), "keep_text": manifest.keep_text, "damaged": self.damaged,
+            "parameters": self.kind.to_dict(),
+        }  # fmt: skip
+
+    def refresh(self) -> None:
+        """See what other processes have changed since the index was opened, or last refreshed."""
+        self._check_open()
+        if self._close is None:
+            self._manifest, self._segments, self.damaged = open_segments(self.path, read_manifest(self.path), False)
+
+    def sketch(self, texts: Any, *, threads: int = 1) -> Sketches:
+        """Sketch documents, to be added or looked up later.
+
+        Parameters
+        ----------
+        texts : list of str, or Arrow, pandas or polars column
+        threads : int
+        """
+
+        def work(piece: Texts) -> Sketches:
+            return self.kind.sketch(*self.kind.shingling.hashes(piece))
+
+        parts = list(in_order(work, as_texts(texts), threads)) or [work(from_strings([]))]
+        keys, codes, empty = (np.concatenate([getattr(p, name) for p in parts]) for name in ("keys", "codes", "empty"))
+        return Sketches(keys, codes, empty, self.kind)
+
+    def _sketches(self, texts: Any, threads: int) -> Sketches:
+        if not isinstance(texts, Sketches):
+            return self.sketch(texts, threads=threads)
+        if texts.kind != self.kind:
+            raise IncompatibleSketchError(f"this index was made with {self.kind}; the sketches with {texts.kind}")
+        return texts
+
+    def add(self, ids: Sequence[str] | Sequence[int], texts: Any, *, replace: bool = False, threads: int = 1) -> None:
+        """Add documents; they are on the disk when it returns.
+
+        Parameters
+        ----------
+        ids : sequence of str, or of int
+            Unique; all indexes hold ids of one type.
+        texts : list of str, column, or Sketches
+        replace : bool
+            Let documents take the place of those with the same ids.
+        threads : int
+
+        Raises
+        ------
+        ParameterError
+            If an id is there already or twice, or is no str or int; if there are not as many ids as texts; if the index keeps
+            texts and sketches were given.
+        OutputError
+            If the index is open for reading, or cannot be written; nothing is added then.
+        """
+        self._check_open(write=True)
+        ids_kind, names = _id_texts(ids, self._manifest.ids)
+        sketches = self._sketches(texts, threads)
+        if len(names) != len(sketches):
+            raise ParameterError(f"there are {len(names):,} ids and {len(sketches):,} texts")
+        if not len(names):
+            return
+        kept = None
+        if self._manifest.keep_text:
+            if isinstance(texts, Sketches):
+                raise ParameterError("this index keeps texts: sketches alone cannot be added")
+            kept = concatenate(as_texts(texts))
+        removed = self._rows_of(names, unless=None if replace else "is in the index already; pass replace=True to replace it")
+        name = f"segment-{self._manifest.next:08}"
+        write_segment(self.path / name, self.kind, names, sketches, kept, {"parameters": self._manifest.parameters})
+        after = self._with_removed(removed)
+        segments = (*after.segments, Entry(name, len(names)))
+        self._commit(changed(after, ids=ids_kind, next=max(after.next, self._manifest.next + 1), segments=segments))
+        self._merge_small()
+
+    def remove(self, ids: Sequence[str] | Sequence[int]) -> int:
+        """Remove documents; return how many of the ids were there. It has happened when it returns.
+
+        Raises
+        ------
+        ParameterError
+            If an id is there twice, or no str or int.
+        OutputError
+            If the index is open for reading, or cannot be written; nothing is removed then.
+        """
+        self._check_open(write=True)
+        _, names = _id_texts(ids, self._manifest.ids)
+        removed = self._rows_of(names)
+        if any(len(rows) for rows in removed):
+            self._commit(self._with_removed(removed))
+        return sum(map(len, removed))
+
+    def _rows_of(self, names: Texts, unless: str | None = None) -> list[Int64Array]:
+        """Return the rows of some ids in each segment."""
+        hashes = hash_ids(names)
+        if len(np.unique(hashes)) < len(names):
+            first: dict[bytes, int] = {}
+            for i in range(len(names)):
+                if names.row(i) in first:
+                    raise ParameterError(f"the id {names.row(i).decode()!r} is given twice")
+                first[names.row(i)] = i
+        found = []
+        for segment in self._segments:
+            rows = segment.find_ids(names, hashes)
+            if unless is not None and (rows >= 0).any():
+                raise ParameterError(f"the id {names.row(int(np.argmax(rows >= 0))).decode()!r} {unless}")
+            found.append(rows[rows >= 0])
+        return found
+
+    def _with_removed(self, rows_of: list[Int64Array]) -> Manifest:
+        """Write which rows are removed, segment by segment, and return the manifest that says so."""
+        entries, number = list(self._manifest.segments), self._manifest.next + 1
+        for i, rows in enumerate(rows_of):
+            if len(rows):
+                old = self._segments[i].removed
+                mask = old.copy() if len(old) else np.zeros(self._segments[i].n_rows, np.bool_)
+                mask[rows] = True
+                name = f"removed-{number:08}"
+                number += 1
+                write_arrays(self.path / name, {"removed": mask})
+                entries[i] = changed(entries[i], removed=name, n_removed=int(mask.sum()))
+        return changed(self._manifest, next=number, segments=tuple(entries))
+
+    def _commit(self, manifest: Manifest) -> None:
+        """Make a manifest the state of the index; files that it does not name go."""
+        live = tuple(entry for entry in manifest.segments if entry.rows > entry.n_removed)
+        manifest = changed(manifest, segments=live)
+        known = {(entry.file, entry.removed): segment for entry, segment in zip(self._manifest.segments, self._segments,
+                                                                                strict=True)}  # fmt: skip
+        opened = [known.get((e.file, e.removed)) or open_segment(self.path, e) for e in live]
+        manifest.write(self.path)
+        stale = self._manifest.files - manifest.files
+        self._manifest, self._segments = manifest, opened
+        for name in stale:
+            (self.path / name).unlink(missing_ok=True)
+
+    def _merge_small(self) -> None:
+        """Merge the smallest segments while there are many."""
+        while len(self._segments) > MOST_SEGMENTS:
+            order = np.argsort([segment.n_live for segment in self._segments], kind="stable")
+            self._merge(sorted(order[:MERGED].tolist()))
+
+    def compact(self) -> None:
+        """Merge all segments into one; removed documents leave no trace."""
+        self._check_open(write=True)
+        if len(self._segments) > 1 or any(entry.n_removed for entry in self._manifest.segments):
+            self._merge(list(range(len(self._segments))))
+
+    def _merge(self, chosen: list[int]) -> None:
+        manifest = self._manifest
+        name = f"segment-{manifest.next:08}"
+        segments = [self._segments[i] for i in chosen]
+        merge_segments(self.path / name, self.kind, segments, {"parameters": manifest.parameters})
+        rest = [entry for i, entry in enumerate(manifest.segments) if i not in chosen]
+        entry = Entry(name, sum(segment.n_live for segment in segments))
+        self._commit(changed(manifest, next=manifest.next + 1, segments=(*rest, entry)))
+
+    def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
+        """Look up documents.
+
+        Parameters
+        ----------
+        texts : list of str, column, or Sketches
+        top : int >= 1 or None, default 10
+            Most matches of each; None: all.
+        threads : int
+
+        Returns
+        -------
+        pyarrow.Table
+            ``query`` (int64, place in texts), ``id``, ``estimated_resemblance``, ``standard_error``, ``resemblance`` (exact;
+            null unless the index keeps texts and texts were given). For each query the best first; estimates reach the
+            threshold. Of a SimHash index they are cosines.
+
+        Raises
+        ------
+        ParameterError
+            If ``top`` is below 1.
+        """
+        if top is not None and top < 1:
+            raise ParameterError(f"top must be at least 1; {top} was given")
+        return self._look_up(texts, top, False, threads)
+
+    def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
+        """Say for each document whether something like it was seen: the columns of :meth:`query`, at most one row each.
+
+        A search ends with its first match, which need not be the best.
+        """
+        return self._look_up(texts, 1, True, threads)
+
+    def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> pa.Table:
+        self._check_open()
+        sketches = self._sketches(texts, threads)
+        asked = np.flatnonzero(~sketches.empty)
+        none = np.empty(0, np.int64)
+        parts = [(none, none, none, none)]
+        for number, segment in enumerate(self._segments):
+            found, row, score = segment.search(self.kind, sketches, asked, first_only, threads)
+            parts.append((found, np.full(len(found), number), row, score))
+            if first_only:
+                asked = np.setdiff1d(asked, found)
+        query, segment_of, row, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.lexsort((row, segment_of, -score, query))
+        if top is not None:
+            asking = query[order]
+            order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < top]
+        query, segment_of, row, score = query[order], segment_of[order], row[order], score[order]
+        estimated, error = self.kind.estimate(score)
+        measured: list[float | None] = [None] * len(query)
+        if self._manifest.keep_text and not isinstance(texts, Sketches):
+            measured = self._measure(texts, query, segment_of, row)
+        columns = [pa.array(query), self._ids(segment_of, row), pa.array(estimated), pa.array(error),
+                   pa.array(measured, pa.float64())]  # fmt: skip
+        return pa.table(columns, ["query", "id", *SCORES])
+
+    def _ids(self, number: Int64Array, row: Int64Array) -> pa.Array:
+        """Return ids as an Arrow array, of the type that they were added with."""
+        out: list[Any] = [self._segments[n].id(r).decode() for n, r in zip(number.tolist(), row.tolist(), strict=True)]
+        return pa.array(list(map(int, out)), pa.int64()) if self._manifest.ids == "int" else pa.array(out, pa.string())
+
+    def _measure(self, texts: Any, query: Int64Array, number: Int64Array, row: Int64Array) -> list[float | None]:
+        """Compare queries with the texts of their matches."""
+        asked = concatenate(as_texts(texts))
+        hashes = self.kind.shingling.hashes
+        wanted = np.unique(query)
+        starts = asked.offsets[wanted]
+        sizes = asked.offsets[wanted + 1] - starts
+        values: dict[int, UInt64Array] = {}
+        for i, begin, size in zip(wanted.tolist(), starts.tolist(), sizes.tolist(), strict=True):
+            values[i] = hashes(Texts(asked.data, np.array([begin, begin + size])))[0].copy()
+        out: list[float | None] = []
+        for q, n, r in zip(query.tolist(), number.tolist(), row.tolist(), strict=True):
+            stored = hashes(self._segments[n].take("text", np.array([r])))[0].copy()
+            out.append(self.kind.measure(values[q], stored))
+        return out
+
+    def export(self) -> Iterable[pa.Table]:
+        """Yield tables of all documents: ``id``, and ``text`` where the index keeps texts."""
+        self._check_open()
+        for number, segment in enumerate(self._segments):
+            for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
+                columns = {"id": self._ids(np.full(len(rows), number), rows)}
+                if segment.has_texts:
+                    texts = segment.take("text", rows)
+                    buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
+                    columns["text"] = pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+                yield pa.table(columns)
+
+    def check(self) -> list[str]:
+        """Read every byte; return what is wrong, file by file (nothing: all is well)."""
+        self._check_open()
+        return [message for name in sorted(self._manifest.files) if (message := damage(self.path / name))]
+
+    def _check_open(self, write: bool = False) -> None:
+        if not self._open:
+            raise ParameterError(f"{self.path}: this index has been closed")
+        if write and self._close is None:
+            raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")
+
+
+def _id_texts(ids: Any, known: str | None) -> tuple[str, Texts]:
+    """Return (type, texts) of ids."""
+    values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    if isinstance(ids, str):
+        raise ParameterError("ids must be a list; a single str was given: put it into a list")
+    kinds = {type(value) for value in values}
+    if not kinds <= {str} and not kinds <= {int}:
+        strange = next(value for value in values if type(value) is not (str if str in kinds else int))
+        raise ParameterError(f"ids must all be str or all be int; {strange!r:.60} is of type {type(strange).__name__}")
+    kind = known or ("int" if int in kinds else "str")
+    if values and kind != ("int" if int in kinds else "str"):
+        raise ParameterError(f"the ids of this index are of type {kind}; {values[0]!r:.60} was given")
+    if kind == "int" and any(not -(1 << 63) <= value < 1 << 63 for value in values):
+        raise ParameterError("ids of type int must fit 64 bits; make them str")
+    try:
+        return kind, from_strings(map(str, values))
+    except InputDataError as error:
+        raise ParameterError(f"ids: {error}") from None

@@ -1,0 +1,67 @@
+"""Common shingles of documents and of passages that are known beforehand, by an inverted list of the passages."""
+
+import numpy as np
+
+from ._compile import compiled
+from .hashing import K0
+
+_ZERO = np.uint64(0)
+
+
+@compiled
+def fill_table(values, table, numbers):
+    """Insert distinct values into a table (uint64, a power of two long, zeros; at most half of it gets full)."""
+    mask = np.uint64(len(table) - 1)
+    for i in range(len(values)):
+        value = values[i] if values[i] != _ZERO else K0
+        place = np.int64(value & mask)
+        while table[place] != _ZERO:
+            place = np.int64(np.uint64(place + 1) & mask)
+        table[place] = value
+        numbers[place] = i
+
+
+@compiled
+def match_rows(
+    values, offsets, table, numbers, list_offsets, lists, sizes, contained, threshold, common, touched, row,
+    found_row, found_passage, found_common,
+):  # fmt: skip
+    """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``found_*`` is full.
+
+    ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i, of so many ``sizes``. A pair matches when
+    the share of common values reaches the threshold: of all that either has, or, where ``contained``, of the smaller.
+    ``common`` (int64, a passage each) holds zeros; ``touched`` has room for all passages.
+    """
+    mask = np.uint64(len(table) - 1)
+    n_found = 0
+    while row < len(offsets) - 1:
+        if n_found + len(sizes) > len(found_row):
+            return row, n_found
+        n_touched = 0
+        for i in range(offsets[row], offsets[row + 1]):
+            value = values[i] if values[i] != _ZERO else K0
+            place = np.int64(value & mask)
+            while table[place] != _ZERO and table[place] != value:
+                place = np.int64(np.uint64(place + 1) & mask)
+            if table[place] == _ZERO:
+                continue
+            number = numbers[place]
+            for j in range(list_offsets[number], list_offsets[number + 1]):
+                passage = lists[j]
+                if common[passage] == 0:
+                    touched[n_touched] = passage
+                    n_touched += 1
+                common[passage] += 1
+        size = offsets[row + 1] - offsets[row]
+        for i in range(n_touched):
+            passage = touched[i]
+            both = common[passage]
+            common[passage] = 0
+            whole = min(size, sizes[passage]) if contained else size + sizes[passage] - both
+            if both / whole >= threshold:
+                found_row[n_found] = row
+                found_passage[n_found] = passage
+                found_common[n_found] = both
+                n_found += 1
+        row += 1
+    return row, n_found

@@ -1,0 +1,428 @@
+"""An index holds what was added, finds it, forgets what was removed, and lasts."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from corpora import planted
+
+import semblance as sb
+from semblance.index.kinds import make_kind
+from semblance.io.array_files import ArrayFile
+from semblance.theory import banding
+
+sys.path.insert(0, str(Path(__file__).parent))
+from writer import apply, operations, text_of
+
+KINDS = {"minhash": {}, "simhash": {"kind": "simhash", "radius": 4, "threshold": 0.9}}
+
+
+@pytest.fixture
+def texts():
+    return planted(np.random.default_rng(4), n_families=60)
+
+
+def by_hand(kind, texts, queries):
+    """All matches, by comparing every sketch with every other: the twin of a search."""
+    stored, asked = (kind.sketch(*kind.shingling.hashes(sb.text.texts.from_strings(t))) for t in (texts, queries))
+    found = []
+    for q in range(len(queries)):
+        for r in range(len(texts)):
+            if stored.empty[r] or asked.empty[q]:
+                continue
+            if kind.differing:
+                distance = int(np.bitwise_count(stored.codes[r] ^ asked.codes[q]).sum())
+                score, candidate = -distance, distance <= kind.radius
+            else:
+                score = int((stored.codes[r] == asked.codes[q]).sum())
+                candidate = bool((stored.keys[r] == asked.keys[q]).any())
+            if candidate and score >= kind.least:
+                found.append((q, r, kind.estimate(np.array(score))[0].item()))
+    return sorted(found)
+
+
+def answers(index, queries, **options):
+    table = index.query(queries, top=None, **options)
+    return sorted(
+        zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("batches", [[1000], [1] * 40 + [3, 1000], [100, 7, 50, 1000]])
+def test_any_way_of_adding_gives_the_answers_of_the_twin(tmp_path, texts, kind, batches):
+    expected = by_hand(make_kind(**{"kind": "minhash"} | KINDS[kind]), texts, texts[:80])
+    assert len(expected) > 80
+    with sb.Index.create(tmp_path / "x", **KINDS[kind]) as index:
+        begin = 0
+        for size in batches:
+            some = texts[begin : begin + size]
+            index.add(range(begin, begin + len(some)), some)
+            begin += size
+        assert len(index) == len(texts)
+        assert index.info["segments"] <= 10
+        assert answers(index, texts[:80]) == expected
+        assert answers(index, texts[:80], threads=3) == expected
+        assert answers(index, index.sketch(texts[:80])) == expected
+        index.compact()
+        assert index.info["segments"] == 1
+        assert answers(index, texts[:80]) == expected
+    with sb.Index.open(tmp_path / "x", "read") as again:
+        assert answers(again, texts[:80]) == expected
+        assert again.check() == []
+
+
+def test_recall_is_what_theory_says(tmp_path, rng):
+    """Pairs of known resemblance: found as often as banding and the error of the estimate allow."""
+    words = [f"v{i}" for i in range(100_000)]
+    n, size, common = 400, 120, 110  # resemblance of word sets: 110 / 130
+    base = [rng.permutation(100_000)[: 2 * size - common] for _ in range(n)]
+    left = [" ".join(words[w] for w in b[:size]) for b in base]
+    right = [" ".join(words[w] for w in b[size - common :]) for b in base]
+    resemblance = common / (2 * size - common)
+    with sb.Index.create(tmp_path / "x", threshold=0.7, width=1) as index:
+        index.add(range(n), left)
+        found = index.query(right, top=1)
+    hits = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True))
+    plan = index.kind.plan
+    chance = float(banding.candidate_probability(resemblance, plan.bands, plan.rows))
+    assert hits >= n * chance - 5 * (n * chance * (1 - chance)) ** 0.5 - 1
+    errors = np.array(found["estimated_resemblance"].to_pylist()) - resemblance
+    assert abs(errors.mean()) < 5 * (resemblance * (1 - resemblance) / 256 / hits) ** 0.5
+    assert errors.std() < 1.2 * (resemblance * (1 - resemblance) / 256) ** 0.5
+
+
+def test_columns_order_and_top(tmp_path):
+    base = [f"w{i}" for i in range(200)]
+    variants = [" ".join([*base[: 200 - 4 * i], *(f"x{i}-{j}" for j in range(4 * i))]) for i in range(6)]
+    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+        index.add([f"id{i}" for i in range(6)], variants)
+        index.add(["empty", "short"], ["", "hello"])
+        table = index.query([" ".join(base), "", "hello", "nothing of it"])
+        assert table.column_names == ["query", "id", "estimated_resemblance", "standard_error", "resemblance"]
+        assert table["query"].to_pylist() == [0] * (len(table) - 1) + [2]
+        assert table["id"].to_pylist()[0] == "id0" and table["id"].to_pylist()[-1] == "short"
+        estimates = table["estimated_resemblance"].to_pylist()[:-1]
+        assert estimates == sorted(estimates, reverse=True) and min(estimates) >= 0.8
+        for row in table.slice(0, len(table) - 1).to_pylist():
+            i = int(row["id"][2:])
+            assert row["resemblance"] == sb.shingle([variants[0], variants[i]]).resemblance(0, 1)
+        assert index.query([variants[0]], top=2).num_rows == 2
+        first = index.first([variants[0], "unseen words entirely", "hello"])
+        assert first["query"].to_pylist() == [0, 2]
+        assert index.query(index.sketch([variants[0]]))["resemblance"].null_count > 0
+        with pytest.raises(sb.ParameterError, match="top must be at least 1"):
+            index.query(["a"], top=0)
+
+
+def test_simhash_measures_cosines(tmp_path):
+    text = " ".join(f"w{i}" for i in range(100))
+    with sb.Index.create(tmp_path / "x", kind="simhash", keep_text=True, threshold=0.5) as index:
+        index.add([1], [text])
+        row = index.query([text + " more"]).to_pylist()[0]
+        assert row["id"] == 1 and 0.98 < row["resemblance"] < 1
+        assert row["resemblance"] == pytest.approx(96 / (96 * 97) ** 0.5)
+
+
+def test_ids(tmp_path):
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(["a", "b"], ["one two", "three four"])
+        with pytest.raises(sb.ParameterError, match=r"the id 'b' is in the index already; pass replace=True"):
+            index.add(["c", "b"], ["five", "six"])
+        assert len(index) == 2 and index.query(["five"]).num_rows == 0, "nothing of it was added"
+        index.add(["c", "b"], ["five", "six"], replace=True)
+        assert len(index) == 3
+        assert index.query(["three four"]).num_rows == 0
+        assert index.query(["six"])["id"].to_pylist() == ["b"]
+        for ids, message in (
+            (["d", "d"], "the id 'd' is given twice"), ([1, 2], "ids of this index are of type str"), (["d"], "1 ids and 2 texts"),
+            (["d", 5], "all be str or all be int"), ([None, "d"], "all be str or all be int"), ("de", "a single str"),
+        ):  # fmt: skip
+            with pytest.raises(sb.ParameterError, match=message):
+                index.add(ids, ["x", "y"])
+        assert index.remove(["a", "zzz"]) == 1
+        assert index.remove(["a"]) == 0
+        index.add(["a"], ["one two again"])
+        assert index.query(["one two"]).num_rows == 0
+        assert index.query(["one two again"])["id"].to_pylist() == ["a"]
+        assert index.remove(["a", "b", "c"]) == 3
+        assert len(index) == 0 and index.query(["six"]).num_rows == 0
+        index.add([], [])
+
+
+def test_integers_stay_integers(tmp_path):
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(np.array([10, -3]), pa.array(["one two", "three four"]))
+        assert index.query(["three four"])["id"].type == pa.int64()
+        assert index.remove([-3]) == 1
+        assert pa.concat_tables(index.export()).to_pydict() == {"id": [10]}
+
+
+def test_texts_are_exported(tmp_path, texts):
+    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+        for i, text in enumerate(texts[:25]):
+            index.add([f"{i}"], [text])
+        index.remove(["3"])
+        index.compact()
+        table = pa.concat_tables(index.export())
+        assert dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True)) == {
+            str(i): text for i, text in enumerate(texts[:25]) if i != 3
+        }
+        with pytest.raises(sb.ParameterError, match="sketches alone cannot be added"):
+            index.add(["z"], index.sketch(["z"]))
+
+
+def test_parameters(tmp_path):
+    for parameters, message in (
+        ({"threshold": 1.5}, "threshold must lie"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "no parameter 'radius'"),
+        ({"kind": "simhash", "radius": 9}, "radius must lie in 0..7"), ({"width": 0}, "width"), ({"colour": 1}, "no parameter 'colour'"),
+    ):  # fmt: skip
+        with pytest.raises(sb.ParameterError, match=message):
+            sb.Index.create(tmp_path / "x", **parameters)
+    assert not (tmp_path / "x").exists()
+    one, other = sb.Index.create(tmp_path / "a"), sb.Index.create(tmp_path / "b", seed=2)
+    with pytest.raises(sb.IncompatibleSketchError, match="seed=1"):
+        one.query(other.sketch(["text"]))
+    with pytest.raises(sb.OutputError, match="is not an empty folder"):
+        sb.Index.create(tmp_path / "a")
+    with pytest.raises(sb.ParameterError, match="append or read"):
+        sb.Index.open(tmp_path / "a", "write")
+    one.close()
+    with pytest.raises(sb.ParameterError, match="has been closed"):
+        one.query(["a"])
+    other.close()
+
+
+def test_foreign_newer_missing(tmp_path):
+    with pytest.raises(sb.IndexFormatError, match="no index here"):
+        sb.Index.open(tmp_path)
+    (tmp_path / "manifest").write_text("hello")
+    with pytest.raises(sb.IndexFormatError, match="not the manifest of an index"):
+        sb.Index.open(tmp_path)
+    sb.Index.create(tmp_path / "x").close()
+    from zlib import crc32
+
+    body = (tmp_path / "x" / "manifest").read_bytes()[9:].replace(b'"version": 1', b'"version": 7')
+    (tmp_path / "x" / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
+    with pytest.raises(sb.IndexFormatError, match="version 7 is newer than 1"):
+        sb.Index.open(tmp_path / "x")
+
+
+@pytest.fixture
+def three_segments(tmp_path, texts):
+    path = tmp_path / "x"
+    with sb.Index.create(path, keep_text=True) as index:
+        for i in range(3):
+            index.add(range(100 * i, 100 * i + 20), texts[20 * i : 20 * i + 20])
+        index.remove([0, 100])
+    return path
+
+
+def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
+    for path in sorted(p for p in three_segments.iterdir() if p.name != "lock"):
+        whole = path.read_bytes()
+        places = {0, 9, len(whole) - 1, *rng.integers(0, len(whole), 25).tolist()}
+        damages = [whole[:place] for place in places] + [whole + b"x"]
+        for place in places:
+            flipped = bytearray(whole)
+            flipped[place] ^= 1 << int(rng.integers(0, 8))
+            damages.append(bytes(flipped))
+        for damaged in damages:
+            path.write_bytes(damaged)
+            try:
+                with sb.Index.open(three_segments, "read") as index:
+                    messages = index.check()
+            except sb.IndexFormatError as error:
+                messages = [str(error)]
+            assert len(messages) == 1 and path.name in messages[0], (path.name, messages)
+            if path.name.startswith("segment"):
+                with sb.Index.open(three_segments, "read", salvage=True) as rest:
+                    assert len(rest.damaged) == 1 and rest.info["segments"] == 2 and len(rest) in (38, 39)
+        path.write_bytes(whole)
+    with sb.Index.open(three_segments) as index:
+        assert index.check() == []
+
+
+def test_random_bytes_are_refused(three_segments, rng):
+    path = next(three_segments.glob("segment-*"))
+    head = path.read_bytes()[:24]
+    for i in range(200):
+        data = rng.integers(0, 256, int(rng.integers(0, 400))).astype(np.uint8).tobytes()
+        path.write_bytes(head[: int(rng.integers(0, 25))] + data if i % 2 else data)
+        with pytest.raises(sb.IndexFormatError):
+            ArrayFile(path).check()
+        (three_segments / "manifest").write_bytes(data)
+        with pytest.raises(sb.IndexFormatError):
+            sb.Index.open(three_segments)
+
+
+def test_leftovers_go_and_other_files_stay(three_segments):
+    (three_segments / "segment-99999999").write_bytes(b"half written")
+    (three_segments / "notes").write_text("mine")
+    with sb.Index.open(three_segments, "read"):
+        assert (three_segments / "segment-99999999").exists(), "a reader changes nothing"
+    with sb.Index.open(three_segments):
+        assert not (three_segments / "segment-99999999").exists()
+        assert (three_segments / "notes").exists()
+
+
+def test_one_writer_many_readers(three_segments, texts):
+    with sb.Index.open(three_segments) as writer, sb.Index.open(three_segments, "read") as reader:
+        with pytest.raises(sb.OutputError, match="another process has it open for changes"):
+            sb.Index.open(three_segments)
+        with pytest.raises(sb.OutputError, match="opened for reading"):
+            reader.add([1000], ["text"])
+        before = answers(reader, texts)
+        writer.compact()
+        writer.remove(range(20))
+        assert answers(reader, texts) == before, "a reader sees the state that it opened"
+        reader.refresh()
+        assert answers(reader, texts) == answers(writer, texts) != before
+
+
+def test_a_writer_waits(three_segments):
+    first = sb.Index.open(three_segments)
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(sb.Index.open(three_segments, wait=True)))
+    thread.start()
+    time.sleep(0.1)
+    assert not opened
+    first.close()
+    thread.join()
+    opened[0].close()
+
+
+def test_two_processes_add_at_once(tmp_path):
+    path = tmp_path / "x"
+    sb.Index.create(path).close()
+    code = (
+        "import sys, semblance as sb\n"
+        "for i in range(15):\n"
+        "    with sb.Index.open(sys.argv[1], wait=True) as index:\n"
+        "        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])\n"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
+    seen = []
+    while any(p.poll() is None for p in processes):
+        with sb.Index.open(path, "read") as reader:
+            seen.append(len(reader))
+    assert [p.returncode for p in processes] == [0, 0]
+    assert seen == sorted(seen)
+    with sb.Index.open(path) as index:
+        assert len(index) == 30 and index.check() == []
+
+
+@pytest.fixture(scope="module", params=["minhash", "simhash"])
+def writer(request, tmp_path_factory):
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("writer.py"))]
+    command += [str(tmp_path_factory.mktemp("warm")), request.param]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(path, seed, seconds):
+        process.stdin.write(f"{path} {seed}\n")
+        process.stdin.flush()
+        child = int(process.stdout.readline())
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        assert process.stdout.readline() == "gone\n"
+
+    run.kind = request.param
+    yield run
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
+
+
+def killed(writer, folder, times):
+    rng = np.random.default_rng(9)
+    counts = []
+    for i in range(times):
+        path = folder / f"{writer.kind}-{i}"
+        sb.Index.create(path, kind=writer.kind).close()
+        writer(path, i, float(rng.uniform(0.0, 0.25)))
+        log = Path(f"{path}.log")
+        done = log.stat().st_size if log.exists() else 0
+        with sb.Index.open(path) as index:
+            assert index.check() == []
+            assert sorted(p.name for p in path.iterdir()) == sorted([*index._manifest.files, "manifest", "lock"])
+            live = set(pa.concat_tables([pa.table({"id": pa.array([], pa.int64())}), *index.export()])["id"].to_pylist())
+            states = []
+            state = set()
+            for number, (what, ids) in enumerate(islice(operations(i), done + 1)):
+                if number == done:
+                    states.append(set(state))
+                state = state | set(ids) if what == "add" else state - set(ids)
+            states.append(state)
+            assert live in states, "every acknowledged change is there, and the last one wholly or not at all"
+            some = sorted(live)[:5]
+            assert [index.query([text_of(n)])["id"].to_pylist()[0] for n in some] == some
+            apply(index, "add", [10**6])
+        counts.append(done)
+        shutil.rmtree(path)
+    assert max(counts) > 3
+
+
+def test_killed_at_random_moments(writer, tmp_path):
+    killed(writer, tmp_path, 20)
+
+
+@pytest.mark.slow
+def test_killed_at_many_random_moments(writer, tmp_path):
+    killed(writer, tmp_path, 300)
+
+
+@pytest.mark.parametrize("change", [
+    lambda index: index.add([7000], ["x"]), lambda index: index.remove([1, 101]), lambda index: index.compact(),
+    lambda index: index.add([1], ["other"], replace=True),
+])  # fmt: skip
+@pytest.mark.parametrize("synced", range(4))
+def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change, synced):
+    """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
+    with sb.Index.open(three_segments) as index:
+        before = answers(index, texts)
+        left = iter(range(synced))
+        fsync = os.fsync
+
+        def failing(file):
+            if next(left, None) is None:
+                raise OSError(28, "No space left on device")
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", failing)
+        try:
+            change(index)
+            failed = False
+        except OSError:
+            failed = True
+        monkeypatch.undo()
+        if failed:
+            assert answers(index, texts) == before
+        state = answers(index, texts)
+        index.add([9000], ["one more document entirely"])
+        assert index.check() == [] and [a for a in answers(index, texts) if a[1] != 9000] == state
+    with sb.Index.open(three_segments, "read") as again:
+        assert [a for a in answers(again, texts) if a[1] != 9000] == state
+
+
+def test_golden_index():
+    """The format is a contract: an index of the first version reads as it was written."""
+    path = Path(__file__).parents[1] / "golden" / "index-1"
+    with sb.Index.open(path, "read") as index:
+        assert index.check() == []
+        assert index.info["parameters"]["threshold"] == 0.7 and len(index) == 4
+        rows = index.query(
+            ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]
+        ).to_pylist()
+        assert [(r["query"], r["id"], r["estimated_resemblance"], r["resemblance"]) for r in rows] == [
+            (0, "fox", 1.0, 1.0), (0, "fox again", 0.7812466620889601, 0.8), (1, "box", 1.0, 1.0),
+        ]  # fmt: skip
+        assert ArrayFile(path / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]

@@ -1,0 +1,86 @@
+"""Look-up in sorted tables and inverted lists equals plain searches."""
+
+import numpy as np
+import pytest
+
+from semblance.kernels import lookup, overlap
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 300])
+@pytest.mark.parametrize("prefix_bits", [1, 3, 16])
+def test_runs_start_where_prefixes_change(rng, n, prefix_bits):
+    keys = np.sort(rng.integers(0, 1 << 64, n, dtype=np.uint64))
+    if n > 1:
+        keys[-1] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        keys[0] = 0
+    starts = np.zeros((1 << prefix_bits) + 1, np.uint32)
+    lookup.start_runs(keys, np.uint64(prefix_bits), starts)
+    prefixes = [int(k) >> (64 - prefix_bits) for k in keys.tolist()]
+    assert starts.tolist() == [sum(p < i for p in prefixes) for i in range((1 << prefix_bits) + 1)]
+
+
+@pytest.mark.parametrize("differing", [False, True])
+@pytest.mark.parametrize("first_only", [False, True])
+def test_search_equals_a_plain_one(rng, differing, first_only):
+    n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
+    codes = rng.integers(0, 1 << 16, (n, 4)).astype(np.uint16)
+    if differing:
+        codes[1::2] = codes[::2] ^ (np.uint16(1) << rng.integers(0, 16, (n // 2, 4)).astype(np.uint16)) * (
+            rng.random((n // 2, 4)) < 0.6
+        )
+        words = codes.copy().view(np.uint64)
+        turns = (16 * np.arange(tables)).astype(np.uint64)
+        keys = (words << turns) | ((words >> np.uint64(1)) >> (np.uint64(63) - turns))
+    else:
+        keys = rng.integers(0, 30, (n, tables)).astype(np.uint64) << np.uint64(55)
+        codes %= 3
+    order = np.argsort(keys, axis=0, kind="stable").T.copy()
+    ordered = np.take_along_axis(keys.T, order, 1)
+    starts = np.zeros((tables, (1 << prefix_bits) + 1), np.uint32)
+    for t in range(tables):
+        lookup.start_runs(ordered[t], np.uint64(prefix_bits), starts[t])
+    removed = rng.random(n) < 0.2
+    least = -radius if differing else 2
+    query, found = 0, []
+    while query < n:
+        out = [np.zeros(400, np.int64) for _ in range(3)]
+        query, count = lookup.search(keys, codes, radius, least, differing, first_only, ordered, order.astype(np.uint32), starts,
+                                     np.uint64(prefix_bits), codes, removed, query, *out)  # fmt: skip
+        found += list(zip(*(array[:count].tolist() for array in out), strict=True))
+    expected = []
+    for q in range(n):
+        mine = []
+        for r in range(n):
+            distance = int(np.bitwise_count(codes[q] ^ codes[r]).sum())
+            score = -distance if differing else int((codes[q] == codes[r]).sum())
+            candidate = distance <= radius if differing else bool((keys[q] == keys[r]).any())
+            if candidate and score >= least and not removed[r]:
+                mine.append((q, r, score))
+        expected += mine[:1] if first_only else mine
+    assert found == expected and len(found) > n // 3
+
+
+def test_matches_of_rows_equal_set_arithmetic(rng):
+    passages = [np.unique(rng.integers(0, 40, 12)) for _ in range(9)]
+    rows = [np.unique(rng.integers(0, 50, int(rng.integers(0, 20)))) for _ in range(30)]
+    distinct = np.unique(np.concatenate(passages))
+    lists = [[p for p, members in enumerate(passages) if v in members] for v in distinct]
+    table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.int32)
+    overlap.fill_table(distinct.astype(np.uint64), table, numbers)
+    arguments = (
+        np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)]), table, numbers,
+        np.cumsum([0, *map(len, lists)]), np.concatenate(lists).astype(np.int32), np.array([len(p) for p in passages]),
+    )  # fmt: skip
+    for contained in (False, True):
+        found, row = [], 0
+        while row < len(rows):
+            out = [np.zeros(12, np.int64) for _ in range(3)]
+            row, count = overlap.match_rows(*arguments, contained, 0.2, np.zeros(9, np.int64), np.zeros(9, np.int64), row, *out)
+            found += list(zip(*(array[:count].tolist() for array in out), strict=True))
+        expected = set()
+        for i, a in enumerate(rows):
+            for j, b in enumerate(passages):
+                both = len(np.intersect1d(a, b))
+                if both and both / (min(len(a), len(b)) if contained else len(np.union1d(a, b))) >= 0.2:
+                    expected.add((i, j, both))
+        assert set(found) == expected and len(found) == len(expected) > 3
