@@ -5,7 +5,7 @@ STAMP  := $(VENV)/.installed
 # Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
 CACHE  := $(CURDIR)/.numba_cache
 
-.PHONY: install demo test test-all lint bench bench-hamming bench-scale reproduce quality clean
+.PHONY: install demo test test-all lint bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -41,6 +41,11 @@ bench: install
 bench-hamming: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/hamming.py $(SIZE)
+
+# The lasting index up to ten million documents (needs 20 GB of disk), beside datasketch and SQLite; about ten minutes.
+bench-index: install
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python benchmarks/lasting.py
 
 # Ten million generated documents under a cap of 1 GB, and corpora in which everything hangs together; about ten minutes.
 bench-scale: install
