@@ -197,7 +197,8 @@ class Index:
         def work(piece: Texts) -> Sketches:
             return self.kind.sketch(*self.kind.shingling.hashes(piece))
 
-        parts = list(in_order(work, as_texts(texts), threads)) or [work(from_strings([]))]
+        pieces = (some.slice(*bounds) for some in as_texts(texts) for bounds in some.cut())
+        parts = list(in_order(work, pieces, threads)) or [work(from_strings([]))]
         keys, codes, empty = (np.concatenate([getattr(p, name) for p in parts]) for name in ("keys", "codes", "empty"))
         return Sketches(keys, codes, empty, self.kind)
 

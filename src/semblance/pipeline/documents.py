@@ -206,8 +206,8 @@ class _Reading:
             free = reserved if number >= self.n_reference else ()
             columns = Columns(settings.text, settings.id, self._others, free, settings.encoding_errors)
             for batch in read_batches(source, columns, settings, int(self.rows_of[number])):
-                n, offsets = len(batch.texts), batch.texts.offsets
-                added = {"numbers": batch.numbers, "sizes": np.diff(offsets)}
+                n = len(batch.texts)
+                added = {"numbers": batch.numbers, "sizes": np.diff(batch.texts.offsets)}
                 groups = np.zeros(n, np.uint64)
                 if settings.within is not None:
                     groups = added["groups"] = group_codes(batch.others[settings.within])
@@ -215,14 +215,10 @@ class _Reading:
                     added |= id_columns(source.name, batch)
                 if settings.keep_column is not None:
                     added["order"] = order_column(batch.others[settings.keep_column])
-                begin = 0
-                while begin < n:
-                    end = int(np.searchsorted(offsets, offsets[begin] + PIECE_BYTES, side="right")) - 1
-                    end = min(max(end, begin + 1), n)
+                for begin, end in batch.texts.cut(PIECE_BYTES):
                     last = (batch, added) if end == n else (None, {})
-                    texts = Texts(batch.texts.data, offsets[begin : end + 1])
+                    texts = batch.texts.slice(begin, end)
                     yield Piece(number, source, batch.numbers[begin:end], texts, groups[begin:end], *last)
-                    begin = end
 
     def run(self, progress: Progress) -> None:
         """Read all that has not been read."""

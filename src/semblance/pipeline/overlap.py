@@ -22,7 +22,7 @@ from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
 from .batches import label_rows
-from .documents import PIECE_BYTES, check_encoding
+from .documents import check_encoding
 from .settings import available_threads
 
 MEASURES = ("resemblance", "containment")
@@ -208,13 +208,9 @@ def overlap(
             for batch in source.batches(columns):
                 if encoding_errors == "strict":
                     check_encoding(source, batch.numbers, batch.texts)
-                ids, offsets = label_rows(source, batch), batch.texts.offsets
-                begin = 0
-                while begin < len(ids):
-                    end = int(np.searchsorted(offsets, offsets[begin] + PIECE_BYTES, side="right")) - 1
-                    end = min(max(end, begin + 1), len(ids))
-                    yield ids[begin:end], Texts(batch.texts.data, offsets[begin : end + 1])
-                    begin = end
+                ids = label_rows(source, batch)
+                for begin, end in batch.texts.cut():
+                    yield ids[begin:end], batch.texts.slice(begin, end)
                 row += len(ids)
             ends.append(row)
 

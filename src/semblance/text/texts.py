@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from ..kernels.folding import find_invalid
 from ..values import Int64Array
 
 CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
+PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,19 @@ class Texts:
     def row(self, row: int) -> bytes:
         """Return the bytes of one text."""
         return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
+
+    def cut(self, n_bytes: int = PIECE_BYTES) -> Iterator[tuple[int, int]]:
+        """Yield the bounds of pieces of at most so many bytes, or of one text that is longer."""
+        begin = 0
+        while begin < len(self):
+            end = int(np.searchsorted(self.offsets, self.offsets[begin] + n_bytes, side="right")) - 1
+            end = min(max(end, begin + 1), len(self))
+            yield begin, end
+            begin = end
+
+    def slice(self, begin: int, end: int) -> Texts:
+        """Return some texts in a row, without copying."""
+        return Texts(self.data, self.offsets[begin : end + 1])
 
     def find_invalid(self) -> tuple[int, int] | None:
         """Return (row, byte offset in it) of the first byte that is not valid UTF-8, or None."""
