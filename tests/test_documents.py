@@ -67,3 +67,15 @@ def test_options_in_the_documents_exist(page):
         options = {option for p in command.params for option in p.opts}
         for option in re.findall(r"(?<= )--?[a-z][a-z-]*", line.partition("#")[0]):
             assert option in options, line
+
+
+def test_the_curves_in_the_documents_are_those_of_the_planner():
+    """The table of docs/choosing-parameters.md, number by number."""
+    text = (ROOT / "docs" / "choosing-parameters.md").read_text()
+    rows = re.findall(r"recall ([0-9.]+) \((\d+) bands of (\d+) rows\) \| (.*?) \|\n", text)
+    assert len(rows) == 2
+    for recall, bands, rows_each, shown in rows:
+        plan = sb.plan(threshold=0.8, recall=float(recall))
+        assert (plan.bands, plan.rows) == (int(bands), int(rows_each))
+        for value, exact in zip(shown.split(" | "), plan.curve.values(), strict=True):
+            assert abs(float(value) - exact) <= 0.6 * 10 ** -len(value.partition(".")[2])

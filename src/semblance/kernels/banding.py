@@ -8,7 +8,7 @@ chance and are told apart by verification.
 
 import numpy as np
 
-from ._compile import compiled
+from ._compile import compiled, inlined
 from .hashing import K0, fmix64, fold_multiply
 
 _ONE = np.uint64(1)
@@ -63,43 +63,36 @@ def find_buckets(entries, row_bits, starts):
     return count
 
 
+@inlined
+def link(a, b, parents):
+    """Bring two rows into one component; its root is its smallest row."""
+    while parents[a] != a:
+        parents[a] = parents[parents[a]]
+        a = parents[a]
+    while parents[b] != b:
+        parents[b] = parents[parents[b]]
+        b = parents[b]
+    if a < b:
+        parents[b] = a
+    else:
+        parents[a] = b
+
+
 @compiled
 def join_components(entries, row_bits, buckets, parents):
-    """Link the members of each bucket to its first; a component's root is its smallest row."""
+    """Link the members of each bucket to its first."""
     mask = (_ONE << row_bits) - _ONE
     for bucket in range(len(buckets)):
         first = np.int64(entries[buckets[bucket, 0]] & mask)
         for i in range(buckets[bucket, 0] + 1, buckets[bucket, 1]):
-            a = first
-            while parents[a] != a:
-                parents[a] = parents[parents[a]]
-                a = parents[a]
-            b = np.int64(entries[i] & mask)
-            while parents[b] != b:
-                parents[b] = parents[parents[b]]
-                b = parents[b]
-            if a < b:
-                parents[b] = a
-            else:
-                parents[a] = b
+            link(first, np.int64(entries[i] & mask), parents)
 
 
 @compiled
 def join_pairs(left, right, parents):
-    """Link the two rows of each pair; a component's root is its smallest row."""
+    """Link the two rows of each pair."""
     for pair in range(len(left)):
-        a = left[pair]
-        while parents[a] != a:
-            parents[a] = parents[parents[a]]
-            a = parents[a]
-        b = right[pair]
-        while parents[b] != b:
-            parents[b] = parents[parents[b]]
-            b = parents[b]
-        if a < b:
-            parents[b] = a
-        else:
-            parents[a] = b
+        link(left[pair], right[pair], parents)
 
 
 @compiled

@@ -48,6 +48,10 @@ class Clock:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
+    def restart(self) -> None:
+        """Forget the time since the last lap."""
+        self._last = time.perf_counter()
+
     def lap(self, stage: str) -> None:
         """Give the time since the last lap to a stage."""
         now = time.perf_counter()
@@ -325,7 +329,7 @@ class Corpus:
         chunks = self.workspace.numbered(Spilling.STEM)
         for number in range(self._division.n_partitions):
             partition = self._division.load(self.workspace, number)
-            hold = int(self._division.bytes_of[number]) <= self.memory.partition(threads)
+            hold = not self._division.is_sliced(number)
             texts = SpilledTexts(self.workspace, chunks, number, hold)
             sizes = texts.sizes(self.active.rows[partition.positions])
             alone = 1 if hold else threads  # a partition too large to be held is one group
@@ -462,6 +466,7 @@ class Corpus:
 
     def judge(self, threshold: float | None = None) -> Decisions:
         """Decide which documents are kept, at a threshold not below the one of the settings."""
+        self.clock.restart()
         stem = self.decide(threshold)
         active, n = self.active, len(self.documents)
         keeper, resemblance = np.arange(n), np.ones(n)

@@ -60,7 +60,6 @@ class Division:
         weights = np.add.reduceat(sizes[order], starts) if len(starts) else np.empty(0, np.int64)
         of_component = _fill(weights, most)
         self.n_partitions = int(of_component[-1]) + 1 if len(of_component) else 0
-        self.bytes_of = np.bincount(of_component, weights, self.n_partitions).astype(np.int64)
         self.of_position = np.full(len(roots), -1, np.int32)
         lengths = np.diff(np.append(starts, len(order)))
         self.of_position[positions[order]] = np.repeat(of_component, lengths)
@@ -69,8 +68,12 @@ class Division:
         self._bounds = np.concatenate([[0], np.cumsum(counts)])
         self._slices = {
             number: runs(_before(sizes_of(self.positions(number))) // slice_bytes)
-            for number in np.flatnonzero(self.bytes_of > most).tolist()
+            for number in of_component[weights > most].tolist()
         }
+
+    def is_sliced(self, number: int) -> bool:
+        """Tell whether a partition is one component that is too large."""
+        return number in self._slices
 
     def positions(self, number: int) -> Int64Array:
         """Return the positions of one partition, ascending."""
