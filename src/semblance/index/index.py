@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import IncompatibleSketchError, InputDataError, OutputError, ParameterError
+from ..errors import IncompatibleSketchError, OutputError, ParameterError
 from ..io.array_files import write_arrays
 from ..kernels._threads import in_order
 from ..text.texts import Texts, as_texts, concatenate, from_strings
-from ..values import Int64Array, UInt64Array
+from ..values import Int64Array
+from .answers import id_texts, ids_of, look_up, measure
 from .kinds import MinHashKind, SimHashKind, Sketches, make_kind
 from .manifest import Entry, Manifest, read_manifest
 from .opening import damage, open_segment, open_segments, remove_leftovers, take_lock
@@ -230,7 +231,7 @@ class Index:
             If the index is open for reading, or cannot be written; nothing is added then.
         """
         self._check_open(write=True)
-        ids_kind, names = _id_texts(ids, self._manifest.ids)
+        ids_kind, names = id_texts(ids, self._manifest.ids)
         sketches = self._sketches(texts, threads)
         if len(names) != len(sketches):
             raise ParameterError(f"there are {len(names):,} ids and {len(sketches):,} texts")
@@ -260,7 +261,7 @@ class Index:
             If the index is open for reading, or cannot be written; nothing is removed then.
         """
         self._check_open(write=True)
-        _, names = _id_texts(ids, self._manifest.ids)
+        _, names = id_texts(ids, self._manifest.ids)
         removed = self._rows_of(names)
         if any(len(rows) for rows in removed):
             self._commit(self._with_removed(removed))
@@ -366,56 +367,21 @@ class Index:
 
     def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> pa.Table:
         self._check_open()
-        sketches = self._sketches(texts, threads)
-        asked = np.flatnonzero(~sketches.empty)
-        none = np.empty(0, np.int64)
-        parts = [(none, none, none, none)]
-        for number, segment in enumerate(self._segments):
-            found, row, score = segment.search(self.kind, sketches, asked, first_only, threads)
-            parts.append((found, np.full(len(found), number), row, score))
-            if first_only:
-                asked = np.setdiff1d(asked, found)
-        query, segment_of, row, score = (np.concatenate(column) for column in zip(*parts, strict=True))
-        order = np.lexsort((row, segment_of, -score, query))
-        if top is not None:
-            asking = query[order]
-            order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < top]
-        query, segment_of, row, score = query[order], segment_of[order], row[order], score[order]
-        estimated, error = self.kind.estimate(score)
-        measured: list[float | None] = [None] * len(query)
+        found = look_up(self.kind, self._segments, self._sketches(texts, threads), top, first_only, threads)
+        estimated, error = self.kind.estimate(found.score)
+        measured: list[float | None] = [None] * len(found.query)
         if self._manifest.keep_text and not isinstance(texts, Sketches):
-            measured = self._measure(texts, query, segment_of, row)
-        columns = [pa.array(query), self._ids(segment_of, row), pa.array(estimated), pa.array(error),
-                   pa.array(measured, pa.float64())]  # fmt: skip
+            measured = list(measure(self.kind, self._segments, concatenate(as_texts(texts)), found))
+        columns = [pa.array(found.query), ids_of(self._segments, found.segment, found.row, self.id_type), pa.array(estimated),
+                   pa.array(error), pa.array(measured, pa.float64())]  # fmt: skip
         return pa.table(columns, ["query", "id", *SCORES])
-
-    def _ids(self, number: Int64Array, row: Int64Array) -> pa.Array:
-        """Return ids as an Arrow array, of the type that they were added with."""
-        out: list[Any] = [self._segments[n].id(r).decode() for n, r in zip(number.tolist(), row.tolist(), strict=True)]
-        return pa.array(list(map(int, out)), pa.int64()) if self._manifest.ids == "int" else pa.array(out, pa.string())
-
-    def _measure(self, texts: Any, query: Int64Array, number: Int64Array, row: Int64Array) -> list[float | None]:
-        """Compare queries with the texts of their matches."""
-        asked = concatenate(as_texts(texts))
-        hashes = self.kind.shingling.hashes
-        wanted = np.unique(query)
-        starts = asked.offsets[wanted]
-        sizes = asked.offsets[wanted + 1] - starts
-        values: dict[int, UInt64Array] = {}
-        for i, begin, size in zip(wanted.tolist(), starts.tolist(), sizes.tolist(), strict=True):
-            values[i] = hashes(Texts(asked.data, np.array([begin, begin + size])))[0].copy()
-        out: list[float | None] = []
-        for q, n, r in zip(query.tolist(), number.tolist(), row.tolist(), strict=True):
-            stored = hashes(self._segments[n].take("text", np.array([r])))[0].copy()
-            out.append(self.kind.measure(values[q], stored))
-        return out
 
     def export(self) -> Iterable[pa.Table]:
         """Yield tables of all documents: ``id``, and ``text`` where the index keeps texts."""
         self._check_open()
         for number, segment in enumerate(self._segments):
             for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
-                columns = {"id": self._ids(np.full(len(rows), number), rows)}
+                columns = {"id": ids_of(self._segments, np.full(len(rows), number), rows, self.id_type)}
                 if segment.has_texts:
                     texts = segment.take("text", rows)
                     buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
@@ -432,23 +398,3 @@ class Index:
             raise ParameterError(f"{self.path}: this index has been closed")
         if write and self._close is None:
             raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")
-
-
-def _id_texts(ids: Any, known: str | None) -> tuple[str, Texts]:
-    """Return (type, texts) of ids."""
-    values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    if isinstance(ids, str):
-        raise ParameterError("ids must be a list; a single str was given: put it into a list")
-    kinds = {type(value) for value in values}
-    if not kinds <= {str} and not kinds <= {int}:
-        strange = next(value for value in values if type(value) is not (str if str in kinds else int))
-        raise ParameterError(f"ids must all be str or all be int; {strange!r:.60} is of type {type(strange).__name__}")
-    kind = known or ("int" if int in kinds else "str")
-    if values and kind != ("int" if int in kinds else "str"):
-        raise ParameterError(f"the ids of this index are of type {kind}; {values[0]!r:.60} was given")
-    if kind == "int" and any(not -(1 << 63) <= value < 1 << 63 for value in values):
-        raise ParameterError("ids of type int must fit 64 bits; make them str")
-    try:
-        return kind, from_strings(map(str, values))
-    except InputDataError as error:
-        raise ParameterError(f"ids: {error}") from None

@@ -7,7 +7,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -25,16 +24,15 @@ from ..kernels import banding as banding_kernel
 from ..search.banding import BandLinks, Candidates, collect_links, link_bands
 from ..sketches import FastSimilarity
 from ..text.texts import Texts
-from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
+from ..values import Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
 from .held_texts import SpilledTexts, Spilling
-from .keep import Scored, Walk
 from .memory import Memory
 from .methods import Comparable
 from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
-from .verify import Group, Material, decide_groups, divide
+from .verify import Material
 
 _LOG = logging.getLogger("semblance")
 COMPONENTS, DIVISION, TEXTS_DONE, VERIFIED = "components", "division", "texts-done", "verified"
@@ -57,24 +55,6 @@ class Clock:
         now = time.perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Decisions:
-    """The outcome of a walk, a row for each document: the row kept in its place (-1: dropped as empty), how similar.
-
-    The verified pairs lie in the workspace, in parts named by ``stem``; there are ``n_verified`` of them (equal texts left
-    out). ``n_uncompared`` pairs of large buckets were left uncompared; ``n_compared`` were compared, which lets
-    ``recall_vouched`` be stated for the documents concerned.
-    """
-
-    keeper: Int64Array
-    keeper_resemblance: Float64Array
-    stem: str
-    n_verified: int
-    n_compared: int
-    n_uncompared: int
-    recall_vouched: float
 
 
 class Corpus:
@@ -371,150 +351,9 @@ class Corpus:
 
         return Material(sizes, load_sets, load_signatures, most, threads)
 
-    def decide(self, threshold: float | None = None) -> str:
-        """Compare and walk all partitions; return the stem of the parts that hold what was found.
-
-        A part holds, in positions: ``rows`` of all candidate documents, ``keeper``, ``keeper_resemblance`` and ``large``
-        (whether their component has large buckets) for each; the verified pairs ``left, right, resemblance``; and ``counts``
-        of candidate pairs outside components with large buckets, of all pairs compared, of those left out, and of the bands
-        left out for the document worst off. Pairs of a component too large for the memory lie in parts of their own.
-
-        At another ``threshold`` than that of the settings, not below it, pairs that are known are not compared again.
-        """
-        base = threshold is None or threshold == self.settings.threshold
-        stem = VERIFIED if base else f"{VERIFIED}-at-{threshold!r}"
-        known = None if base else self.workspace.numbered(VERIFIED)
-        done = self.workspace.numbered(stem)
-        for i, (partition, material) in enumerate(self.partitions()):
-            if i >= len(done):
-                earlier = None if known is None else (self.workspace.get(known[i]), self._pairs_of(VERIFIED, i))
-                self.workspace.append(stem, self._decide_partition(stem, partition, material, threshold, earlier))
-        self.clock.lap("verification")
-        return stem
-
-    def _decide_partition(
-        self, stem: str, partition: Partition, material: Material, threshold: float | None, earlier: Any
-    ) -> dict[str, NDArray[Any]]:
-        threshold = self.settings.threshold if threshold is None else threshold
-        n_reference = int(np.searchsorted(partition.positions, self.active.n_reference))
-        counts = np.zeros(4, np.int64)
-        parts: list[tuple[NDArray[Any], ...]] = []
-        pairs: list[tuple[NDArray[Any], ...]] = []
-        groups = self._groups(stem, partition, material)
-        if earlier is not None:
-            plain, plain_pairs = self._walk_again(earlier[0], earlier[1], threshold)
-            parts.append(plain)
-            pairs.append(plain_pairs)
-            counts[:2] = earlier[0]["counts"][0]
-            groups = (group for group in groups if group.large)
-        for decided in decide_groups(groups, material, threshold, n_reference, self.settings.n_threads):
-            self.progress("verifying", decided.n_candidates)
-            rows, walked, found = partition.positions[decided.rows], decided.walked, decided.pairs
-            parts.append((rows, rows[walked.keeper], walked.resemblance, np.full(len(rows), decided.has_large)))
-            pairs.append((rows[found.left], rows[found.right], found.score))
-            counts[0] += 0 if decided.has_large else decided.n_candidates
-            counts[1:3] += decided.n_candidates + walked.n_compared, walked.skipped[:, 0].sum()
-            counts[3] = max(counts[3], walked.skipped[:, 1].max(initial=0))
-        none = np.empty(0, np.int64)
-        rows, keeper, resemblance, large = _joined(parts, (none, none, np.empty(0), np.empty(0, np.bool_)))
-        left, right, score = _joined(pairs, (none, none, np.empty(0)))
-        return {"rows": rows, "keeper": keeper, "keeper_resemblance": resemblance, "large": large, "left": left,
-                "right": right, "resemblance": score, "counts": counts}  # fmt: skip
-
-    def _groups(self, stem: str, partition: Partition, material: Material) -> Iterator[Group]:
-        """Yield what is compared together: groups of components, or the one that is larger than the memory."""
-        if partition.slices is None:
-            return divide(partition.candidates, material.sizes)
-        found = _pairs_stem(stem, partition.number)
-        self.workspace.discard(f"{found}-")
-
-        def emit(pairs: Scored) -> None:
-            left, right = partition.positions[pairs.left], partition.positions[pairs.right]
-            self.workspace.append(found, {"left": left, "right": right, "resemblance": pairs.score})
-
-        none, c = np.empty(0, np.int64), partition.candidates
-        large = [(c.bucket_members[c.bucket_offsets[i] : c.bucket_offsets[i + 1]], band) for i, band in
-                 enumerate(c.bucket_bands.tolist())]  # fmt: skip
-        rows = np.arange(len(partition.positions))
-        return iter([Group(rows, none, none, large, partition.slices, partition.load_pairs, emit)])
-
-    def _pairs_of(self, stem: str, number: int) -> tuple[Int64Array, Int64Array, Float64Array]:
-        """Return all verified pairs of a partition."""
-        names = [f"{stem}-{number:06}", *self.workspace.numbered(_pairs_stem(stem, number))]
-        columns = zip(*(self._pairs_in(name) for name in names), strict=True)
-        left, right, score = (np.concatenate(column) for column in columns)
-        return left, right, score
-
-    def _pairs_in(self, name: str) -> tuple[Int64Array, Int64Array, Float64Array]:
-        part = self.workspace.get(name)
-        return part["left"], part["right"], part["resemblance"]
-
-    def _walk_again(
-        self, earlier: Any, pairs: tuple[Int64Array, Int64Array, Float64Array], threshold: float
-    ) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
-        """Walk what has no large bucket by the pairs that are known."""
-        rows = np.sort(earlier["rows"][~earlier["large"]])
-        left, right, found = pairs
-        places = np.searchsorted(rows, left)
-        plain = (places < len(rows)) & (found >= threshold)
-        plain[plain] = rows[places[plain]] == left[plain]
-        left, right, found = left[plain], right[plain], found[plain]
-        walk = Walk(len(rows), int(np.searchsorted(rows, self.active.n_reference)), threshold)
-        walk.advance(0, len(rows), Scored(np.searchsorted(rows, left), np.searchsorted(rows, right), found))
-        walked = walk.finish()
-        return (rows, rows[walked.keeper], walked.resemblance, np.zeros(len(rows), np.bool_)), (left, right, found)
-
-    def judge(self, threshold: float | None = None) -> Decisions:
-        """Decide which documents are kept, at a threshold not below the one of the settings."""
-        self.clock.restart()
-        stem = self.decide(threshold)
-        active, n = self.active, len(self.documents)
-        keeper, resemblance = np.arange(n), np.ones(n)
-        counts = np.zeros(4, np.int64)
-        for name in self.workspace.numbered(stem):
-            part = self.workspace.get(name)
-            rows = active.rows[part["rows"]]
-            keeper[rows] = active.rows[part["keeper"]]
-            resemblance[rows] = part["keeper_resemblance"]
-            counts = np.append(counts[:3] + part["counts"][:3], max(counts[3], part["counts"][3]))
-        representative = active.representative
-        n_verified = sum(len(left) for left, _, _ in self.verified_pairs(stem))
-        copies = np.flatnonzero(representative != np.arange(n))
-        leader = representative[copies]
-        del representative
-        keeper[copies] = keeper[leader]
-        resemblance[copies] = np.where(keeper[leader] == leader, 1.0, resemblance[leader])
-        reference = np.arange(self.documents.n_reference)
-        keeper[reference], resemblance[reference] = reference, 1.0
-        if self.settings.empty == "drop":
-            for first, (empty,) in self.documents.columns("empty"):
-                dropped = first + np.flatnonzero(empty)
-                keeper[dropped[dropped >= self.documents.n_reference]] = -1
-        vouched = self.settings.finder.recall(threshold or self.settings.threshold, int(counts[3]))
-        self.clock.lap("keeping")
-        return Decisions(keeper, resemblance, stem, n_verified, int(counts[1]), int(counts[2]), vouched)
-
-    def verified_pairs(self, stem: str) -> Iterator[tuple[Int64Array, Int64Array, Float64Array]]:
-        """Yield (rows, rows, scores) of the verified pairs, a partition, or a slice of one, at a time."""
-        for number, name in enumerate(self.workspace.numbered(stem)):
-            for part in [name, *self.workspace.numbered(_pairs_stem(stem, number))]:
-                left, right, score = self._pairs_in(part)
-                yield self.active.rows[left], self.active.rows[right], score
-
     def distances(self, left: Int64Array, right: Int64Array) -> Int64Array:
         """Bits in which the search keys of pairs of rows differ; what the SimHash method states beside a cosine."""
         if self.settings.finder.name == "minhash":
             return np.zeros(len(left), np.int64)
         differing = self.documents.keys(left) ^ self.documents.keys(right)
         return np.asarray(np.bitwise_count(differing).sum(1), np.int64)
-
-
-def _pairs_stem(stem: str, partition: int) -> str:
-    return f"{stem}-pairs-{partition}"
-
-
-def _joined(parts: list[tuple[NDArray[Any], ...]], none: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
-    """Join arrays side by side; none make empty ones."""
-    return (
-        tuple(np.concatenate([e, *column]) for e, column in zip(none, zip(*parts, strict=True), strict=True)) if parts else none
-    )

@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import ParameterError
 from .corpus import Corpus
 from .documents import Progress
+from .judge import Judge
 from .result import DedupResult
 from .settings import Settings
 
@@ -67,4 +68,5 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
         raise ParameterError("max_pairs is for pairs; dedup compares whatever its buckets hold")
     corpus = Corpus(data, against, job, progress or no_progress)
     corpus.find(every_pair=False)
-    return DedupResult(corpus, job.threshold, corpus.judge())
+    judge = Judge(corpus)
+    return DedupResult(judge, job.threshold, judge.judge())

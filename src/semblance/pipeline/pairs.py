@@ -18,6 +18,7 @@ from .active import Active
 from .corpus import Corpus
 from .deduplicate import no_progress
 from .documents import Progress
+from .judge import Judge
 from .memory import peak_memory
 from .settings import Settings
 
@@ -80,8 +81,9 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         left, right, resemblance = active.rows[found.left], active.rows[found.right], np.ones(len(found.left))
         n_candidates = len(left)
     else:
-        decisions = corpus.judge()
-        columns = zip((none, none, np.empty(0)), *corpus.verified_pairs(decisions.stem), strict=True)
+        judge = Judge(corpus)
+        decisions = judge.judge()
+        columns = zip((none, none, np.empty(0)), *judge.verified_pairs(decisions.stem), strict=True)
         left, right, resemblance = (np.concatenate(column) for column in columns)
         n_candidates = decisions.n_compared
     left, right, resemblance, cut = _spread(active, left, right, resemblance, job.max_pairs)

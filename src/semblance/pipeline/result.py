@@ -16,7 +16,7 @@ from ..errors import ParameterError
 from ..io.writers import Selection, write_rows
 from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
-from .corpus import Corpus, Decisions
+from .judge import Decisions, Judge
 from .memory import peak_memory
 
 
@@ -123,8 +123,9 @@ class DedupResult:
     settings : Settings
     """
 
-    def __init__(self, corpus: Corpus, threshold: float, decisions: Decisions) -> None:
-        self._corpus = corpus
+    def __init__(self, judge: Judge, threshold: float, decisions: Decisions) -> None:
+        self._judge = judge
+        self._corpus = corpus = judge.corpus
         self._decisions = decisions
         self._peak_memory = peak_memory()
         self.threshold = threshold
@@ -177,7 +178,7 @@ class DedupResult:
     def pairs(self) -> pa.Table:
         """Arrow table ``left_id, right_id, resemblance`` of all verified pairs; of equal texts one stands for all."""
         none = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        found = zip(*[none, *self._corpus.verified_pairs(self._decisions.stem)], strict=True)
+        found = zip(*[none, *self._judge.verified_pairs(self._decisions.stem)], strict=True)
         left, right, score = (np.concatenate(column) for column in found)
         left, right = np.minimum(left, right), np.maximum(left, right)
         order = np.lexsort((right, left))
@@ -194,7 +195,7 @@ class DedupResult:
         """
         parents = np.arange(len(self._corpus.documents))
         banding_kernel.join_pairs(self._corpus.active.representative, np.arange(len(parents)), parents)
-        for left, right, _ in self._corpus.verified_pairs(self._decisions.stem):
+        for left, right, _ in self._judge.verified_pairs(self._decisions.stem):
             banding_kernel.join_pairs(left, right, parents)
         banding_kernel.find_roots(parents)
         member = parents[self._first :] - self._first
@@ -242,7 +243,7 @@ class DedupResult:
             raise ParameterError(
                 f"rethreshold can go from {lowest} to 1; {threshold} was given: for a lower one run dedup again"
             )
-        return DedupResult(self._corpus, threshold, self._corpus.judge(threshold))
+        return DedupResult(self._judge, threshold, self._judge.judge(threshold))
 
     @cached_property
     def summary(self) -> Summary:
