@@ -41,7 +41,7 @@ def look_up(
     for number, segment in enumerate(segments):
         found, row, score = segment.search(kind, sketches, asked, first_only, threads)
         parts.append((found, np.full(len(found), number), row, score))
-        if first_only:
+        if first_only and len(found):
             asked = np.setdiff1d(asked, found)
     query, segment_of, row, score = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((row, segment_of, -score, query))

@@ -7,6 +7,7 @@ it is scored.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,7 +83,7 @@ class Kind:
         check_targets(self.threshold, self.recall)
         _ = self.shingling
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """What a shingle is."""
         return Shingling(unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case)
@@ -100,7 +101,7 @@ class MinHashKind(Kind):
     radius: ClassVar[int] = 0
     differing: ClassVar[bool] = False
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         """Bands and rows."""
         return plan(threshold=self.threshold, recall=self.recall)
@@ -115,7 +116,7 @@ class MinHashKind(Kind):
         """Most bits by which a table may be entered."""
         return 32
 
-    @property
+    @cached_property
     def least(self) -> int:
         """Least score of a match: the estimate reaches the threshold."""
         return int(np.ceil(CODES * (self.threshold * (1 - CHANCE) + CHANCE) - 1e-9))
@@ -131,7 +132,13 @@ class MinHashKind(Kind):
 
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimated resemblance, standard error) of scores."""
-        estimated = np.clip((score / CODES - CHANCE) / (1 - CHANCE), 0, 1)
+        estimated, error = self._estimates
+        return estimated[score], error[score]
+
+    @cached_property
+    def _estimates(self) -> tuple[Float64Array, Float64Array]:
+        """The same for every score there is."""
+        estimated = np.clip((np.arange(CODES + 1) / CODES - CHANCE) / (1 - CHANCE), 0, 1)
         return estimated, np.asarray(minhash.standard_error(estimated, CODES), np.float64)
 
     def measure(self, a: UInt64Array, b: UInt64Array) -> float:
@@ -171,7 +178,7 @@ class SimHashKind(Kind):
         """Bits of a block."""
         return 64 // self.n_keys
 
-    @property
+    @cached_property
     def least(self) -> int:
         """Least score of a match: neither the radius is left nor the estimate below the threshold."""
         distances = np.arange(self.radius + 1)
@@ -187,7 +194,13 @@ class SimHashKind(Kind):
 
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimated cosine, standard error) of scores."""
-        estimated = np.asarray(simhash.cosine(-score, 64), np.float64)
+        estimated, error = self._estimates
+        return estimated[-score], error[-score]
+
+    @cached_property
+    def _estimates(self) -> tuple[Float64Array, Float64Array]:
+        """The same for every distance there is."""
+        estimated = np.asarray(simhash.cosine(np.arange(65), 64), np.float64)
         return estimated, np.sqrt(np.asarray(simhash.cosine_variance(estimated, 64), np.float64))
 
     def measure(self, a: UInt64Array, b: UInt64Array) -> float:

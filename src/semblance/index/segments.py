@@ -115,13 +115,13 @@ class Segment:
         return np.flatnonzero(~self.removed) if len(self.removed) else np.arange(self.n_rows)
 
     @cached_property
-    def bands(self) -> tuple[NDArray[Any], ...]:
-        """The tables: keys, rows and starts, each a row a table."""
+    def bands(self) -> tuple[Any, ...]:
+        """The tables: keys, rows and starts, each a row a table, and the bits by which runs are told apart."""
         n_tables = sum(name.startswith("band_keys-") for name in self.file)
         keys, rows, starts = (
             self.file.map_stack([f"band_{part}-{table:02}" for table in range(n_tables)]) for part in ("keys", "rows", "starts")
         )
-        return keys, rows, starts
+        return keys, rows, starts, np.uint64((starts.shape[1] - 1).bit_length() - 1)
 
     @cached_property
     def codes(self) -> NDArray[np.uint16]:
@@ -161,8 +161,6 @@ class Segment:
         self, kind: MinHashKind | SimHashKind, sketches: Sketches, asked: Int64Array, first_only: bool, threads: int = 1
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return (query, row, score) of the matches of some queries."""
-        keys, rows, starts = self.bands
-        prefix_bits = np.uint64((starts.shape[1] - 1).bit_length() - 1)
 
         def work(some: Int64Array) -> list[tuple[Int64Array, Int64Array, Int64Array]]:
             query_keys, query_codes = sketches.keys[some], sketches.codes[some]
@@ -170,16 +168,22 @@ class Segment:
             while query < len(some):
                 found, row, score = (np.empty(room, np.int64) for _ in range(3))
                 after, count = kernel.search(
-                    query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, keys, rows, starts,
-                    prefix_bits, self.codes, self.removed, query, found, row, score,
+                    query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, *self.bands, self.codes,
+                    self.removed, query, found, row, score,
                 )  # fmt: skip
                 parts.append((some[found[:count]], row[:count], score[:count]))
                 room, query = room if after > query else 4 * room, after
             return parts
 
-        pieces = np.array_split(asked, max(1, min(4 * threads, len(asked) // 64))) if threads > 1 else [asked]
+        if threads == 1 or len(asked) < 128:
+            parts = work(asked)
+            if len(parts) == 1:
+                return parts[0]
+        else:
+            pieces = np.array_split(asked, min(4 * threads, len(asked) // 64))
+            parts = [part for found in in_order(work, pieces, threads) for part in found]
         none = np.empty(0, np.int64)
-        columns = zip((none, none, none), *(part for found in in_order(work, pieces, threads) for part in found), strict=True)
+        columns = zip((none, none, none), *parts, strict=True)
         query, row, score = (np.concatenate(column) for column in columns)
         return query, row, score
 
