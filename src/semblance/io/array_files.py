@@ -167,23 +167,35 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         Raises
         ------
         IndexFormatError
-            If its bytes do not fit its checksum.
+            If it cannot be read, or its bytes do not fit its checksum.
         """
         dtype, shape, offset, crc = self._entries[name]
         out = np.empty(shape, dtype)
         flat = out.reshape(-1).view(np.uint8)
-        with self.path.open("rb", buffering=0) as stream:
-            stream.seek(self._begin + offset)
-            done = 0
-            while done < len(flat) and (count := stream.readinto(flat[done:])):  # type: ignore[arg-type]
-                done += count
+        done = 0
+        try:
+            with self.path.open("rb", buffering=0) as stream:
+                stream.seek(self._begin + offset)
+                while done < len(flat) and (count := stream.readinto(flat[done:])):  # type: ignore[arg-type]
+                    done += count
+        except OSError as error:
+            raise IndexFormatError(f"{self.path}: cannot be read: {error.strerror}") from None
         if done < len(flat) or crc32(flat.data) != crc:
             raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
         return out
 
     def hold(self) -> None:
-        """Map the file, so that it can be read even when its name is gone."""
-        self._whole = np.memmap(self.path, np.uint8, "r")
+        """Map the file, so that it can be read even when its name is gone.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is gone already.
+        """
+        try:
+            self._whole = np.memmap(self.path, np.uint8, "r")
+        except OSError as error:
+            raise IndexFormatError(f"{self.path}: cannot be read: {error.strerror}") from None
 
     def map(self, name: str) -> NDArray[Any]:
         """Return one array of a file that is held without reading it: its pages come when they are touched, unchecked."""
