@@ -172,7 +172,7 @@ class Index:
     def info(self) -> dict[str, Any]:
         """Parameters, counts and bytes, as plain values."""
         manifest = self._manifest
-        size = sum((self.path / name).stat().st_size for name in manifest.files)
+        size = sum(segment.n_bytes for segment in self._segments)
         return {
             "path": str(self.path), "documents": len(self), "segments": len(manifest.segments),
             "removed": sum(entry.n_removed for entry in manifest.segments), "bytes": size,

@@ -105,6 +105,11 @@ class Segment:
         self.n_rows = int(self.file.meta["rows"])
 
     @property
+    def n_bytes(self) -> int:
+        """Bytes of its file, and of what says which rows are removed."""
+        return self.file.size + self.removed.nbytes
+
+    @property
     def n_live(self) -> int:
         """Documents that count."""
         return self.n_rows - int(self.removed.sum())

@@ -137,6 +137,7 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         self._entries = {name: (np.dtype(dtype), tuple(shape), offset, int(crc, 16)) for name, dtype, shape, offset, crc in
                          described["arrays"]}  # fmt: skip
         end = self._begin + sum(_aligned(self._bytes(name)) for name in self._entries)
+        self.size = size
         if end != size:
             raise IndexFormatError(f"{path}: {'cut short' if size < end else 'damaged'}: {size:,} bytes, not {end:,}")
 
@@ -155,11 +156,6 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an array of that name, without reading it."""
         return name in self._entries
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of all arrays."""
-        return sum(self._bytes(name) for name in self._entries)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Read one array.
