@@ -7,9 +7,10 @@ band keys, else fingerprints turned so that one of their blocks comes first.
 
 import numpy as np
 
-from ._compile import compiled, popcount
+from ._compile import compiled, popcount, prefetch
 
 _ONE = np.uint64(1)
+_AHEAD = 8  # queries whose runs are fetched at once
 
 
 @compiled
@@ -28,10 +29,31 @@ def start_runs(keys, prefix_bits, out):
 
 
 @compiled
-def collect_rows(key, radius, keys, rows, starts, prefix_bits, found, n_found):
-    """Add the rows of one table that match a key; return (array of found rows, perhaps a larger one, their number)."""
-    prefix = np.int64((key >> _ONE) >> (np.uint64(63) - prefix_bits))
-    for i in range(starts[prefix], starts[prefix + 1]):
+def fetch_runs(query_keys, begin, end, keys, rows, starts, prefix_bits, runs):
+    """Write where the runs of some queries start and end in each table into ``runs``, and ask for what lies there.
+
+    A look at a table waits for memory three times; so many at once wait hardly longer than one.
+    """
+    shift = np.uint64(63) - prefix_bits
+    for query in range(begin, end):
+        for table in range(len(keys)):
+            prefix = np.int64((query_keys[query, table] >> _ONE) >> shift)
+            runs[query - begin, table, 0] = prefix
+            prefetch(starts[table], prefix)
+    for query in range(begin, end):
+        for table in range(len(keys)):
+            prefix = runs[query - begin, table, 0]
+            run = np.int64(starts[table, prefix])
+            runs[query - begin, table, 0] = run
+            runs[query - begin, table, 1] = starts[table, prefix + 1]
+            prefetch(keys[table], run)
+            prefetch(rows[table], run)
+
+
+@compiled
+def collect_rows(key, radius, keys, rows, begin, end, found, n_found):
+    """Add the rows of one run that match a key; return (array of found rows, perhaps a larger one, their number)."""
+    for i in range(begin, end):
         if popcount(keys[i] ^ key) <= radius:
             if n_found == len(found):
                 larger = np.empty(2 * len(found), np.int64)
@@ -56,11 +78,20 @@ def search(
     """
     n_out = 0
     near = np.empty(256, np.int64)
+    runs = np.empty((_AHEAD, len(keys), 2), np.int64)
+    first = query
+    fetched = query
     while query < len(query_keys):
+        if query == fetched:
+            first = query
+            fetched = min(query + _AHEAD, len(query_keys))
+            fetch_runs(query_keys, query, fetched, keys, rows, starts, prefix_bits, runs)
+        place = query - first
         n_near = 0
         for table in range(len(keys)):
-            key = query_keys[query, table]
-            near, n_near = collect_rows(key, radius, keys[table], rows[table], starts[table], prefix_bits, near, n_near)
+            begin = runs[place, table, 0]
+            end = runs[place, table, 1]
+            near, n_near = collect_rows(query_keys[query, table], radius, keys[table], rows[table], begin, end, near, n_near)
         if n_out + n_near > len(found_row):
             return query, n_out
         near[:n_near].sort()
