@@ -211,6 +211,15 @@ def test_a_folder_of_other_things_is_left_alone(inputs, tmp_path):
     assert (tmp_path / "letters.txt").read_text() == "dear"
 
 
+def test_what_others_put_there_stays(inputs, tmp_path):
+    work = tmp_path / "work"
+    result = sb.dedup(inputs, work=work)
+    (work / "notes.txt").write_text("mine")
+    (work / "mine.tmp").write_text("mine")
+    result.close()
+    assert sorted(p.name for p in work.iterdir()) == ["mine.tmp", "notes.txt"]
+
+
 def test_values_in_memory_cannot_be_resumed(tmp_path):
     with pytest.raises(sb.ParameterError, match="files, not values in memory"):
         sb.dedup(["a", "b"], work=tmp_path / "w")

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,11 @@ from .formats import atomic_file
 JOB, LOCK, SUFFIX = "job.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered
 Arrays = Mapping[str, NDArray[Any]]
+
+
+def _is_ours(name: str) -> bool:
+    """Tell whether a file of a work folder is one that a workspace writes."""
+    return name == JOB or name.endswith(SUFFIX) or (name.startswith(".") and name.endswith(".tmp"))
 
 
 def differences(old: Any, new: Any, name: str = "") -> list[str]:
@@ -76,7 +82,7 @@ class Workspace:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             names = [p.name for p in folder.iterdir() if p.name != LOCK]
-            if names and JOB not in names and any(not n.endswith((SUFFIX, ".tmp")) for n in names):
+            if JOB not in names and not all(map(_is_ours, names)):
                 raise ParameterError(f"{folder}: holds other files than those of a job; name an empty or a new folder")
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
             self._unlock = weakref.finalize(self, os.close, lock)
@@ -96,7 +102,7 @@ class Workspace:
                     "run with the old ones, or name another folder"
                 )
         for path in folder.iterdir():
-            if path.name.endswith(".tmp") or (JOB not in names and path.name.endswith(SUFFIX)):
+            if _is_ours(path.name) and (JOB not in names or path.name.endswith(".tmp")):
                 path.unlink()
         self.folder = folder
         if JOB not in names:
@@ -183,33 +189,18 @@ class Workspace:
             for path in self.folder.glob(f"{stem}*{SUFFIX}"):
                 path.unlink()
 
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of all parts on the disk."""
-        return sum(p.stat().st_size for p in self.folder.glob(f"*{SUFFIX}")) if self.folder is not None else 0
-
-    def check(self) -> None:
-        """Read every part on the disk.
-
-        Raises
-        ------
-        IndexFormatError
-            If one is damaged.
-        """
-        if self.folder is not None:
-            for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-                ArrayFile(path).check()
-
     def close(self) -> None:
         """Remove all parts, and the folder where it was made for them."""
         self._held.clear()
         if self.folder is not None:
             (self.folder / JOB).unlink(missing_ok=True)  # first: without it what remains after a crash is known as waste
             for path in self.folder.iterdir():
-                path.unlink()
+                if _is_ours(path.name) or path.name == LOCK:
+                    path.unlink()
             if self._unlock is not None:
                 self._unlock()
             if self._made_folder:
-                os.rmdir(self.folder)
+                with suppress(OSError):  # somebody put something else there
+                    os.rmdir(self.folder)
             if self._remove is not None:
                 self._remove.detach()

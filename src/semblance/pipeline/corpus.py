@@ -77,13 +77,12 @@ class Corpus:
         options = {"glob": settings.glob, "file_format": settings.format}
         sources = as_sources(data, **options)
         references = [] if against is None else as_sources(against, **options)
-        self.workspace = self._open_workspace([*references, *sources], len(references))
         self._check_room([*references, *sources])
+        self.workspace = self._open_workspace([*references, *sources], len(references))
         self.clock.lap("opening")
         self.documents = read_documents(sources, references, settings, self.workspace, self.memory, progress)
         self.clock.lap("reading and sketching")
-        self.place = keep_order(self.documents, settings.keep)
-        self.active = collapse(self.documents, self.place, self.memory.held)
+        self.active = collapse(self.documents, keep_order(self.documents, settings.keep), self.memory.held)
         self._candidates: Candidates | None = None
         self._division: Division | None = None
         self.clock.lap("exact duplicates")
@@ -112,10 +111,12 @@ class Corpus:
         record = 8 * settings.finder.n_keys + 4 * settings.plan.estimation_slots + 48
         if settings.work is None and size + n * record <= self.memory.held:
             return
-        self.memory.check_documents(n)
+        self.memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
         folder = Path(settings.work or tempfile.gettempdir())
         place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
-        room = shutil.disk_usage(place).free + self.workspace.n_bytes
+        room = shutil.disk_usage(place).free
+        if settings.resume:
+            room += sum(part.stat().st_size for part in folder.glob("*.part"))
         surely, most = n * record, 2 * n * record + size
         said = (
             f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {self.memory.cap / 1e9:,.1f} GB of memory: "
