@@ -136,12 +136,13 @@ def same(a, b):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"verify": "sketch"}, {"method": "simhash", "radius": 6, "threshold": 0.7}, {"keep": "longest"}, {"empty": "drop"},
+    [{}, {"against": True}, {"verify": "sketch", "against": True}, {"method": "simhash", "radius": 6, "threshold": 0.7}, {"keep": "longest", "against": True}, {"empty": "drop"},
      {"method": "simhash", "verify": "sketch"}, {"within": "score"}, {"threads": 2}, {"id": "id", "keep": "last"},
      {"max_bucket": 5}, {"max_bucket": 2, "verify": "sketch"}],
 )  # fmt: skip
-@pytest.mark.parametrize("against", [False, True])
-def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp_path, settings, against):
+def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp_path, settings):
+    settings = dict(settings)
+    against = settings.pop("against", False)
     files, reference = (inputs[1:], inputs[:1]) if against else (inputs, None)
     whole = sb.dedup(files, against=reference, **settings)
     on_disk = sb.dedup(files, against=reference, work=tmp_path / "work", **settings)
