@@ -1,0 +1,230 @@
+"""An index lasts: damage is found, crashes and full disks lose nothing, writers and readers do not meet."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from corpora import planted
+
+import semblance as sb
+from semblance.io.array_files import ArrayFile
+
+sys.path.insert(0, str(Path(__file__).parent))
+from writer import apply, operations, text_of
+
+
+@pytest.fixture
+def texts():
+    return planted(np.random.default_rng(4), n_families=60)
+
+
+def answers(index, queries, **options):
+    table = index.query(queries, top=None, **options)
+    return sorted(
+        zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
+    )
+
+
+@pytest.fixture
+def three_segments(tmp_path, texts):
+    path = tmp_path / "x"
+    with sb.Index.create(path, keep_text=True) as index:
+        for i in range(3):
+            index.add(range(100 * i, 100 * i + 20), texts[20 * i : 20 * i + 20])
+        index.remove([0, 100])
+    return path
+
+
+def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
+    for path in sorted(p for p in three_segments.iterdir() if p.name != "lock"):
+        whole = path.read_bytes()
+        places = {0, 9, len(whole) - 1, *rng.integers(0, len(whole), 25).tolist()}
+        damages = [whole[:place] for place in places] + [whole + b"x"]
+        for place in places:
+            flipped = bytearray(whole)
+            flipped[place] ^= 1 << int(rng.integers(0, 8))
+            damages.append(bytes(flipped))
+        for damaged in damages:
+            path.write_bytes(damaged)
+            try:
+                with sb.Index.open(three_segments, "read") as index:
+                    messages = index.check()
+            except sb.IndexFormatError as error:
+                messages = [str(error)]
+            assert len(messages) == 1 and path.name in messages[0], (path.name, messages)
+            if path.name.startswith("segment"):
+                with sb.Index.open(three_segments, "read", salvage=True) as rest:
+                    assert len(rest.damaged) == 1 and rest.info["segments"] == 2 and len(rest) in (38, 39)
+        path.write_bytes(whole)
+    with sb.Index.open(three_segments) as index:
+        assert index.check() == []
+
+
+def test_random_bytes_are_refused(three_segments, rng):
+    path = next(three_segments.glob("segment-*"))
+    head = path.read_bytes()[:24]
+    for i in range(200):
+        data = rng.integers(0, 256, int(rng.integers(0, 400))).astype(np.uint8).tobytes()
+        path.write_bytes(head[: int(rng.integers(0, 25))] + data if i % 2 else data)
+        with pytest.raises(sb.IndexFormatError):
+            ArrayFile(path).check()
+        (three_segments / "manifest").write_bytes(data)
+        with pytest.raises(sb.IndexFormatError):
+            sb.Index.open(three_segments)
+
+
+def test_leftovers_go_and_other_files_stay(three_segments):
+    (three_segments / "segment-99999999").write_bytes(b"half written")
+    (three_segments / "notes").write_text("mine")
+    with sb.Index.open(three_segments, "read"):
+        assert (three_segments / "segment-99999999").exists(), "a reader changes nothing"
+    with sb.Index.open(three_segments):
+        assert not (three_segments / "segment-99999999").exists()
+        assert (three_segments / "notes").exists()
+
+
+def test_one_writer_many_readers(three_segments, texts):
+    with sb.Index.open(three_segments) as writer, sb.Index.open(three_segments, "read") as reader:
+        with pytest.raises(sb.OutputError, match="another process has it open for changes"):
+            sb.Index.open(three_segments)
+        with pytest.raises(sb.OutputError, match="opened for reading"):
+            reader.add([1000], ["text"])
+        before = answers(reader, texts)
+        writer.compact()
+        writer.remove(range(20))
+        assert answers(reader, texts) == before, "a reader sees the state that it opened"
+        reader.refresh()
+        assert answers(reader, texts) == answers(writer, texts) != before
+
+
+def test_a_writer_waits(three_segments):
+    first = sb.Index.open(three_segments)
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(sb.Index.open(three_segments, wait=True)))
+    thread.start()
+    time.sleep(0.1)
+    assert not opened
+    first.close()
+    thread.join()
+    opened[0].close()
+
+
+def test_two_processes_add_at_once(tmp_path):
+    path = tmp_path / "x"
+    sb.Index.create(path).close()
+    code = (
+        "import sys, semblance as sb\n"
+        "for i in range(15):\n"
+        "    with sb.Index.open(sys.argv[1], wait=True) as index:\n"
+        "        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])\n"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
+    seen = []
+    while any(p.poll() is None for p in processes):
+        with sb.Index.open(path, "read") as reader:
+            seen.append(len(reader))
+    assert [p.returncode for p in processes] == [0, 0]
+    assert seen == sorted(seen)
+    with sb.Index.open(path) as index:
+        assert len(index) == 30 and index.check() == []
+
+
+@pytest.fixture(scope="module", params=["minhash", "simhash"])
+def writer(request, tmp_path_factory):
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("writer.py"))]
+    command += [str(tmp_path_factory.mktemp("warm")), request.param]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(path, seed, seconds):
+        process.stdin.write(f"{path} {seed}\n")
+        process.stdin.flush()
+        child = int(process.stdout.readline())
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        assert process.stdout.readline() == "gone\n"
+
+    run.kind = request.param
+    yield run
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
+
+
+def killed(writer, folder, times):
+    rng = np.random.default_rng(9)
+    counts = []
+    for i in range(times):
+        path = folder / f"{writer.kind}-{i}"
+        sb.Index.create(path, kind=writer.kind).close()
+        writer(path, i, float(rng.uniform(0.0, 0.25)))
+        log = Path(f"{path}.log")
+        done = log.stat().st_size if log.exists() else 0
+        with sb.Index.open(path) as index:
+            assert index.check() == []
+            assert sorted(p.name for p in path.iterdir()) == sorted([*index._manifest.files, "manifest", "lock"])
+            live = set(pa.concat_tables([pa.table({"id": pa.array([], pa.int64())}), *index.export()])["id"].to_pylist())
+            states = []
+            state = set()
+            for number, (what, ids) in enumerate(islice(operations(i), done + 1)):
+                if number == done:
+                    states.append(set(state))
+                state = state | set(ids) if what == "add" else state - set(ids)
+            states.append(state)
+            assert live in states, "every acknowledged change is there, and the last one wholly or not at all"
+            some = sorted(live)[:5]
+            assert [index.query([text_of(n)])["id"].to_pylist()[0] for n in some] == some
+            apply(index, "add", [10**6])
+        counts.append(done)
+        shutil.rmtree(path)
+    assert max(counts) > 3
+
+
+def test_killed_at_random_moments(writer, tmp_path):
+    killed(writer, tmp_path, 20)
+
+
+@pytest.mark.slow
+def test_killed_at_many_random_moments(writer, tmp_path):
+    killed(writer, tmp_path, 300)
+
+
+@pytest.mark.parametrize("change", [
+    lambda index: index.add([7000], ["x"]), lambda index: index.remove([1, 101]), lambda index: index.compact(),
+    lambda index: index.add([1], ["other"], replace=True),
+])  # fmt: skip
+@pytest.mark.parametrize("synced", range(4))
+def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change, synced):
+    """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
+    with sb.Index.open(three_segments) as index:
+        before = answers(index, texts)
+        left = iter(range(synced))
+        fsync = os.fsync
+
+        def failing(file):
+            if next(left, None) is None:
+                raise OSError(28, "No space left on device")
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", failing)
+        try:
+            change(index)
+            failed = False
+        except OSError:
+            failed = True
+        monkeypatch.undo()
+        if failed:
+            assert answers(index, texts) == before
+        state = answers(index, texts)
+        index.add([9000], ["one more document entirely"])
+        assert index.check() == [] and [a for a in answers(index, texts) if a[1] != 9000] == state
+    with sb.Index.open(three_segments, "read") as again:
+        assert [a for a in answers(again, texts) if a[1] != 9000] == state
