@@ -33,11 +33,13 @@ def failure(capsys, *arguments):
 def test_a_life(tmp_path, corpus, capsys):
     path = tmp_path / "x.idx"
     assert "0 documents, minhash" in run("index", "create", path, "-t", "0.7", "--width", "2", "--keep-text").output
-    assert run("index", "add", path, corpus, "--id", "key").output == "3 more, 3 in all\n"
+    assert run("index", "add", path, corpus, "--id", "key").output == "3 documents more, 3 in all\n"
     code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
     assert code == 2 and "the id 'k0' is in the index already" in error
-    assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 more, 3 in all\n"
-    rows = [json.loads(line) for line in run("index", "query", path, corpus, "--id", "key").output.splitlines()]
+    assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 documents more, 3 in all\n"
+    done = run("index", "query", path, corpus, "--id", "key")
+    assert done.stderr == "3 documents looked up, 3 matches\n"
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["query"], row["id"], row["resemblance"]) for row in rows] == [(f"k{i}", f"k{i}", 1.0) for i in range(3)]
     run("index", "query", path, corpus, "--first", "-o", tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[0] == "query,id,estimated_resemblance,standard_error,resemblance"
@@ -45,11 +47,12 @@ def test_a_life(tmp_path, corpus, capsys):
     assert done.stdout == "1 removed, 2 left\n" and "1 of the ids were not in the index" in done.stderr
     (tmp_path / "ids.txt").write_text("k2\n")
     assert run("index", "remove", path, "--from", tmp_path / "ids.txt").output == "1 removed, 1 left\n"
-    assert "1 documents" in run("index", "compact", path).output
+    assert "1 document," in run("index", "compact", path).output
     assert json.loads(run("index", "info", path, "--json").output)["documents"] == 1
-    assert "documents            1" in run("index", "info", path).output
-    assert "all is well: 1 documents in 1 segments" in run("index", "check", path).output
-    assert "1 documents written" in run("index", "export", path, "-o", tmp_path / "out.jsonl").output
+    said = run("index", "info", path).output
+    assert "documents            1\n" in said and "keep text            yes\n" in said and "damaged              none\n" in said
+    assert "all is well: 1 document in 1 segment" in run("index", "check", path).output
+    assert "1 document written" in run("index", "export", path, "-o", tmp_path / "out.jsonl").output
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {"id": "k0", "text": TEXTS[0]}
 
 
@@ -91,7 +94,7 @@ def test_overlap(tmp_path, corpus):
     (tmp_path / "eval.jsonl").write_text(json.dumps({"text": "my box with five dozen liquor"}) + "\n")
     done = run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--measure", "containment", "--width", "2", "-o",
                tmp_path / "clean.jsonl", "--matches", tmp_path / "matches.csv")  # fmt: skip
-    assert "overlapping             1   (containment >= 0.8, measured; 1 pairs)" in done.output
+    assert "overlapping             1   (containment >= 0.8, measured; 1 pair)" in done.output
     assert [json.loads(line)["key"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == ["k0", "k2"]
     assert (tmp_path / "matches.csv").read_text().splitlines()[1].endswith(",0.7142857142857143,1.0")
     said = json.loads(run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--json").output)

@@ -7,9 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
+from scipy.stats import binom
 
 import semblance as sb
 from semblance.index.kinds import make_kind
+from semblance.index.manifest import read_manifest
 from semblance.io.array_files import ArrayFile
 from semblance.theory import banding
 
@@ -87,10 +89,11 @@ def test_recall_is_what_theory_says(tmp_path, rng):
     hits = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True))
     plan = index.kind.plan
     chance = float(banding.candidate_probability(resemblance, plan.bands, plan.rows))
-    assert hits >= n * chance - 5 * (n * chance * (1 - chance)) ** 0.5 - 1
+    assert hits >= binom.ppf(3e-7, n, chance)
     errors = np.array(found["estimated_resemblance"].to_pylist()) - resemblance
     assert abs(errors.mean()) < 5 * (resemblance * (1 - resemblance) / 256 / hits) ** 0.5
-    assert errors.std() < 1.2 * (resemblance * (1 - resemblance) / 256) ** 0.5
+    sigma = (resemblance * (1 - resemblance) / 256) ** 0.5
+    assert errors.std() < sigma * (1 + 5 / (2 * hits) ** 0.5), "the standard error of a standard deviation"
 
 
 def test_columns_order_and_top(tmp_path):
@@ -207,6 +210,39 @@ def test_foreign_newer_missing(tmp_path):
     (tmp_path / "x" / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
     with pytest.raises(sb.IndexFormatError, match="version 7 is newer than 1"):
         sb.Index.open(tmp_path / "x")
+
+
+def test_parameters_are_written_out(tmp_path, monkeypatch):
+    """What was left to defaults and planner does not change when these do."""
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add([1], ["one two three four five six"])
+    stored = read_manifest(tmp_path / "x").parameters
+    assert None not in stored.values()
+    assert (stored["bands"], stored["rows"], stored["width"], stored["shingling"]["unicode"]) == (16, 6, 5, "14.0.0")
+    monkeypatch.setattr("semblance.index.kinds.plan", lambda **given: sb.plan(**{"threshold": 0.5} | given))
+    with sb.Index.open(tmp_path / "x") as index:
+        assert index.query(["One two three four five six."])["id"].to_pylist() == [1]
+    monkeypatch.setattr("semblance.text.shingle.UNICODE_VERSION", "15.0.0")
+    with pytest.raises(sb.IndexFormatError, match="its shingles are"):
+        sb.Index.open(tmp_path / "x")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_edges(tmp_path, kind):
+    """Nothing, empty texts alone, one row, a thousand equal ones, and ids and texts beyond ASCII."""
+    with sb.Index.create(tmp_path / "x", keep_text=True, **KINDS[kind]) as index:
+        assert index.query([]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
+        index.compact()
+        index.add(["e1", "e2"], ["", "!?"])
+        assert index.query(["", "text"]).num_rows == 0 and len(index) == 2
+        index.add(["ключ", "鍵"], ["слова за словами одно за другим", "近似重複文書を見つける道具"])
+        assert index.query(["СЛОВА за словами: одно за другим"])["id"].to_pylist() == ["ключ"]
+        index.compact()
+        assert index.query(["近似重複文書を見つける道具。"])["id"].to_pylist() == ["鍵"]
+        index.add([f"same {i}" for i in range(1000)], ["the very same text in all of these"] * 1000)
+        assert index.query(["the very same text in all of these"], top=None, threads=2).num_rows == 1000
+        assert index.first(["the very same text in all of these"] * 300, threads=2).num_rows == 300
+        assert index.remove([f"same {i}" for i in range(1000)]) == 1000 and len(index) == 4
 
 
 def test_golden_index():

@@ -228,3 +228,21 @@ def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change,
         assert index.check() == [] and [a for a in answers(index, texts) if a[1] != 9000] == state
     with sb.Index.open(three_segments, "read") as again:
         assert [a for a in answers(again, texts) if a[1] != 9000] == state
+
+
+def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
+    """What was added has been added, though the segments become more than they should."""
+    from semblance.index import index as index_module
+
+    def full(*arguments):
+        raise sb.OutputError("No space left on device")
+
+    with sb.Index.create(tmp_path / "x") as index:
+        monkeypatch.setattr(index_module, "merge_segments", full)
+        for i in range(13):
+            index.add([i], [text_of(i)])
+        assert index.info["segments"] == 13
+        monkeypatch.undo()
+        index.add([13], [text_of(13)])
+        assert index.info["segments"] <= 10 and len(index) == 14
+        assert index.query([text_of(5)])["id"].to_pylist() == [5]

@@ -1,7 +1,7 @@
 """Runs one job after the other, each in a child process of its own that may be killed; commands come as lines of JSON.
 
-``{"settings": ..., "inputs": ..., "output": ..., "kill": null | ["put", n, "before" | "after"] | ["seconds", x]}``; the answer
-is a line with the child's exit code.
+``{"settings": ..., "inputs": ..., "output": ..., "kill": null | ["put", n or name, "before" | "after"] | ["seconds", x]}``; the
+answer is a line with the child's exit code.
 """
 
 import json
@@ -23,10 +23,10 @@ def run(job):
 
         def killing_put(self, name, arrays):
             met.append(name)
-            if when == "before" and len(met) == wanted:
+            if when == "before" and wanted in (len(met), name):
                 os.kill(os.getpid(), signal.SIGKILL)
             put(self, name, arrays)
-            if when == "after" and len(met) == wanted:
+            if when == "after" and wanted in (len(met), name):
                 os.kill(os.getpid(), signal.SIGKILL)
 
         Workspace.put = killing_put

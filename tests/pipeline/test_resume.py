@@ -212,6 +212,17 @@ def test_a_folder_of_other_things_is_left_alone(inputs, tmp_path):
     assert (tmp_path / "letters.txt").read_text() == "dear"
 
 
+def test_another_memory_after_a_crash(runner, inputs, expected, tmp_path):
+    """Limits that are gone take with them what they made, also when that was stopped half way."""
+    output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
+    output.parent.mkdir()
+    assert runner(inputs, output, ["put", "texts-000001", "after"], work=str(work), **FIXED) == -9
+    (work / "division.part").unlink()
+    (work / "texts-000000.part").unlink()
+    assert runner(inputs, output, None, work=str(work), resume=True, **FIXED) == 0
+    check_clean(output, work, expected)
+
+
 def test_what_others_put_there_stays(inputs, tmp_path):
     work = tmp_path / "work"
     result = sb.dedup(inputs, work=work)

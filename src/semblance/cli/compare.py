@@ -10,7 +10,7 @@ import click
 from . import options
 
 
-@click.command()
+@click.command(short_help="Compare two text files.")
 @click.argument("left", type=click.Path())
 @click.argument("right", type=click.Path())
 @click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")

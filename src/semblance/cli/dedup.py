@@ -10,7 +10,7 @@ import click
 from . import options
 
 
-@click.command()
+@click.command(short_help="Remove near-duplicates from files.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.targets
 @options.method

@@ -28,7 +28,7 @@ path = click.argument("path", metavar="INDEX")
 inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 
 
-@click.group()
+@click.group(short_help="An index that lasts: add, look up, remove documents.")
 def index() -> None:
     """An index that lasts: add documents, look them up, remove them; what was acknowledged survives a crash."""
 
@@ -49,7 +49,7 @@ def create(path: str, radius: int | None, **parameters: Any) -> None:
     if radius is not None:
         parameters["radius"] = radius
     with Index.create(path, **parameters) as made:
-        click.echo(repr(made))
+        click.echo(f"{made!r}\nto fill it: semblance index add {path} FILES")
 
 
 def _documents(given: tuple[str, ...], settings: dict[str, Any]) -> Iterator[tuple[list[Any], Any]]:
@@ -66,7 +66,7 @@ def _threads(wanted: int | None) -> int:
     return wanted or available_threads()
 
 
-@index.command()
+@index.command(short_help="Add documents.")
 @path
 @inputs
 @reading
@@ -79,15 +79,16 @@ def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: 
     Each batch of up to 100,000 documents is on the disk, for good, before the next is read.
     """
     from ..index.index import Index
+    from ..pipeline.wording import counted
 
     with Index.open(path, wait=wait) as opened:
         before = len(opened)
         for ids, texts in _documents(inputs, settings):
             opened.add(ids, texts, replace=replace, threads=_threads(threads))
-        click.echo(f"{len(opened) - before:,} more, {len(opened):,} in all")
+        click.echo(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
 
 
-@index.command()
+@index.command(short_help="Look up documents; the best matches first.")
 @path
 @inputs
 @reading
@@ -109,10 +110,11 @@ def query(
     from ..index.index import Index
     from ..io.formats import check_output
     from ..io.writers import format_of, write_table
+    from ..pipeline.wording import counted
 
     if output is not None:
         format_of(check_output(output, force))
-    tables = []
+    tables, asked = [], 0
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         for ids, texts in _documents(inputs, settings):
@@ -124,9 +126,11 @@ def query(
                 for row in found.to_pylist():
                     click.echo(json.dumps(row))
             tables.append(found)
+            asked += len(texts)
         if output is not None and tables:
             write_table(output, pa.concat_tables(tables), {"index": opened.info}, force=force)
             click.echo(f"written: {output}")
+    click.echo(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
 
 
 @index.command()
@@ -189,8 +193,20 @@ def info(path: str, as_json: bool) -> None:
         return
     parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
     for name, value in (said | parameters).items():
-        shown = f"{value:,.0f}" if isinstance(value, float) and value > 10 else f"{value:,}" if type(value) is int else value
-        click.echo(f"{name.replace('_', ' '):<20} {shown}")
+        click.echo(f"{name.replace('_', ' '):<20} {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float() if value > 10:
+            return f"{value:,.0f}"
+        case list():
+            return ", ".join(map(str, value)) or "none"
+    return str(value)
 
 
 @index.command()
@@ -198,12 +214,14 @@ def info(path: str, as_json: bool) -> None:
 def check(path: str) -> None:
     """Read every byte; exit 1 and name the files that are damaged."""
     from ..index.index import Index
+    from ..pipeline.wording import counted
 
     with Index.open(path, "read", salvage=True) as opened:
         _warn(opened.damaged)
         if opened.damaged:
             sys.exit(1)
-        click.echo(f"{path}: all is well: {len(opened):,} documents in {opened.info['segments']} segments")
+        inside = f"{counted(len(opened), 'document')} in {counted(opened.info['segments'], 'segment')}"
+        click.echo(f"{path}: all is well: {inside}")
 
 
 def _warn(damaged: list[str]) -> None:
@@ -211,7 +229,7 @@ def _warn(damaged: list[str]) -> None:
         click.echo(message, err=True)
 
 
-@index.command()
+@index.command(short_help="Write all ids, and texts where they are kept.")
 @path
 @click.option("-o", "--output", required=True, metavar="PATH", help="parquet, JSON lines or CSV.")
 @click.option("--force", is_flag=True, help="Replace an existing output.")
@@ -223,6 +241,7 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     from ..index.index import Index
     from ..io.formats import check_output
     from ..io.writers import format_of, write_table
+    from ..pipeline.wording import counted
 
     format_of(check_output(output, force))
     with Index.open(path, "read", salvage=salvage) as opened:
@@ -230,4 +249,4 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
         tables = list(opened.export())
         table = pa.concat_tables(tables) if tables else pa.table({"id": pa.array([], pa.string())})
         write_table(output, table, {"index": opened.info}, force=force)
-        click.echo(f"{len(table):,} documents written: {output}")
+        click.echo(f"{counted(len(table), 'document')} written: {output}")

@@ -10,7 +10,7 @@ import click
 from . import options
 
 
-@click.command()
+@click.command(short_help="Find documents that appear in another corpus.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. May be repeated.")
 @click.option("--measure", type=click.Choice(["resemblance", "containment"]), default="resemblance", show_default=True,
@@ -49,6 +49,7 @@ def overlap(
     from ..io.sources import open_sources
     from ..io.writers import format_of, write_table
     from ..pipeline.overlap import overlap as run
+    from ..pipeline.wording import counted
     from .progress import progress
 
     if output is not None:
@@ -67,9 +68,11 @@ def overlap(
         said = {"documents": result.n_documents, "references": result.n_references, "overlapping": n, "output": output}
         click.echo(json.dumps(said | {"matches": len(result.matches)}))
         return
-    click.echo(f"{result.n_documents:,} documents, against {result.n_references:,}")
+    click.echo(f"{counted(result.n_documents, 'document')}, against {result.n_references:,}")
     what = f"{settings['measure']} >= {settings['threshold']:g}, measured"
-    click.echo(f"  overlapping  {n:>12,}   ({what}; {len(result.matches):,} pairs)")
+    click.echo(f"  overlapping  {n:>12,}   ({what}; {counted(len(result.matches), 'pair')})")
     for path in (output, matches):
         if path is not None:
             click.echo(f"written: {path}")
+    if output is None and matches is None and not quiet:
+        click.echo("nothing was written (no -o, no --matches)", err=True)

@@ -10,7 +10,7 @@ import click
 from . import options
 
 
-@click.command()
+@click.command(short_help="List all pairs of near-duplicates.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.targets
 @options.method
@@ -37,6 +37,7 @@ def pairs(
     from ..io.sources import open_sources
     from ..io.writers import format_of
     from ..pipeline.pairs import find_pairs
+    from ..pipeline.wording import counted, text_size
     from .progress import progress
 
     if output is not None:
@@ -54,7 +55,7 @@ def pairs(
         click.echo(json.dumps(summary | {"output": output}))
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
-    click.echo(f"{summary['documents']:,} documents, {summary['text_bytes'] / 1e6:,.1f} MB of text")
+    click.echo(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}")
     click.echo(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:
         click.echo("  the list was cut by --max-pairs: there are more")
@@ -64,3 +65,5 @@ def pairs(
     )
     if output is not None:
         click.echo(f"written: {output}")
+    elif not quiet:
+        click.echo("nothing was written (no -o)", err=True)

@@ -10,7 +10,7 @@ import click
 from . import options
 
 
-@click.command()
+@click.command(short_help="Show what a threshold and a recall come to.")
 @options.targets
 @options.planning
 @click.option("--documents", type=float, default=None, help="Documents to state memory and false candidates for.")

@@ -25,7 +25,7 @@ def parse_bytes(context: click.Context, parameter: click.Parameter, value: str |
         raise click.BadParameter(f"{value!r} is no size; write 4GB, 500MB or a number of bytes") from None
 
 
-@click.command()
+@click.command(short_help="Measure and choose searches of fingerprints.")
 @click.option("-n", "--fingerprints", type=click.IntRange(1), default=None, metavar="N",
               help="List the searches of so many 64-bit fingerprints.")  # fmt: skip
 @click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="Bits that may differ.")

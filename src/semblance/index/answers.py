@@ -51,6 +51,13 @@ def look_up(
     return Found(query[order], segment_of[order], row[order], score[order])
 
 
+def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
+    """Return the texts of some rows of a segment that keeps them."""
+    texts = segment.take("text", rows)
+    buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
+    return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+
+
 def measure(kind: MinHashKind | SimHashKind, segments: list[Segment], asked: Texts, found: Found) -> Iterator[float]:
     """Compare queries, given by their texts, with the texts of their matches, exactly."""
     hashes = kind.shingling.hashes

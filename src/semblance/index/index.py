@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace as changed
 from pathlib import Path
 from types import TracebackType
@@ -16,10 +17,11 @@ import pyarrow as pa
 from ..errors import IncompatibleSketchError, OutputError, ParameterError
 from ..io.array_files import write_arrays
 from ..kernels._threads import in_order
+from ..pipeline.wording import counted
 from ..text.texts import Texts, as_texts, concatenate, from_strings
 from ..values import Int64Array
-from .answers import id_texts, ids_of, look_up, measure
-from .kinds import MinHashKind, SimHashKind, Sketches, make_kind
+from .answers import id_texts, ids_of, look_up, measure, texts_of
+from .kinds import MinHashKind, SimHashKind, Sketches, make_kind, read_kind
 from .manifest import Entry, Manifest, read_manifest
 from .opening import damage, open_segment, open_segments, remove_leftovers, take_lock
 from .segments import Segment, hash_ids, merge_segments, write_segment
@@ -89,15 +91,14 @@ class Index:
             If a parameter is unknown or out of its range.
         """
         folder = Path(path)
-        parameters = dict(parameters)
-        make_kind(kind, **parameters)
+        made = make_kind(kind, **parameters).resolved()
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
-        Manifest({"kind": kind} | parameters, keep_text).write(folder)
+        Manifest(made.to_dict(), keep_text).write(folder)
         return cls.open(folder)
 
     @classmethod
@@ -131,8 +132,7 @@ class Index:
             if lock is not None:
                 manifest = read_manifest(folder)  # what it is now that nobody else may change it
                 remove_leftovers(folder, manifest)
-            parameters = dict(manifest.parameters)
-            kind = make_kind(parameters.pop("kind"), **parameters)
+            kind = read_kind(manifest.parameters, folder)
             manifest, segments, damaged = open_segments(folder, manifest, salvage)
         except BaseException:
             if lock is not None:
@@ -161,7 +161,7 @@ class Index:
 
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
-        return f"<Index {self.path}: {len(self):,} documents, {self.kind.name}, threshold {self.kind.threshold:g}>"
+        return f"<Index {self.path}: {counted(len(self), 'document')}, {self.kind.name}, threshold {self.kind.threshold:g}>"
 
     @property
     def id_type(self) -> str | None:
@@ -302,8 +302,8 @@ class Index:
         """Make a manifest the state of the index; files that it does not name go."""
         live = tuple(entry for entry in manifest.segments if entry.rows > entry.n_removed)
         manifest = changed(manifest, segments=live)
-        known = {(entry.file, entry.removed): segment for entry, segment in zip(self._manifest.segments, self._segments,
-                                                                                strict=True)}  # fmt: skip
+        before = zip(self._manifest.segments, self._segments, strict=True)
+        known = {(entry.file, entry.removed): segment for entry, segment in before}
         opened = [known.get((e.file, e.removed)) or open_segment(self.path, e) for e in live]
         manifest.write(self.path)
         stale = self._manifest.files - manifest.files
@@ -312,10 +312,11 @@ class Index:
             (self.path / name).unlink(missing_ok=True)
 
     def _merge_small(self) -> None:
-        """Merge the smallest segments while there are many."""
-        while len(self._segments) > MOST_SEGMENTS:
-            order = np.argsort([segment.n_live for segment in self._segments], kind="stable")
-            self._merge(sorted(order[:MERGED].tolist()))
+        """Merge the smallest segments while there are many, if the disk has room: what was added has been added."""
+        with suppress(OSError):
+            while len(self._segments) > MOST_SEGMENTS:
+                order = np.argsort([segment.n_live for segment in self._segments], kind="stable")
+                self._merge(sorted(order[:MERGED].tolist()))
 
     def compact(self) -> None:
         """Merge all segments into one; removed documents leave no trace."""
@@ -383,9 +384,7 @@ class Index:
             for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
                 columns = {"id": ids_of(self._segments, np.full(len(rows), number), rows, self.id_type)}
                 if segment.has_texts:
-                    texts = segment.take("text", rows)
-                    buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
-                    columns["text"] = pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+                    columns["text"] = texts_of(segment, rows)
                 yield pa.table(columns)
 
     def check(self) -> list[str]:

@@ -6,14 +6,14 @@ it is scored.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import IndexFormatError, ParameterError
 from ..kernels import banding as banding_kernel
 from ..planner import Plan, check_targets, plan
 from ..sketches import FastSimilarity, SimHash
@@ -88,6 +88,10 @@ class Kind:
         """What a shingle is."""
         return Shingling(unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case)
 
+    def resolved(self) -> Self:
+        """Return the same with all that is left to defaults and planner written out, so that it means the same for ever."""
+        return replace(self, width=self.shingling.to_dict()["width"])
+
     def to_dict(self) -> dict[str, Any]:
         """Return all parameters as plain values."""
         return {"kind": self.name} | asdict(self) | {"shingling": self.shingling.to_dict()}
@@ -95,8 +99,16 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class MinHashKind(Kind):
-    """Bands of a MinHash signature as keys, 256 more slots, 16 bits of each, as codes."""
+    """Bands of a MinHash signature as keys, 256 more slots, 16 bits of each, as codes.
 
+    Parameters
+    ----------
+    bands, rows : int >= 1, optional
+        In place of the planner's choice.
+    """
+
+    bands: int | None = None
+    rows: int | None = None
     name = "minhash"
     radius: ClassVar[int] = 0
     differing: ClassVar[bool] = False
@@ -104,7 +116,16 @@ class MinHashKind(Kind):
     @cached_property
     def plan(self) -> Plan:
         """Bands and rows."""
-        return plan(threshold=self.threshold, recall=self.recall)
+        return plan(threshold=self.threshold, recall=self.recall, bands=self.bands, rows=self.rows)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        _ = self.plan
+
+    def resolved(self) -> Self:
+        """Write out bands and rows too."""
+        return replace(super().resolved(), bands=self.plan.bands, rows=self.plan.rows)
 
     @property
     def n_keys(self) -> int:
@@ -231,3 +252,22 @@ def make_kind(kind: str, **parameters: Any) -> MinHashKind | SimHashKind:
     if stranger := sorted(set(parameters) - known):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
     return KINDS[kind](**parameters)
+
+
+def read_kind(parameters: dict[str, Any], place: object) -> MinHashKind | SimHashKind:
+    """Return the kind that an index was made with.
+
+    Raises
+    ------
+    IndexFormatError
+        If this version makes other shingles of a text than the one that made the index.
+    """
+    given = dict(parameters)
+    shingling = given.pop("shingling")
+    kind = make_kind(given.pop("kind"), **given)
+    if kind.shingling.to_dict() != shingling:
+        raise IndexFormatError(
+            f"{place}: its shingles are {shingling}, those of this version {kind.shingling.to_dict()}: "
+            "use the version that made it, or make it anew from the texts"
+        )
+    return kind

@@ -212,14 +212,17 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         Raises
         ------
         IndexFormatError
-            If one does not fit its checksum.
+            If the file cannot be read, or an array does not fit its checksum.
         """
-        with self.path.open("rb", buffering=0) as stream:
-            for name, (_, _, offset, wanted) in self._entries.items():
-                stream.seek(self._begin + offset)
-                left, crc = self._bytes(name), 0
-                while left and (block := stream.read(min(left, _BLOCK))):
-                    crc, left = crc32(block, crc), left - len(block)
-                padding = stream.read(-self._bytes(name) % _ALIGN)
-                if left or crc != wanted or any(padding):
-                    raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
+        try:
+            with self.path.open("rb", buffering=0) as stream:
+                for name, (_, _, offset, wanted) in self._entries.items():
+                    stream.seek(self._begin + offset)
+                    left, crc = self._bytes(name), 0
+                    while left and (block := stream.read(min(left, _BLOCK))):
+                        crc, left = crc32(block, crc), left - len(block)
+                    padding = stream.read(-self._bytes(name) % _ALIGN)
+                    if left or crc != wanted or any(padding):
+                        raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
+        except OSError as error:
+            raise IndexFormatError(f"{self.path}: cannot be read: {error.strerror}") from None

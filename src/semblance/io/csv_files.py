@@ -64,7 +64,9 @@ class CsvSource(FileSource):
         wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
         for name in wanted:
             if name not in names:
-                raise missing_column(self.name, "header", "column", name, names)
+                unsplit = len(names) == 1 and set(";\t|") & set(names[0])
+                way_out = "; fields are to be separated by commas" if unsplit else ""
+                raise missing_column(self.name, "header", "column", name, names, columns, way_out)
         self._check_free(names, columns.reserved)
         places = [names.index(name) for name in wanted]
         last = max(places)

@@ -45,7 +45,7 @@ def compression_of(path: str | Path) -> str | None:
     return {".gz": "gzip", ".zst": "zstd"}.get(Path(path).suffix.lower())
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
+def read_blocks(path: Path, n_bytes: int = BLOCK) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file in blocks.
 
     Raises
@@ -63,7 +63,7 @@ def read_blocks(path: Path) -> Iterator[bytes]:
         else:
             stream = open(path, "rb", buffering=0)
         with stream:
-            while block := stream.read(BLOCK):
+            while block := stream.read(n_bytes):
                 yield block
     except (EOFError, gzip.BadGzipFile) as error:
         raise InputDataError(f"{path}: the {compression} data is damaged or cut short ({error})") from None

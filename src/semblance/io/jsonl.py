@@ -64,7 +64,7 @@ class JsonLinesSource(FileSource):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
         for name in (columns.text, *([columns.id] if columns.id else []), *columns.others):
             if name not in value:
-                return missing_column(self.name, f"row {number}", "field", name, list(value))
+                return missing_column(self.name, f"row {number}", "field", name, list(value), columns)
         found = value[columns.text]
         if isinstance(found, str):
             return InputDataError(

@@ -95,7 +95,7 @@ class TableSource:
         wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
         for name in wanted:
             if name not in self._table.column_names:
-                raise missing_column("table", "schema", "column", name, self._table.column_names)
+                raise missing_column("table", "schema", "column", name, self._table.column_names, columns)
         self.check_free(columns.reserved)
         first = 0
         for batch in self._table.select(list(dict.fromkeys(wanted))).to_batches():

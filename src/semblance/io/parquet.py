@@ -49,7 +49,7 @@ class ParquetSource(FileSource):
             names = file.schema_arrow.names
             for name in wanted:
                 if name not in names:
-                    raise missing_column(self.name, "schema", "column", name, names)
+                    raise missing_column(self.name, "schema", "column", name, names, columns)
             check_names_free(self.name, names, columns.reserved)
             first = 1
             rows = self._rows_at_a_time(file, names.index(columns.text))

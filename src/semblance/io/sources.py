@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..errors import InputDataError, ParameterError
 from ..text.texts import Texts
 from ..values import Int64Array
-from .formats import FORMATS, SUFFIXES, compression_of, read_lines, suffix_of
+from .formats import FORMATS, SUFFIXES, compression_of, read_blocks, suffix_of
 
 Record = dict[str, Any]
 EXPANSION = 4  # of compressed lines, about
@@ -108,10 +108,10 @@ class FileSource:
         return self._identity
 
     def expected(self, text: str) -> tuple[int, int]:
-        """Judge (rows, bytes of text) by the size of the file and its first lines."""
-        lines = next(read_lines(self.path), [])
+        """Judge (rows, bytes of text) by the size of the file and its beginning."""
+        start = next(read_blocks(self.path, 1 << 16), b"")
         size = self._identity["bytes"] * (1 if compression_of(self.path) is None else EXPANSION)
-        return int(size * len(lines) / max(1, sum(map(len, lines)))), size
+        return int(size * max(1, start.count(b"\n")) / max(1, len(start))), size
 
     def check_unchanged(self) -> None:
         """Raise InputDataError if the file changed since it was first met."""
@@ -119,9 +119,14 @@ class FileSource:
             raise InputDataError(f"{self.name}: the file changed while it was worked on; run again")
 
 
-def missing_column(source: str, row: str, kind: str, name: str, found: Sequence[str]) -> InputDataError:
+def missing_column(
+    source: str, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
+) -> InputDataError:
     """The error for a column that is not there."""
-    return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}")
+    for option, given in (("text", columns.text), ("id", columns.id)):
+        if name == given and not way_out:
+            way_out = f"; name another with --{option} ({option}=)"
+    return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}")
 
 
 def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:

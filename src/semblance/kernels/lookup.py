@@ -45,7 +45,7 @@ def fetch_runs(query_keys, begin, end, keys, rows, starts, prefix_bits, runs):
             prefix = runs[query - begin, table, 0]
             run = np.int64(starts[table, prefix])
             runs[query - begin, table, 0] = run
-            runs[query - begin, table, 1] = starts[table, prefix + 1]
+            runs[query - begin, table, 1] = min(np.int64(starts[table, prefix + 1]), keys.shape[1])
             prefetch(keys[table], run)
             prefetch(rows[table], run)
 
@@ -97,8 +97,8 @@ def search(
         near[:n_near].sort()
         for i in range(n_near):
             row = near[i]
-            if (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
-                continue
+            if row >= len(codes) or (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
+                continue  # beyond the codes: the file is damaged, and unchecked
             score = 0
             if differing:
                 for j in range(query_codes.shape[1]):

@@ -37,6 +37,7 @@ from .verify import Material
 _LOG = logging.getLogger("semblance")
 COMPONENTS, DIVISION, TEXTS_DONE, VERIFIED = "components", "division", "texts-done", "verified"
 SPILL_BYTES = 32 << 20
+SAMPLED = 64
 
 
 class Clock:
@@ -106,8 +107,9 @@ class Corpus:
             If what is to be known of each document does not fit the disk.
         """
         settings = self.settings
-        expected = [source.expected(settings.text) for source in sources]
-        n, size = sum(rows for rows, _ in expected), sum(size for _, size in expected)
+        some = sources[:: 1 + len(sources) // SAMPLED]  # of very many files some will do
+        expected = [source.expected(settings.text) for source in some]
+        n, size = (sum(column) * len(sources) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
         record = 8 * settings.finder.n_keys + 4 * settings.plan.estimation_slots + 48
         if settings.work is None and size + n * record <= self.memory.held:
             return
@@ -189,9 +191,10 @@ class Corpus:
         """Join what links of an earlier run connect; return the band to go on with, whose own links are removed."""
         names = self.workspace.numbered(LINKS)
         bands = [int(self.workspace.get(name)["band"][0]) for name in names]
+        for name in reversed([name for name, band in zip(names, bands, strict=True) if band == bands[-1]]):
+            self.workspace.discard(name)  # the last one first: a crash leaves no gap
         for name, band in zip(names, bands, strict=True):
             if band == bands[-1]:
-                self.workspace.discard(name)
                 continue
             link = self.workspace.get(name)
             banding_kernel.join_pairs(link["left"], link["right"], parents)
@@ -261,8 +264,9 @@ class Corpus:
             earlier: Int64Array = self.workspace.get(DIVISION)["bytes"]
             if (earlier <= 2 * limits).all():
                 return earlier
-            for stem in (PAIRED, Spilling.STEM, VERIFIED, DIVISION):
-                self.workspace.discard(stem)
+            self.workspace.discard(DIVISION)
+        for stem in (PAIRED, Spilling.STEM, VERIFIED):  # what was made by limits that are gone, perhaps in a crash
+            self.workspace.discard(stem)
         self.workspace.put(DIVISION, {"bytes": limits})
         return limits
 

@@ -182,6 +182,4 @@ def _pairs_stem(stem: str, partition: int) -> str:
 
 def _joined(parts: list[tuple[NDArray[Any], ...]], none: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
     """Join arrays side by side; none make empty ones."""
-    return (
-        tuple(np.concatenate([e, *column]) for e, column in zip(none, zip(*parts, strict=True), strict=True)) if parts else none
-    )
+    return tuple(np.concatenate(column) for column in zip(none, *parts, strict=True))

@@ -18,6 +18,9 @@ from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
 from .judge import Decisions, Judge
 from .memory import peak_memory
+from .wording import counted, text_size
+
+LEAST_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Summary:
     verified_by : str
         "exact", or "sketch" where removals rest on estimates.
     threshold : float
+    least_alike : list of (id, id, float)
+        Up to three near-duplicates removed with the lowest scores: the document, the one kept for it, the score.
     score : str
         What was measured: "resemblance" or "cosine".
     found_by : str
@@ -67,6 +72,7 @@ class Summary:
     recall_vouched: float
     verified_by: str
     threshold: float
+    least_alike: list[tuple[Any, Any, float]]
     score: str
     found_by: str
     seconds: dict[str, float] = field(default_factory=dict)
@@ -81,7 +87,7 @@ class Summary:
         """Say it to a person."""
         total = sum(self.seconds.values())
         lines = [
-            f"{self.documents:,} documents, {self.text_bytes / 1e6:,.1f} MB of text"
+            f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"
             + (f", against {self.reference:,} reference documents" if self.reference else ""),
             f"  exact duplicates removed  {self.exact_duplicates:>12,}",
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
@@ -91,6 +97,9 @@ class Summary:
             what = "dropped" if self.empty_dropped else "kept, never matched"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         lines.append(f"  kept                      {self.kept:>12,}")
+        if self.least_alike:
+            lines.append("  the least alike among those removed, the kept document of each:")
+            lines += [f"    {score:.4f}  {gone}  ->  {kept}" for gone, kept, score in self.least_alike]
         lines.append(
             f"recall at the threshold: {self.recall_planned:.4f} "
             f"({self.found_by}); "
@@ -109,7 +118,7 @@ class Summary:
                 f"for those documents a recall of {self.recall_vouched:.3f} is vouched for"
             )
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
-        rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 else ""
+        rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
 
@@ -134,7 +143,7 @@ class DedupResult:
     def __repr__(self) -> str:
         """Name the counts that matter."""
         s = self.summary
-        return f"<DedupResult: {s.documents} documents, {s.kept} kept, threshold {self.threshold:g}>"
+        return f"<DedupResult: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.threshold:g}>"
 
     def __len__(self) -> int:
         """Return the number of documents judged."""
@@ -253,13 +262,17 @@ class DedupResult:
         keeper = self._decisions.keeper[self._first :]
         same = keeper == self._corpus.active.representative[self._first :]
         dropped = keeper < 0
-        plan = settings.plan
+        near = np.flatnonzero(removed & ~same & ~dropped)
+        score = self._decisions.keeper_resemblance[self._first :]
+        closest = near[np.lexsort((near, score[near]))[:LEAST_ALIKE]]
+        ids = documents.ids
+        gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
         return Summary(
             documents=len(self),
             reference=self._first,
             empty=self._corpus.active.n_empty,
             exact_duplicates=int((removed & same & ~dropped).sum()),
-            near_duplicates=int((removed & ~same & ~dropped).sum()),
+            near_duplicates=len(near),
             empty_dropped=int(dropped.sum()),
             kept=int(self.keep.sum()),
             text_bytes=documents.n_bytes,
@@ -270,11 +283,12 @@ class DedupResult:
             recall_vouched=self._decisions.recall_vouched,
             verified_by=settings.verify,
             threshold=self.threshold,
+            least_alike=list(zip(gone, kept, score[closest].tolist(), strict=True)),
             score=settings.finder.score,
             found_by=settings.finder.describe(),
             seconds=dict(self._corpus.clock.seconds),
             peak_memory=self._peak_memory,
-            plan=plan.to_dict(),
+            plan=settings.plan.to_dict(),
         )
 
     @property

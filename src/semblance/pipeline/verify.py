@@ -87,9 +87,9 @@ def _nearby_order(members: Int64Array, signatures: NDArray[np.uint8], band: int)
 
 def _localize(rows: Int64Array, buckets: list[tuple[Int64Array, int]], material: Material) -> Buckets:
     """Express large buckets, given as (member rows, band), in places within a group."""
-    runs = _runs(material.sizes[rows], material.slice_bytes)
+    pieces = _runs(material.sizes[rows], material.slice_bytes)
     # What order the lowest eight bits give is as good as any, and a family of a million is to fit.
-    signatures = np.concatenate([material.load_signatures(rows[begin:end]).astype(np.uint8) for begin, end in runs])
+    signatures = np.concatenate([material.load_signatures(rows[begin:end]).astype(np.uint8) for begin, end in pieces])
     local = [np.searchsorted(rows, members) for members, _ in buckets]
     places = [_nearby_order(m, signatures, band) for m, (_, band) in zip(local, buckets, strict=True)]
     sizes = [len(m) for m in local]
@@ -171,9 +171,7 @@ def _outside(material: Material, walk: Walk, rows: Int64Array, begin: int, end: 
         return walk.outside(begin, end, some, material.load_sets(rows[np.concatenate([some, inside])]))
 
     parts = list(in_order(compare, _runs(material.sizes[rows[kept]], material.slice_bytes), material.threads))
-    return Scored(
-        *(np.concatenate([getattr(part, name) for part in [NO_PAIRS, *parts]]) for name in ("left", "right", "score"))
-    )
+    return join_scored(parts)
 
 
 def decide(material: Material, threshold: float, n_reference: int, group: Group) -> Decided:
@@ -205,9 +203,8 @@ def decide(material: Material, threshold: float, n_reference: int, group: Group)
             outside = _outside(material, walk, rows, begin, end)
         met = walk.advance(begin, end, pairs, sets if buckets is not None else None, outside)
         pairs = join_scored([pairs, met])
-        first = np.unique(pairs.left * n + pairs.right, return_index=True)[
-            1
-        ]  # the walk may meet a pair of a small bucket again
+        # The walk may meet a pair of a small bucket again.
+        first = np.unique(pairs.left * n + pairs.right, return_index=True)[1]
         (group.emit or found.append)(Scored(pairs.left[first], pairs.right[first], pairs.score[first]))
     return Decided(rows, join_scored(found), walk.finish(), n_candidates, buckets is not None)
 

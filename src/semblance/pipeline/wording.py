@@ -1,0 +1,13 @@
+"""How numbers are said to a person."""
+
+from __future__ import annotations
+
+
+def counted(n: int, thing: str, things: str = "") -> str:
+    """Return "1 document", "2,000 documents"."""
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+
+
+def text_size(n_bytes: int) -> str:
+    """Return "12 bytes of text", "270.4 MB of text"."""
+    return f"{n_bytes / 1e6:,.1f} MB of text" if n_bytes >= 100_000 else f"{counted(n_bytes, 'byte')} of text"

@@ -1,0 +1,250 @@
+"""Change one sign, comparison, constant or shift at a time and see whether a test notices: `python tools/mutate.py --help`.
+
+Each file of `SUITES` is mutated `--sample` times (0: everywhere); every mutant runs its own tests in a copy of the tree until one fails.
+The results go into a JSON file, by which a later run leaves out what it knows; `--page` writes docs/dev/mutants.md from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path("src/semblance")
+SECONDS, ADDRESS_SPACE = 200, 12 << 30
+PLAIN = {"NUMBA_DISABLE_JIT": "1"}
+KERNELS = ["tests/kernels", "tests/golden"]
+# What notices a change in each file, quickest first; kernels are run as plain Python where that is enough.
+SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
+    **{
+        f"theory/{name}.py": (tests, {})
+        for name, tests in {
+            "banding": ["tests/theory/test_banding.py"],
+            "bbit": ["tests/theory/test_bbit.py", "tests/statistics"],
+            "choose": ["tests/theory/test_bbit.py"],
+            "fractional": ["tests/theory/test_bbit.py", "tests/statistics"],
+            "hamming": ["tests/theory/test_bbit.py", "tests/theory/test_simhash.py"],
+            "hamming_costs": ["tests/theory/test_hamming_costs.py"],
+            "hamming_search": ["tests/theory/test_simhash.py", "tests/theory/test_hamming_costs.py", "tests/protocols"],
+            "minhash": ["tests/theory/test_bbit.py", "tests/statistics"],
+            "mixture": ["tests/theory/test_mixtures.py"],
+            "one_permutation": ["tests/theory/test_one_permutation.py", "tests/statistics"],
+            "setsketch": ["tests/theory/test_mixtures.py", "tests/statistics"],
+            "simhash": ["tests/theory/test_simhash.py"],
+            "xor_bits": ["tests/theory/test_bbit.py", "tests/statistics"],
+        }.items()
+    },
+    "planner.py": (["tests/theory/test_banding.py", "tests/pipeline/test_contract.py"], {}),
+    "kernels/keep.py": (["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"], {}),
+    "pipeline/keep.py": (
+        ["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py", "tests/pipeline/test_resume.py"],
+        {},
+    ),
+    "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
+    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/pipeline/test_brute_force.py"], {}),
+    "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
+    "kernels/hamming.py": (["tests/kernels/test_hamming.py", "tests/protocols"], {}),
+    "kernels/self_join.py": (["tests/kernels/test_self_join.py"], {}),
+    "kernels/lookup.py": (["tests/kernels/test_lookup.py", "tests/index/test_index.py"], {}),
+    "search/banding.py": (
+        ["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py", "tests/pipeline/test_resume.py"],
+        {},
+    ),
+    "search/hamming.py": (["tests/protocols", "tests/kernels"], {}),
+    "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
+    "search/tables.py": (["tests/protocols"], {}),
+}
+COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+OPERATIONS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitXor: ast.BitAnd,
+}
+
+
+def changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a node could be instead, wrongly."""
+    new = copy.deepcopy(node)
+    match new:
+        case ast.Compare(ops=[operator]) if type(operator) in COMPARISONS:
+            new.ops = [COMPARISONS[type(operator)]()]
+            yield new
+        case ast.BinOp() | ast.AugAssign() if type(new.op) in OPERATIONS:
+            new.op = OPERATIONS[type(new.op)]()
+            yield new
+        case ast.BoolOp():
+            new.op = ast.And() if isinstance(new.op, ast.Or) else ast.Or()
+            yield new
+        case ast.UnaryOp(op=ast.USub() | ast.Not() | ast.Invert()):
+            yield new.operand
+        case ast.Constant(value=bool()):
+            yield ast.Constant(not new.value)
+        case ast.Constant(value=int() | float()):
+            yield ast.Constant(new.value + 1)
+
+
+def _left_alone(tree: ast.AST) -> set[int]:
+    """Return the nodes that tell rather than do: annotations, decorators, messages of errors, imports, names for export."""
+    told: set[int] = set()
+    for node in ast.walk(tree):
+        parts: list[ast.AST | None] = []
+        if isinstance(node, ast.FunctionDef):
+            parts = [*node.decorator_list, node.returns]
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            parts = [node.annotation]
+        elif isinstance(node, ast.Raise | ast.JoinedStr):
+            parts = [node]
+        told.update(id(inner) for part in parts if part is not None for inner in ast.walk(part))
+    return told
+
+
+def mutants(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (what is changed, the whole text changed) of a file."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    left_alone = _left_alone(tree)
+    places = {name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for name in [node.name]}
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            for at, node in enumerate(value if isinstance(value, list) else [value]):
+                if not isinstance(node, ast.AST) or id(node) in left_alone:
+                    continue
+                for new in changes(node):
+                    where = [n for n, f in places.items() if f.lineno <= node.lineno <= (f.end_lineno or 0)]
+                    old, changed = ast.unparse(node), ast.unparse(ast.fix_missing_locations(ast.copy_location(new, node)))
+                    if isinstance(value, list):
+                        value[at] = new
+                    else:
+                        setattr(parent, field, new)
+                    line = text.splitlines()[node.lineno - 1].strip()
+                    yield f"{where[-1] if where else ''}: `{old}` to `{changed}` in `{line}`", ast.unparse(tree)
+                    if isinstance(value, list):
+                        value[at] = node
+                    else:
+                        setattr(parent, field, node)
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+
+
+def killer(tree: Path, name: str, text: str | None) -> str | None:
+    """Run the tests of a file with another text of it; return what failed first, or None."""
+    tests, variables = SUITES[name]
+    place = tree / SOURCE / name
+    before = place.read_text(encoding="utf-8")
+    if text is not None:
+        place.write_text(text, encoding="utf-8")
+    for cached in place.parent.glob(f"__pycache__/{place.stem}.*"):
+        cached.unlink()
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        *dict.fromkeys(tests),
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=tree,
+            env={
+                **os.environ,
+                **variables,
+                "PYTHONPATH": str(tree / "src"),
+                "NUMBA_CACHE_DIR": str(tree / ".numba"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            preexec_fn=_limit,
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end within {SECONDS} s"
+    finally:
+        place.write_text(before, encoding="utf-8")
+    if done.returncode == 0:
+        return None
+    failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", done.stdout, re.MULTILINE)
+    return failed[1] if failed else f"the process ended with {done.returncode}"
+
+
+def run(names: list[str], sample: int, seed: int, results: Path, workers: int) -> None:
+    """Try the mutants of some files, several at a time."""
+    known = json.loads(results.read_text()) if results.exists() else {}
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(workers) as pool:
+        trees: SimpleQueue[Path] = SimpleQueue()
+        for worker in range(workers):
+            tree = Path(scratch, str(worker))
+            shutil.copytree(
+                ROOT, tree, ignore=shutil.ignore_patterns(".venv", ".git", ".numba*", "__pycache__", "site", "demo_output")
+            )
+            trees.put(tree)
+
+        def attempt(name: str, change: str, text: str | None) -> None:
+            tree = trees.get()
+            try:
+                found = killer(tree, name, text)
+            finally:
+                trees.put(tree)
+            if text is None:
+                assert found is None, f"{name}: its tests fail as it is: {found}"
+                return
+            known.setdefault(name, {})[change] = found
+            results.write_text(json.dumps(known, indent=1))
+            print(f"{name} {change}: {found or 'SURVIVES'}", flush=True)
+
+        for name in names:
+            every = dict(mutants(ROOT / SOURCE / name))
+            known[name] = {change: found for change, found in known.get(name, {}).items() if change in every}
+            chosen = sorted(every) if not sample else random.Random(seed).sample(sorted(every), min(sample, len(every)))
+            attempt(name, "", None)
+            tries = [pool.submit(attempt, name, change, every[change]) for change in chosen if known[name].get(change) is None]
+            for one in tries:
+                one.result()
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"below {SOURCE}; all of them if none is named")
+    parser.add_argument("--sample", type=int, default=25, help="mutants a file; 0 for all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--results", type=Path, default=ROOT / "mutants.json")
+    given = parser.parse_args()
+    run(given.files or list(SUITES), given.sample, given.seed, given.results, given.workers)
+
+
+if __name__ == "__main__":
+    main()
