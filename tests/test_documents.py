@@ -1,14 +1,25 @@
 """What the documents say is run: examples in docstrings, Python in the README, the commands' names."""
 
+import contextlib
 import doctest
+import glob
+import gzip
 import importlib
+import io
+import json
 import pkgutil
+import random
 import re
+import shlex
+import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import semblance as sb
+from semblance.cli.main import main, program
 
 ROOT = Path(__file__).parents[1]
 MODULES = [m.name for m in pkgutil.walk_packages(sb.__path__, "semblance.") if not m.name.endswith("__main__")]
@@ -27,17 +38,82 @@ def test_every_public_name_exists_and_is_documented():
         _ = sb.no_such_name
 
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+ELSEWHERE = ("make ", "pip install ", "python tools/")  # shell commands that are not for a test
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory):
+    """A folder with every file that the documents' commands name."""
+    folder = tmp_path_factory.mktemp("stage")
+    rng = random.Random(1)
+    words = [f"w{i}" for i in range(500)]
+    notes = [" ".join(rng.choices(words, k=60)) for _ in range(8)]
+    rows = [
+        {"id": f"i{n}", "url": f"http://example.org/{n}", "text": text}
+        for n, text in enumerate([*notes, notes[0] + " and more"])
+    ]
+    table = pa.Table.from_pylist(rows)
+    for name in ("pages", "train", "crawl", "code", "logs", "notes"):
+        (folder / name).mkdir()
+    for n in range(2):
+        pq.write_table(table.rename_columns(["id", "url", "body"]).slice(5 * n, 5), folder / "pages" / f"{n}.parquet")
+        pq.write_table(table.slice(5 * n, 5), folder / "train" / f"{n}.parquet")
+    pq.write_table(table, folder / "archive.parquet")
+    pages = [f"<html><head><title>t</title></head><body><article><p>{text}</p></article></body></html>" for text in notes]
+    pq.write_table(pa.table({"text": pages}), folder / "crawl.parquet")
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    for name in ("corpus.jsonl", "new.jsonl", "eval.jsonl", "today.jsonl"):
+        (folder / name).write_text(lines)
+    for name in ("corpus.jsonl.gz", "dump.jsonl.gz"):
+        (folder / name).write_bytes(gzip.compress(lines.encode()))
+    with pa.CompressedOutputStream(folder / "crawl/2026-11-01.jsonl.zst", "zstd") as stream:
+        stream.write(lines.encode())
+    (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
+    for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md"):
+        (folder / name).write_text(notes[0])
+    return folder
+
+
+def run(line):
+    """Run a line of a shell block that calls the program; return what it printed."""
+    words = shlex.split(line, comments=True)[1:]
+    words = [found for word in words for found in (sorted(glob.glob(word)) if "*" in word and "/" in word else [word])]
+    if "--resume" in words:  # the line before it was not stopped
+        shutil.rmtree(words[words.index("-o") + 1])
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code in (0, None), line
+    return out.getvalue()
+
+
+def run_console(block):
+    """Run a block of commands after dollar signs and compare what they print, times and sizes left out."""
+    for command in block.removeprefix("$ ").split("\n$ "):
+        line, _, shown = command.partition("\n")
+        printed = [text for text in run(line).splitlines() if "peak memory" not in text]
+        assert not shown or shown.splitlines() == printed, line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_in_the_documents_runs(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # some of it writes files
+def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
+    """All blocks of a page, in their order, in one folder: Python, commands, and commands with what they print."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(stage, tmp_path, dirs_exist_ok=True)
     scope: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        if page.name == "README.md" and "overlap(train" in block:
-            continue
-        exec(block, scope)
+    for language, block in BLOCK.findall(page.read_text()):
+        if language == "python":
+            exec(block, scope)
+        elif language == "console":
+            run_console(block)
+        elif not block.startswith("$ semblance dedup policies.parquet"):  # measured, on data that is not here
+            for line in block.splitlines():
+                assert line.startswith(("semblance ", *ELSEWHERE)), f"nothing runs this: {line}"
+                if line.startswith("semblance ") and not line.startswith("semblance tune"):  # tests/cli runs it
+                    run(line)
     if page.name == "README.md":
         assert scope["result"].keep.tolist() == scope["kept"].mask.tolist() == [True, False, True]
 
@@ -52,8 +128,6 @@ def commands(group):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_in_the_documents_exist(page):
-    from semblance.cli.main import program
-
     known = dict(commands(program))
     text = page.read_text()
     lines = re.findall(r"^(?:\$ )?semblance (?!finds).*$", text, re.MULTILINE) + re.findall(r"`semblance ([a-z][^`]*)`", text)
@@ -70,8 +144,8 @@ def test_options_in_the_documents_exist(page):
 
 
 def test_the_curves_in_the_documents_are_those_of_the_planner():
-    """The table of docs/choosing-parameters.md, number by number."""
-    text = (ROOT / "docs" / "choosing-parameters.md").read_text()
+    """The table of docs/how-to/choosing-parameters.md, number by number."""
+    text = (ROOT / "docs/how-to/choosing-parameters.md").read_text()
     rows = re.findall(r"recall ([0-9.]+) \((\d+) bands of (\d+) rows\) \| (.*?) \|\n", text)
     assert len(rows) == 2
     for recall, bands, rows_each, shown in rows:

@@ -31,23 +31,27 @@ KERNELS = ["tests/kernels", "tests/golden"]
 # What notices a change in each file, quickest first; kernels are run as plain Python where that is enough.
 SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     **{
-        f"theory/{name}.py": (tests, {})
-        for name, tests in {
-            "banding": ["tests/theory/test_banding.py"],
-            "bbit": ["tests/theory/test_bbit.py", "tests/statistics"],
-            "choose": ["tests/theory/test_bbit.py"],
-            "fractional": ["tests/theory/test_bbit.py", "tests/statistics"],
-            "hamming": ["tests/theory/test_bbit.py", "tests/theory/test_simhash.py"],
-            "hamming_costs": ["tests/theory/test_hamming_costs.py"],
-            "hamming_search": ["tests/theory/test_simhash.py", "tests/theory/test_hamming_costs.py", "tests/protocols"],
-            "minhash": ["tests/theory/test_bbit.py", "tests/statistics"],
-            "mixture": ["tests/theory/test_mixtures.py"],
-            "one_permutation": ["tests/theory/test_one_permutation.py", "tests/statistics"],
-            "setsketch": ["tests/theory/test_mixtures.py", "tests/statistics"],
-            "simhash": ["tests/theory/test_simhash.py"],
-            "xor_bits": ["tests/theory/test_bbit.py", "tests/statistics"],
-        }.items()
+        f"theory/{name}.py": (
+            [f"tests/theory/test_{t}.py" for t in ("mixtures", "bbit", "one_permutation", "banding")] + ["tests/statistics"],
+            {},
+        )
+        for name in (
+            "bbit",
+            "choose",
+            "fractional",
+            "hamming",
+            "minhash",
+            "mixture",
+            "one_permutation",
+            "setsketch",
+            "xor_bits",
+        )
     },
+    **{
+        f"theory/{name}.py": (["tests/theory/test_simhash.py", "tests/theory/test_hamming_costs.py", "tests/protocols"], {})
+        for name in ("hamming_costs", "hamming_search", "simhash")
+    },
+    "theory/banding.py": (["tests/theory/test_banding.py"], {}),
     "planner.py": (["tests/theory/test_banding.py", "tests/pipeline/test_contract.py"], {}),
     "kernels/keep.py": (["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"], {}),
     "pipeline/keep.py": (
@@ -113,6 +117,8 @@ def _left_alone(tree: ast.AST) -> set[int]:
         parts: list[ast.AST | None] = []
         if isinstance(node, ast.FunctionDef):
             parts = [*node.decorator_list, node.returns]
+        elif isinstance(node, ast.ClassDef):
+            parts = [*node.decorator_list]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
         elif isinstance(node, ast.Raise | ast.JoinedStr):

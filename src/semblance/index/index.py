@@ -31,10 +31,10 @@ SCORES = ("estimated_resemblance", "standard_error", "resemblance")
 
 
 class Index:
-    """A folder of sketches that documents are added to, looked up in and removed from. Made by :meth:`create` and :meth:`open`.
+    """A folder of sketches that documents are added to, looked up in and removed from. Made by ``create`` and ``open``.
 
-    One process at a time may change an index; others read a consistent state of it meanwhile (:meth:`refresh` brings them up
-    to date). What :meth:`add` and :meth:`remove` return from is on the disk, and holds beyond a crash; what they did not return
+    One process at a time may change an index; others read a consistent state of it meanwhile (``refresh`` brings them up
+    to date). What ``add`` and ``remove`` return from is on the disk, and holds beyond a crash; what they did not return
     from did not happen.
 
     Notes
@@ -117,7 +117,7 @@ class Index:
         Raises
         ------
         IndexFormatError
-            If there is no index, it is of a newer version, or damaged; only headers are checked (:meth:`check` reads all).
+            If there is no index, it is of a newer version, or damaged; only headers are checked (``check`` reads all).
         OutputError
             If another process may change it.
         """
@@ -360,7 +360,7 @@ class Index:
         return self._look_up(texts, top, False, threads)
 
     def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
-        """Say for each document whether something like it was seen: the columns of :meth:`query`, at most one row each.
+        """Say for each document whether something like it was seen: the columns of ``query``, at most one row each.
 
         A search ends with its first match, which need not be the best.
         """

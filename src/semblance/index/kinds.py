@@ -60,7 +60,7 @@ class Kind:
         Resemblance from which documents are found (of SimHash: cosine).
     recall : float in (0, 1)
     unit, width, normalization, fold_case
-        What a shingle is: see :class:`semblance.Shingling`.
+        What a shingle is: see ``semblance.Shingling``.
     seed : int
 
     Raises

@@ -201,7 +201,7 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         return mapped
 
     def map_stack(self, names: list[str]) -> NDArray[Any]:
-        """Return arrays of one length and dtype, each as far from the next, as the rows of one; as :meth:`map` does."""
+        """Return arrays of one length and dtype, each as far from the next, as the rows of one; as ``map`` does."""
         dtype, shape, first, _ = self._entries[names[0]]
         stride = self._entries[names[1]][2] - first if len(names) > 1 else 0
         return np.ndarray((len(names), *shape), dtype, self._whole.data, self._begin + first, (stride, dtype.itemsize))

@@ -88,7 +88,7 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
 
 
 def load(path: str | Path) -> Signatures | PackedSignatures:
-    """Read signatures that :func:`save` wrote.
+    """Read signatures that ``save`` wrote.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Where a long job keeps its parts: in memory while they fit, in a folder else or where it is to survive a crash.
 
-A part is a few named arrays, written once. In a folder each is a file of its own (:mod:`.array_files`), there whole or not
+A part is a few named arrays, written once. In a folder each is a file of its own (``.array_files``), there whole or not
 at all; ``job.json`` says what the job is. A job that was killed finds the parts it had finished.
 """
 
@@ -51,7 +51,7 @@ class Workspace:
     Parameters
     ----------
     folder : path, optional
-        Where they go, and stay until :meth:`close`; else they stay in memory until :meth:`move_to_disk`.
+        Where they go, and stay until ``close``; else they stay in memory until ``move_to_disk``.
     job : dict, optional
         What tells this job from another, for a folder that may be resumed.
     resume : bool

@@ -156,7 +156,7 @@ class Selection:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of :meth:`tables`."""
+        """The schema of ``tables``."""
         schema = self.source.schema
         for field in self.added_schema:
             schema = schema.append(field)

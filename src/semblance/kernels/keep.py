@@ -34,7 +34,7 @@ def nearest_kept(kept_places, place, wanted, size, out):
 
 @inlined
 def score(a, b, sizes, block_offsets, blocks, words, weights, threshold, slots):
-    """Resemblance or cosine of two rows, as :func:`walk` describes them; -1 where the sizes alone rule out the threshold."""
+    """Resemblance or cosine of two rows, as ``walk`` describes them; -1 where the sizes alone rule out the threshold."""
     if len(weights) > 0:
         return dot(a, b, block_offsets, blocks, weights)
     smaller = min(sizes[a], sizes[b])

@@ -21,7 +21,7 @@ def compare_texts(
         Slots of the signatures.
     seed : int, default 1
     **shingling
-        As for :func:`semblance.shingle`.
+        As for ``semblance.shingle``.
 
     Returns
     -------

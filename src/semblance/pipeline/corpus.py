@@ -64,7 +64,7 @@ class Corpus:
     Parameters
     ----------
     data, against
-        What :func:`semblance.dedup` takes.
+        What ``semblance.dedup`` takes.
     settings : Settings
     progress : callable
         Called with the name of a stage and an amount done since the last call.

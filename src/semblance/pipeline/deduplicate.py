@@ -28,12 +28,12 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     data : path, list of paths, list of str, Arrow, pandas or polars column, table or frame
         A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless all of them name existing
         files of a known suffix.
-    against : like ``data``, optional
+    against : like data, optional
         Reference documents: first in keep order, never removed, never written.
     progress : callable, optional
         Called with the name of a stage and an amount done since the last call.
     **settings
-        ``threshold``, ``recall``, ``text``, ``id``, ``keep`` and all others of :class:`Settings`.
+        ``threshold``, ``recall``, ``text``, ``id``, ``keep`` and all others of ``Settings``.
 
     Returns
     -------

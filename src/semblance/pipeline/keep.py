@@ -113,7 +113,7 @@ class Walk:
         begin, end : int
             The slice.
         earlier : ndarray of int64
-            Some of :attr:`kept_members`.
+            Some of ``kept_members``.
         sets : Comparable
             Those rows, and then the rows of the slice.
 
@@ -151,7 +151,7 @@ class Walk:
         sets : Comparable, optional
             The rows of the slice, where there are large buckets.
         outside : Scored
-            Those of the pairs of :meth:`outside` that reach the threshold.
+            Those of the pairs of ``outside`` that reach the threshold.
         """
         if sets is None:
             packed: list[Any] = [np.zeros(0, np.int64)] * 2 + [np.zeros(0, np.int32), np.zeros(0, np.uint64), np.zeros(0)]
@@ -204,7 +204,7 @@ def keep(verified: Pairs) -> Kept:
     Parameters
     ----------
     verified : Pairs
-        With ``resemblance``, as :func:`verify` returns them.
+        With ``resemblance``, as ``verify`` returns them.
 
     Returns
     -------

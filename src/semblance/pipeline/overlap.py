@@ -88,7 +88,7 @@ class Passages:
 
 
 class OverlapResult:
-    """What :func:`overlap` found.
+    """What ``overlap`` found.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class OverlapResult:
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
 
-        Files, formats and errors are those of :meth:`DedupResult.write`.
+        Files, formats and errors are those of ``DedupResult.write``.
         """
         first = np.unique(self._rows, return_index=True)[1]
         best = self.matches.take(pa.array(first)).drop_columns(["id"]).rename_columns(list(ADDED))
@@ -154,7 +154,7 @@ def overlap(
     Parameters
     ----------
     data, against
-        What :func:`semblance.dedup` takes; ``against`` is held in memory as shingles, ``data`` is read once.
+        What ``semblance.dedup`` takes; ``against`` is held in memory as shingles, ``data`` is read once.
     measure : {"resemblance", "containment"}
         What must reach the threshold: shingles in common over all shingles of the two, or over those of the smaller one, so
         that a test question inside a long page is found.
@@ -162,7 +162,7 @@ def overlap(
     passage : int >= 1, optional
         Cut reference documents into passages of so many shingles, each half in the next, and match these.
     text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, threads
-        As for :func:`semblance.dedup`.
+        As for ``semblance.dedup``.
     progress : callable, optional
 
     Returns

@@ -63,9 +63,9 @@ def _spread(
 
 
 def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> PairsResult:
-    """Find all pairs of near-duplicates and say how: what :func:`pairs` does, with summary and provenance.
+    """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance.
 
-    Parameters, errors and exactness are those of :func:`pairs`.
+    Parameters, errors and exactness are those of ``pairs``.
     """
     job = Settings(**settings)
     if job.work is not None:
@@ -125,7 +125,7 @@ def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, *
     Parameters
     ----------
     data, against, progress, **settings
-        As for :func:`semblance.dedup`; ``verify`` may also be "none", and ``max_pairs`` limits the list. With ``against``
+        As for ``semblance.dedup``; ``verify`` may also be "none", and ``max_pairs`` limits the list. With ``against``
         pairs of two reference documents are left out.
 
     Returns

@@ -124,7 +124,7 @@ class Summary:
 
 
 class DedupResult:
-    """What :func:`semblance.dedup` found. Rows are those of the input, reference documents left out.
+    """What ``semblance.dedup`` found. Rows are those of the input, reference documents left out.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class DedupResult:
         return np.asarray(np.where(member >= 0, member, -1 - (member + self._first)), np.int64)
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
-        """Return some rows of :attr:`annotations`, counted from ``first``."""
+        """Return some rows of ``annotations``, counted from ``first``."""
         begin, end = first + begin, first + end
         rows = np.arange(self._first + begin, self._first + end)
         kept = self.keep[begin:end]

@@ -54,9 +54,9 @@ class Settings:
     empty : {"keep", "drop"}, default "keep"
         What becomes of documents without any token. They never match.
     unit, width, normalization, fold_case, tokenizer
-        What a shingle is: see :class:`semblance.Shingling`.
+        What a shingle is: see ``semblance.Shingling``.
     permutations, bands, rows : int, optional
-        In place of the planner's choice: see :func:`semblance.plan`.
+        In place of the planner's choice: see ``semblance.plan``.
     seed : int in [0, 2^64), default 1
         The only source of randomness.
     threads : int >= 1, optional

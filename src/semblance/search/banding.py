@@ -150,7 +150,7 @@ def find_candidates(
     keys : ndarray of uint64, shape (n_rows, bands)
         Changed: members of large buckets lose their keys.
     max_bucket, n_reference, threads
-        As for :func:`link_bands`.
+        As for ``link_bands``.
     max_pairs : int, optional
         Stop collecting pairs once there are so many.
     """

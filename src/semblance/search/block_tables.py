@@ -97,7 +97,7 @@ def _flips(bits: int, most: int) -> UInt64Array:
 
 
 class BlockTables(FingerprintIndex):
-    """The tables of one layout over fingerprints that stay as they are: a segment of :class:`HammingIndex`."""
+    """The tables of one layout over fingerprints that stay as they are: a segment of ``HammingIndex``."""
 
     def __init__(self, words: UInt64Array, *, radius: int, bits: int, layout: Layout) -> None:
         super().__init__(radius=radius, bits=bits)

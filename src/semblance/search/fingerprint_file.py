@@ -24,7 +24,7 @@ DEFAULT_MEMORY = 256 << 20
 class FingerprintFile:
     """Fingerprints on disk, searched by reading the file once for a whole batch of queries.
 
-    Each batch appended becomes a sorted chunk. A search takes an empty index as its method: with :class:`WeakBitIndex` the
+    Each batch appended becomes a sorted chunk. A search takes an empty index as its method: with ``WeakBitIndex`` the
     weak bits of the queries lead into each piece of the file (PSM in batch mode), with any other the *queries* are indexed
     and the file's fingerprints look them up (Manku's batch mode).
 
@@ -119,7 +119,7 @@ class FingerprintFile:
         using : WeakBitIndex, TableIndex, HammingIndex or ExhaustiveHammingIndex
             An empty index: the method, the radius and its other parameters.
         margins : ndarray of float32 or int8, shape (n, bits), optional
-            For :class:`WeakBitIndex`; default: those the fingerprints carry.
+            For ``WeakBitIndex``; default: those the fingerprints carry.
         memory : int >= 2^20
             Bytes that the pieces of the file under way may take, whatever the size of the file.
         threads : int >= 1
@@ -153,7 +153,7 @@ class FingerprintFile:
     ) -> Int64Array:
         """Return some row of the file within the radius of each query, or -1: int64 of shape (n,).
 
-        Parameters and errors are those of :meth:`query`. With :class:`WeakBitIndex` a query that was answered is not asked
+        Parameters and errors are those of ``query``. With ``WeakBitIndex`` a query that was answered is not asked
         again, by no thread; tables of queries cannot leave out any.
         """
         out = np.full(len(self._words(values, adding=False)), -1, np.int64)

@@ -64,7 +64,7 @@ def near_pairs(
     Parameters
     ----------
     words : ndarray of uint64, shape (n, words)
-        No two rows equal: see :func:`equal_rows`. Equal rows would be found too, in time quadratic in their number.
+        No two rows equal: see ``equal_rows``. Equal rows would be found too, in time quadratic in their number.
         Words beyond those of the bits must be equal in a pair.
     bits : int
     radius : int in [0, bits)
@@ -120,7 +120,7 @@ def spread_pairs(
     Parameters
     ----------
     order, bounds : ndarray of int64
-        As :func:`equal_rows` returns them.
+        As ``equal_rows`` returns them.
     left, right : ndarray of int64
         Pairs of groups.
     limit : int, optional

@@ -36,7 +36,7 @@ def costs_path() -> Path:
 
 @lru_cache(maxsize=1)
 def machine_costs() -> Costs:
-    """Return the constants that :func:`measure_costs` left on this machine, or those of a 2.6 GHz core."""
+    """Return the constants that ``measure_costs`` left on this machine, or those of a 2.6 GHz core."""
     try:
         kept = json.loads(costs_path().read_text())
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}

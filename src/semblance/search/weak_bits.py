@@ -109,7 +109,7 @@ class WeakBitIndex(FingerprintIndex):
 
     Notes
     -----
-    Memory: one table and 2^p offsets. :meth:`query` is the thesis' PSM_A, :meth:`first` its PSM_F. Without margins bits are
+    Memory: one table and 2^p offsets. ``query`` is the thesis' PSM_A, ``first`` its PSM_F. Without margins bits are
     flipped in no useful order.
 
     References

@@ -31,7 +31,7 @@ class MinHash(SlotScheme):
 
     Notes
     -----
-    Time: n k multiplications for n shingles; :class:`FastSimilarity` needs about n and errs less. Signatures of unions
+    Time: n k multiplications for n shingles; ``FastSimilarity`` needs about n and errs less. Signatures of unions
     are slot-wise minima. The functions are 2-universal (multiply-shift) on hashes that are already well mixed.
 
     References

@@ -22,7 +22,7 @@ class OnePermutation(SlotScheme):
     """One permutation hashing into ``permutations`` bins.
 
     Raw bins may be empty; estimates leave out those empty in both: R = N_mat / (t - N_emp), unbiased, never worse than any
-    filled kind. For look-ups, which need slots that are always there, :meth:`fill` copies values into empty bins.
+    filled kind. For look-ups, which need slots that are always there, ``fill`` copies values into empty bins.
 
     Parameters
     ----------

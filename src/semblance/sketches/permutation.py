@@ -34,7 +34,7 @@ class PermutationMinHash:
 
     Notes
     -----
-    Time: n k keyed permutations of six rounds each. It exists to exercise the theory; :class:`FastSimilarity` is the tool.
+    Time: n k keyed permutations of six rounds each. It exists to exercise the theory; ``FastSimilarity`` is the tool.
 
     References
     ----------

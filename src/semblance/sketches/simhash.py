@@ -25,7 +25,7 @@ class SimHash:
     bits : int, a multiple of 32 in 32..256, default 64
     seed : int in [0, 2^64), default 1
     margins : bool, default False
-        Keep the signed sums, which :class:`WeakBitIndex` needs of queries; fingerprints with and without go together.
+        Keep the signed sums, which ``WeakBitIndex`` needs of queries; fingerprints with and without go together.
 
     Raises
     ------

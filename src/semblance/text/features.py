@@ -133,7 +133,7 @@ class DocumentFrequencies:
 
     @classmethod
     def load(cls, path: str | Path, parameters: object = "arrays") -> DocumentFrequencies:
-        """Read what :meth:`save` wrote; ``parameters`` must be those of the features counted."""
+        """Read what ``save`` wrote; ``parameters`` must be those of the features counted."""
         try:
             with np.load(path, allow_pickle=False) as data:
                 found = cls(data["values"], data["counts"], int(data["n_documents"]), parameters)

@@ -199,7 +199,7 @@ def shingle(
     texts : list of str, or an Arrow, pandas or polars column of strings
         None and null count as empty texts.
     unit, width, normalization, fold_case
-        See :class:`Shingling`.
+        See ``Shingling``.
     tokenizer : callable, optional
         From a str to its tokens, in place of ``unit``: one Python call a text, ten to a hundred times slower.
     encoding_errors : {"strict", "replace"}, default "strict"

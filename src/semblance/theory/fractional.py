@@ -115,7 +115,7 @@ def best_variance(
 ) -> Float:
     """Variance with inverse-variance weights, the Cramér-Rao bound: 1 / sum(w k (1 - C2)^2 / (E (1 - E))).
 
-    Never above :func:`variance`; reached by the maximum-likelihood estimate.
+    Never above ``variance``; reached by the maximum-likelihood estimate.
     """
     terms = _terms(resemblance, parts, density_left, density_right)
     with np.errstate(divide="ignore"):

@@ -67,7 +67,7 @@ def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
 
 
 def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
-    """Square root of :func:`variance`, with the same parameters."""
+    """Square root of ``variance``, with the same parameters."""
     return np.sqrt(variance(resemblance, permutations))
 
 
@@ -115,7 +115,7 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
     -------
     (float, float)
         Covers the share with at least the confidence asked for. For b-bit slots apply
-        :func:`semblance.theory.bbit.resemblance` to both ends.
+        ``semblance.theory.bbit.resemblance`` to both ends.
 
     References
     ----------

@@ -46,7 +46,7 @@ def resemblance(
 ) -> Float:
     """Estimate from the share T of matching XORed bits: (max(2 T - 1, 0)^(1/m) + 1 - 2 C1) / (2 - 2 C2).
 
-    Biased, for all that the paper says: the root is not linear. See :func:`bias`. The paper's equations 29, 30 and 32 print
+    Biased, for all that the paper says: the root is not linear. See ``bias``. The paper's equations 29, 30 and 32 print
     C2 for C1 in the numerator; the two differ for dense sets of different sizes.
 
     References

@@ -24,7 +24,7 @@ class Shingles:
     offsets : ndarray of int64, shape (n_documents + 1,)
         Row i is ``values[offsets[i]:offsets[i + 1]]``.
     parameters : object
-        What made them, a :class:`Shingling` or a text; rows made differently are not comparable.
+        What made them, a ``Shingling`` or a text; rows made differently are not comparable.
 
     Notes
     -----
