@@ -170,7 +170,7 @@ def killed(writer, folder, times):
         done = log.stat().st_size if log.exists() else 0
         with sb.Index.open(path) as index:
             assert index.check() == []
-            assert sorted(p.name for p in path.iterdir()) == sorted([*index._manifest.files, "manifest", "lock"])
+            assert sorted(p.name for p in path.iterdir()) == sorted([*index._state.manifest.files, "manifest", "lock"])
             live = set(pa.concat_tables([pa.table({"id": pa.array([], pa.int64())}), *index.export()])["id"].to_pylist())
             states = []
             state = set()
@@ -232,13 +232,13 @@ def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change,
 
 def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
     """What was added has been added, though the segments become more than they should."""
-    from semblance.index import index as index_module
+    from semblance.index import state as state_module
 
     def full(*arguments):
         raise sb.OutputError("No space left on device")
 
     with sb.Index.create(tmp_path / "x") as index:
-        monkeypatch.setattr(index_module, "merge_segments", full)
+        monkeypatch.setattr(state_module, "merge_segments", full)
         for i in range(13):
             index.add([i], [text_of(i)])
         assert index.info["segments"] == 13

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace as changed
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,18 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IncompatibleSketchError, OutputError, ParameterError
-from ..io.array_files import write_arrays
 from ..kernels._threads import in_order
 from ..pipeline.wording import counted
 from ..text.texts import Texts, as_texts, concatenate, from_strings
-from ..values import Int64Array
 from .answers import id_texts, ids_of, look_up, measure, texts_of
-from .kinds import MinHashKind, SimHashKind, Sketches, make_kind, read_kind
-from .manifest import Entry, Manifest, read_manifest
-from .opening import damage, open_segment, open_segments, remove_leftovers, take_lock
-from .segments import Segment, hash_ids, merge_segments, write_segment
+from .kinds import Sketches, make_kind, read_kind
+from .manifest import Manifest, read_manifest
+from .opening import damage, open_segments, remove_leftovers, take_lock
+from .state import State
 
-MOST_SEGMENTS, MERGED = 10, 8
 SCORES = ("estimated_resemblance", "standard_error", "resemblance")
 
 
@@ -52,15 +47,11 @@ class Index:
     ['a']
     """
 
-    def __init__(
-        self, path: Path, manifest: Manifest, kind: MinHashKind | SimHashKind, segments: list[Segment], lock: int | None,
-        damaged: list[str],
-    ) -> None:  # fmt: skip
+    def __init__(self, path: Path, state: State, lock: int | None, damaged: list[str]) -> None:
         self.path = path
-        self.kind = kind
+        self.kind = state.kind
         self.damaged = damaged
-        self._manifest = manifest
-        self._segments = segments
+        self._state = state
         self._close = weakref.finalize(self, os.close, lock) if lock is not None else None
         self._open = True
 
@@ -82,6 +73,10 @@ class Index:
             ``threshold`` (default 0.8), ``recall`` (0.99), ``unit``, ``width``, ``normalization``, ``fold_case``, ``seed``; for
             "simhash" ``radius`` (3). A match is one whose estimate reaches the threshold; of the documents at the threshold a
             share of ``recall`` is looked at (of fingerprints: those within the radius).
+
+        Returns
+        -------
+        Index
 
         Raises
         ------
@@ -114,12 +109,18 @@ class Index:
         salvage : bool
             Read every byte, and go without segments that are damaged (``damaged`` names them); for reading only.
 
+        Returns
+        -------
+        Index
+
         Raises
         ------
         IndexFormatError
             If there is no index, it is of a newer version, or damaged; only headers are checked (``check`` reads all).
         OutputError
             If another process may change it.
+        ParameterError
+            If the mode is unknown, or ``salvage`` is asked for with another mode than reading.
         """
         folder = Path(path)
         if mode not in ("append", "read"):
@@ -138,12 +139,12 @@ class Index:
             if lock is not None:
                 os.close(lock)
             raise
-        return cls(folder, manifest, kind, segments, lock, damaged)
+        return cls(folder, State(folder, kind, manifest, segments), lock, damaged)
 
     def close(self) -> None:
         """Let others change the index. An index that is closed cannot be used any more."""
         self._open = False
-        self._segments = []
+        self._state.segments = []
         if self._close is not None:
             self._close()
 
@@ -157,7 +158,7 @@ class Index:
 
     def __len__(self) -> int:
         """Return the number of documents."""
-        return sum(entry.rows - entry.n_removed for entry in self._manifest.segments)
+        return len(self._state)
 
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
@@ -166,13 +167,13 @@ class Index:
     @property
     def id_type(self) -> str | None:
         """What ids are: "int", "str", or None while there are none."""
-        return self._manifest.ids
+        return self._state.manifest.ids
 
     @property
     def info(self) -> dict[str, Any]:
         """Parameters, counts and bytes, as plain values."""
-        manifest = self._manifest
-        size = sum(segment.n_bytes for segment in self._segments)
+        manifest = self._state.manifest
+        size = sum(segment.n_bytes for segment in self._state.segments)
         return {
             "path": str(self.path), "documents": len(self), "segments": len(manifest.segments),
             "removed": sum(entry.n_removed for entry in manifest.segments), "bytes": size,
@@ -184,7 +185,8 @@ class Index:
         """See what other processes have changed since the index was opened, or last refreshed."""
         self._check_open()
         if self._close is None:
-            self._manifest, self._segments, self.damaged = open_segments(self.path, read_manifest(self.path), False)
+            manifest, segments, self.damaged = open_segments(self.path, read_manifest(self.path), False)
+            self._state = State(self.path, self.kind, manifest, segments)
 
     def sketch(self, texts: Any, *, threads: int = 1) -> Sketches:
         """Sketch documents, to be added or looked up later.
@@ -193,6 +195,10 @@ class Index:
         ----------
         texts : list of str, or Arrow, pandas or polars column
         threads : int
+
+        Returns
+        -------
+        Sketches
         """
 
         def work(piece: Texts) -> Sketches:
@@ -231,27 +237,32 @@ class Index:
             If the index is open for reading, or cannot be written; nothing is added then.
         """
         self._check_open(write=True)
-        ids_kind, names = id_texts(ids, self._manifest.ids)
+        ids_kind, names = id_texts(ids, self._state.manifest.ids)
         sketches = self._sketches(texts, threads)
         if len(names) != len(sketches):
             raise ParameterError(f"there are {len(names):,} ids and {len(sketches):,} texts")
         if not len(names):
             return
         kept = None
-        if self._manifest.keep_text:
+        if self._state.manifest.keep_text:
             if isinstance(texts, Sketches):
                 raise ParameterError("this index keeps texts: sketches alone cannot be added")
             kept = concatenate(as_texts(texts))
-        removed = self._rows_of(names, unless=None if replace else "is in the index already; pass replace=True to replace it")
-        name = f"segment-{self._manifest.next:08}"
-        write_segment(self.path / name, self.kind, names, sketches, kept, {"parameters": self._manifest.parameters})
-        after = self._with_removed(removed)
-        segments = (*after.segments, Entry(name, len(names)))
-        self._commit(changed(after, ids=ids_kind, next=max(after.next, self._manifest.next + 1), segments=segments))
-        self._merge_small()
+        removed = self._state.rows_of(
+            names, unless=None if replace else "is in the index already; pass replace=True to replace it"
+        )
+        self._state.add(names, sketches, kept, ids_kind, removed)
 
     def remove(self, ids: Sequence[str] | Sequence[int]) -> int:
         """Remove documents; return how many of the ids were there. It has happened when it returns.
+
+        Parameters
+        ----------
+        ids : sequence of str or of int
+
+        Returns
+        -------
+        int
 
         Raises
         ------
@@ -261,77 +272,16 @@ class Index:
             If the index is open for reading, or cannot be written; nothing is removed then.
         """
         self._check_open(write=True)
-        _, names = id_texts(ids, self._manifest.ids)
-        removed = self._rows_of(names)
-        if any(len(rows) for rows in removed):
-            self._commit(self._with_removed(removed))
+        _, names = id_texts(ids, self._state.manifest.ids)
+        removed = self._state.rows_of(names)
+        self._state.remove(removed)
         return sum(map(len, removed))
-
-    def _rows_of(self, names: Texts, unless: str | None = None) -> list[Int64Array]:
-        """Return the rows of some ids in each segment."""
-        hashes = hash_ids(names)
-        if len(np.unique(hashes)) < len(names):
-            first: dict[bytes, int] = {}
-            for i in range(len(names)):
-                if names.row(i) in first:
-                    raise ParameterError(f"the id {names.row(i).decode()!r} is given twice")
-                first[names.row(i)] = i
-        found = []
-        for segment in self._segments:
-            rows = segment.find_ids(names, hashes)
-            if unless is not None and (rows >= 0).any():
-                raise ParameterError(f"the id {names.row(int(np.argmax(rows >= 0))).decode()!r} {unless}")
-            found.append(rows[rows >= 0])
-        return found
-
-    def _with_removed(self, rows_of: list[Int64Array]) -> Manifest:
-        """Write which rows are removed, segment by segment, and return the manifest that says so."""
-        entries, number = list(self._manifest.segments), self._manifest.next + 1
-        for i, rows in enumerate(rows_of):
-            if len(rows):
-                old = self._segments[i].removed
-                mask = old.copy() if len(old) else np.zeros(self._segments[i].n_rows, np.bool_)
-                mask[rows] = True
-                name = f"removed-{number:08}"
-                number += 1
-                write_arrays(self.path / name, {"removed": mask})
-                entries[i] = changed(entries[i], removed=name, n_removed=int(mask.sum()))
-        return changed(self._manifest, next=number, segments=tuple(entries))
-
-    def _commit(self, manifest: Manifest) -> None:
-        """Make a manifest the state of the index; files that it does not name go."""
-        live = tuple(entry for entry in manifest.segments if entry.rows > entry.n_removed)
-        manifest = changed(manifest, segments=live)
-        before = zip(self._manifest.segments, self._segments, strict=True)
-        known = {(entry.file, entry.removed): segment for entry, segment in before}
-        opened = [known.get((e.file, e.removed)) or open_segment(self.path, e) for e in live]
-        manifest.write(self.path)
-        stale = self._manifest.files - manifest.files
-        self._manifest, self._segments = manifest, opened
-        for name in stale:
-            (self.path / name).unlink(missing_ok=True)
-
-    def _merge_small(self) -> None:
-        """Merge the smallest segments while there are many, if the disk has room: what was added has been added."""
-        with suppress(OSError):
-            while len(self._segments) > MOST_SEGMENTS:
-                order = np.argsort([segment.n_live for segment in self._segments], kind="stable")
-                self._merge(sorted(order[:MERGED].tolist()))
 
     def compact(self) -> None:
         """Merge all segments into one; removed documents leave no trace."""
         self._check_open(write=True)
-        if len(self._segments) > 1 or any(entry.n_removed for entry in self._manifest.segments):
-            self._merge(list(range(len(self._segments))))
-
-    def _merge(self, chosen: list[int]) -> None:
-        manifest = self._manifest
-        name = f"segment-{manifest.next:08}"
-        segments = [self._segments[i] for i in chosen]
-        merge_segments(self.path / name, self.kind, segments, {"parameters": manifest.parameters})
-        rest = [entry for i, entry in enumerate(manifest.segments) if i not in chosen]
-        entry = Entry(name, sum(segment.n_live for segment in segments))
-        self._commit(changed(manifest, next=manifest.next + 1, segments=(*rest, entry)))
+        if len(self._state.segments) > 1 or any(entry.n_removed for entry in self._state.manifest.segments):
+            self._state.merge(list(range(len(self._state.segments))))
 
     def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
         """Look up documents.
@@ -363,26 +313,36 @@ class Index:
         """Say for each document whether something like it was seen: the columns of ``query``, at most one row each.
 
         A search ends with its first match, which need not be the best.
+
+        Parameters
+        ----------
+        texts : list of str, column, or Sketches
+        threads : int >= 1
+
+        Returns
+        -------
+        pyarrow.Table
         """
         return self._look_up(texts, 1, True, threads)
 
     def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> pa.Table:
         self._check_open()
-        found = look_up(self.kind, self._segments, self._sketches(texts, threads), top, first_only, threads)
+        segments = self._state.segments
+        found = look_up(self.kind, segments, self._sketches(texts, threads), top, first_only, threads)
         estimated, error = self.kind.estimate(found.score)
         measured: list[float | None] = [None] * len(found.query)
-        if self._manifest.keep_text and not isinstance(texts, Sketches):
-            measured = list(measure(self.kind, self._segments, concatenate(as_texts(texts)), found))
-        columns = [pa.array(found.query), ids_of(self._segments, found.segment, found.row, self.id_type), pa.array(estimated),
+        if self._state.manifest.keep_text and not isinstance(texts, Sketches):
+            measured = list(measure(self.kind, segments, concatenate(as_texts(texts)), found))
+        columns = [pa.array(found.query), ids_of(segments, found.segment, found.row, self.id_type), pa.array(estimated),
                    pa.array(error), pa.array(measured, pa.float64())]  # fmt: skip
         return pa.table(columns, ["query", "id", *SCORES])
 
     def export(self) -> Iterable[pa.Table]:
         """Yield tables of all documents: ``id``, and ``text`` where the index keeps texts."""
         self._check_open()
-        for number, segment in enumerate(self._segments):
+        for number, segment in enumerate(self._state.segments):
             for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
-                columns = {"id": ids_of(self._segments, np.full(len(rows), number), rows, self.id_type)}
+                columns = {"id": ids_of(self._state.segments, np.full(len(rows), number), rows, self.id_type)}
                 if segment.has_texts:
                     columns["text"] = texts_of(segment, rows)
                 yield pa.table(columns)
@@ -390,7 +350,7 @@ class Index:
     def check(self) -> list[str]:
         """Read every byte; return what is wrong, file by file (nothing: all is well)."""
         self._check_open()
-        return [message for name in sorted(self._manifest.files) if (message := damage(self.path / name))]
+        return [message for name in sorted(self._state.manifest.files) if (message := damage(self.path / name))]
 
     def _check_open(self, write: bool = False) -> None:
         if not self._open:

@@ -90,6 +90,14 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
 def load(path: str | Path) -> Signatures | PackedSignatures:
     """Read signatures that ``save`` wrote.
 
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Signatures or PackedSignatures
+
     Raises
     ------
     InputDataError

@@ -105,6 +105,14 @@ class FingerprintIndex:
     def add(self, values: Values) -> Self:
         """Add fingerprints; they get the next row numbers. Returns the index itself.
 
+        Parameters
+        ----------
+        values : Fingerprints, or ndarray of uint64, shape (n,) or (n, words)
+
+        Returns
+        -------
+        the index itself
+
         Raises
         ------
         ParameterError, IncompatibleSketchError
@@ -167,7 +175,14 @@ class FingerprintIndex:
         return Pairs(left, right, len(self), None, distance)
 
     def first(self, values: Values, margins: Margins = None) -> Int64Array:
-        """Return some stored row within the radius of each query, or -1: int64 of shape (n,). Stops at the first found."""
+        """Return some stored row within the radius of each query, or -1: int64 of shape (n,). Stops at the first found.
+
+        Parameters
+        ----------
+        values : Fingerprints, or ndarray of uint64, shape (n,) or (n, words)
+        margins : ndarray of float32, shape (n, bits), optional
+            How sure each bit is; for ``WeakBitIndex``.
+        """
         query, margins = self._asked(values, margins)
         left, right, _ = self._run(query, margins, True, False)
         out = np.full(len(query), -1, np.int64)

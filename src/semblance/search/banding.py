@@ -263,6 +263,14 @@ class BandingIndex:
     def add(self, signatures: Signatures) -> BandingIndex:
         """Add documents; they get the next row numbers. Returns the index itself.
 
+        Parameters
+        ----------
+        signatures : Signatures
+
+        Returns
+        -------
+        BandingIndex
+
         Raises
         ------
         IncompatibleSketchError
@@ -277,7 +285,12 @@ class BandingIndex:
         return self
 
     def pairs(self, *, threads: int = 1) -> Pairs:
-        """Return all pairs of rows that share a bucket, each once, ascending. Empty documents are in no pair."""
+        """Return all pairs of rows that share a bucket, each once, ascending. Empty documents are in no pair.
+
+        Parameters
+        ----------
+        threads : int >= 1
+        """
         if not self._keys:
             return Pairs(np.empty(0, np.int64), np.empty(0, np.int64), 0)
         keys, full = np.concatenate(self._keys), np.concatenate(self._full)
@@ -286,7 +299,12 @@ class BandingIndex:
         return Pairs(full[found.left[order]], full[found.right[order]], self._n_rows)
 
     def query(self, signatures: Signatures) -> tuple[Int64Array, Int64Array]:
-        """Return (rows of ``signatures``, stored rows) of all pairs that share a bucket, each once, ascending."""
+        """Return (rows of ``signatures``, stored rows) of all pairs that share a bucket, each once, ascending.
+
+        Parameters
+        ----------
+        signatures : Signatures
+        """
         keys, full = self._keys_of(signatures)
         stored = np.concatenate(self._keys) if self._keys else np.empty((0, self.bands), np.uint64)
         rows = np.concatenate(self._full) if self._full else np.empty(0, np.int64)

@@ -91,6 +91,11 @@ def nearest(packed: PackedSignatures, queries: PackedSignatures, top: int = 10) 
     -------
     (ndarray of int64, ndarray of float64), shape (n_queries, min(top, n_stored))
         Rows and estimates, best first, ties by row.
+
+    Raises
+    ------
+    ParameterError
+        If ``top`` is below 1.
     """
     if top < 1:
         raise ParameterError(f"top must be at least 1; {top} was given")

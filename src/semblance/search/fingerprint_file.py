@@ -91,6 +91,14 @@ class FingerprintFile:
     def append(self, values: Values) -> int:
         """Append a batch as a sorted chunk, and return the row of its first fingerprint.
 
+        Parameters
+        ----------
+        values : Fingerprints, or ndarray of uint64, shape (n,) or (n, words)
+
+        Returns
+        -------
+        int
+
         Raises
         ------
         OutputError
@@ -155,6 +163,17 @@ class FingerprintFile:
 
         Parameters and errors are those of ``query``. With ``WeakBitIndex`` a query that was answered is not asked
         again, by no thread; tables of queries cannot leave out any.
+
+        Parameters
+        ----------
+        values : Fingerprints, or ndarray of uint64, shape (n,) or (n, words)
+        using : HammingIndex, TableIndex or WeakBitIndex
+            Without content, for its parameters.
+        margins : ndarray of float32, shape (n, bits), optional
+            How sure each bit is; for ``WeakBitIndex``.
+        memory : int
+            Bytes for pieces of the file.
+        threads : int >= 1
         """
         out = np.full(len(self._words(values, adding=False)), -1, np.int64)
         answered = np.zeros(len(out), np.bool_)

@@ -129,7 +129,12 @@ class WeakBitIndex(FingerprintIndex):
         self.prefix_bits, self.probes = prefix_bits, probes
 
     def weak_bits(self, n: int) -> WeakBits:
-        """Return what is probed among so many fingerprints."""
+        """Return what is probed among so many fingerprints.
+
+        Parameters
+        ----------
+        n : int >= 0
+        """
         bits = self.bits or 64
         count = min(bits, self.prefix_bits or max(1, min(MAX_PREFIX, int(max(n, 2) - 1).bit_length())))
         every = theory.combinations_within(count, self.radius)

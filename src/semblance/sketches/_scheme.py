@@ -61,7 +61,12 @@ class SlotScheme:
         return Signatures(self.sign_values(shingles.values, shingles.offsets), self, shingles.parameters)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty."""
+        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
         resemblance = np.mean(left == right, axis=-1)
         both_empty = (left[..., 0] == EMPTY) & (right[..., 0] == EMPTY)
         resemblance = np.where(both_empty, np.nan, resemblance)

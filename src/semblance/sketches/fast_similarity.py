@@ -48,7 +48,13 @@ class FastSimilarity(SlotScheme):
     """
 
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations)."""
+        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+        offsets : ndarray of int64, shape (rows + 1,)
+        """
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
         room = 1 << (32 * self.permutations).bit_length()
         table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)

@@ -40,7 +40,13 @@ class MinHash(SlotScheme):
     """
 
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations)."""
+        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+        offsets : ndarray of int64, shape (rows + 1,)
+        """
         multipliers = derive(self.seed, "multipliers", self.permutations) | np.uint64(1)
         increments = derive(self.seed, "increments", self.permutations)
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)

@@ -56,7 +56,13 @@ class OnePermutation(SlotScheme):
         return self.densify == "none"
 
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the bins of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations)."""
+        """Return the bins of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+        offsets : ndarray of int64, shape (rows + 1,)
+        """
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
         kernel.sign_rows(values, offsets, np.uint64(self.seed), out)
         return self._filled(out)
@@ -75,14 +81,34 @@ class OnePermutation(SlotScheme):
         return out
 
     def fill(self, signatures: Signatures, densify: str) -> Signatures:
-        """Fill the empty bins of raw signatures, one of "rotation", "optimal", "reverse"; an empty document stays empty."""
+        """Fill the empty bins of raw signatures, one of "rotation", "optimal", "reverse"; an empty document stays empty.
+
+        Parameters
+        ----------
+        signatures : Signatures
+        densify : {"rotation", "optimal", "reverse"}
+
+        Returns
+        -------
+        Signatures
+
+        Raises
+        ------
+        ParameterError
+            If the filling is unknown, or the signatures are filled already.
+        """
         if signatures.scheme != self or self.densify != "none":
             raise ParameterError(f"only raw signatures of {self} can be filled; these are of {signatures.scheme}")
         scheme = replace(self, densify=densify)
         return Signatures(scheme._filled(signatures.values), scheme, signatures.shingling)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis."""
+        """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
         if self.densify != "none":
             return SlotScheme.estimate(self, left, right)
         empty = ((left == EMPTY) & (right == EMPTY)).sum(-1)

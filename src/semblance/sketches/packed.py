@@ -31,7 +31,12 @@ class _Packing:
         raise NotImplementedError
 
     def layout(self, permutations: int) -> Int64Array:
-        """Return (first word, slots, bits) of each part, int64 of shape (n_parts, 3)."""
+        """Return (first word, slots, bits) of each part, int64 of shape (n_parts, 3).
+
+        Parameters
+        ----------
+        permutations : int >= 1
+        """
         rows, word = [], 0
         for part in self.parts(permutations):
             rows.append((word, part.slots, part.bits))
@@ -88,7 +93,13 @@ class _Packing:
         raise NotImplementedError
 
     def most_likely(self, matches: Int64Array, permutations: int) -> tuple[Any, Any]:
-        """Return (maximum-likelihood estimate in [0, 1], its standard error) for vanishing densities."""
+        """Return (maximum-likelihood estimate in [0, 1], its standard error) for vanishing densities.
+
+        Parameters
+        ----------
+        matches : ndarray of int64, shape (..., n_parts)
+        permutations : int >= 1
+        """
         return mixture.most_likely(matches, self.parts(permutations))
 
 
@@ -133,11 +144,25 @@ class BBit(_Packing):
             raise ParameterError(f"bits must lie in 1..16 or be 32; {self.bits} was given")
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
-        """Return the one part there is."""
+        """Return the one part there is.
+
+        Parameters
+        ----------
+        permutations : int >= 1
+        """
         return (Part(slots=permutations, bits=self.bits),)
 
     def pack(self, signatures: Signatures) -> PackedSignatures:
-        """Pack signatures; raw one-permutation bins too."""
+        """Pack signatures; raw one-permutation bins too.
+
+        Parameters
+        ----------
+        signatures : Signatures
+
+        Returns
+        -------
+        PackedSignatures
+        """
         if not (isinstance(signatures.scheme, OnePermutation) and signatures.scheme.densify == "none"):
             return _Packing.pack(self, signatures)
         slots = signatures.values.astype(np.uint64)
@@ -152,7 +177,14 @@ class BBit(_Packing):
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
     ) -> tuple[Any, Any]:
-        """Return (unbiased estimate, its standard error) from matches of shape (..., 1)."""
+        """Return (unbiased estimate, its standard error) from matches of shape (..., 1).
+
+        Parameters
+        ----------
+        matches : ndarray of int64, shape (..., n_parts)
+        permutations : int >= 1
+        density_left, density_right : ndarray of float64
+        """
         share = matches[..., 0] / permutations
         found = bbit.resemblance(share, self.bits, density_left, density_right)
         _, c2 = bbit.constants(self.bits, density_left, density_right)
@@ -183,7 +215,17 @@ class Fractional(_Packing):
         fractional.check_parts(self.shares)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
-        """Return the parts; raises ParameterError where shares do not make whole numbers of slots."""
+        """Return the parts; raises ParameterError where shares do not make whole numbers of slots.
+
+        Parameters
+        ----------
+        permutations : int >= 1
+
+        Raises
+        ------
+        ParameterError
+            If the shares do not make whole numbers of slots.
+        """
         counts = [share * permutations for _, share in self.shares]
         if any(abs(count - round(count)) > 1e-6 or round(count) < 1 for count in counts):
             raise ParameterError(f"the shares {self.shares} of {permutations} slots are no whole numbers of slots")
@@ -192,7 +234,14 @@ class Fractional(_Packing):
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
     ) -> tuple[Any, Any]:
-        """Return (pooled unbiased estimate, its standard error) from matches of shape (..., n_parts)."""
+        """Return (pooled unbiased estimate, its standard error) from matches of shape (..., n_parts).
+
+        Parameters
+        ----------
+        matches : ndarray of int64, shape (..., n_parts)
+        permutations : int >= 1
+        density_left, density_right : ndarray of float64
+        """
         found = fractional.resemblance(matches.sum(-1) / permutations, self.shares, density_left, density_right)
         spread: Any = 0.0
         slope: Any = 0.0
@@ -230,7 +279,17 @@ class XorBits(_Packing):
             raise ParameterError(f"combined must be at least 1; {self.combined} was given")
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
-        """Return the one part; raises ParameterError where ``combined`` does not divide the number of slots."""
+        """Return the one part; raises ParameterError where ``combined`` does not divide the number of slots.
+
+        Parameters
+        ----------
+        permutations : int >= 1
+
+        Raises
+        ------
+        ParameterError
+            If ``combined`` does not divide the number of slots.
+        """
         if permutations % self.combined:
             raise ParameterError(f"{permutations} slots cannot be combined by {self.combined}: it must divide them")
         return (Part(slots=permutations // self.combined, bits=1, combined=self.combined),)
@@ -241,7 +300,14 @@ class XorBits(_Packing):
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
     ) -> tuple[Any, Any]:
-        """Return (estimate, its standard error) from matches of shape (..., 1); biased by the root, see the theory."""
+        """Return (estimate, its standard error) from matches of shape (..., 1); biased by the root, see the theory.
+
+        Parameters
+        ----------
+        matches : ndarray of int64, shape (..., n_parts)
+        permutations : int >= 1
+        density_left, density_right : ndarray of float64
+        """
         samples = permutations // self.combined
         share = matches[..., 0] / samples
         found = xor_bits.resemblance(share, self.combined, density_left, density_right)

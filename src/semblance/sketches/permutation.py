@@ -57,7 +57,22 @@ class PermutationMinHash:
         return False
 
     def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
-        """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,)."""
+        """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,).
+
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+        offsets : array_like of int, shape (rows + 1,)
+
+        Returns
+        -------
+        Signatures
+
+        Raises
+        ------
+        ParameterError
+            If a member lies outside the universe, or shapes do not fit.
+        """
         keys = np.ascontiguousarray(values).astype(np.uint64)
         bounds = np.ascontiguousarray(offsets).astype(np.int64)
         if len(keys) and int(keys.max()) >= self.universe:
@@ -70,7 +85,12 @@ class PermutationMinHash:
         return Signatures(out, self, "integers", densities)
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error) over the last axis; nan where both sets are empty."""
+        """Return (share of equal slots, its standard error) over the last axis; nan where both sets are empty.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
         share = np.where((left[..., 0] == EMPTY) & (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
         error = theory.standard_error(share, self.permutations)
         return share[()], error[()]

@@ -112,7 +112,16 @@ class SetSketch:
             raise ParameterError(f"base must be above 1 and rate above 0; {self.base} and {self.rate} were given")
 
     def sign(self, shingles: Shingles) -> SetSketches:
-        """Sketch documents."""
+        """Sketch documents.
+
+        Parameters
+        ----------
+        shingles : Shingles
+
+        Returns
+        -------
+        SetSketches
+        """
         out = np.empty((len(shingles), self.permutations), np.uint16)
         kernel.sign_setsketch(
             shingles.values, shingles.offsets, np.uint64(self.seed), self.rate, float(np.log(self.base)), self.limit, out

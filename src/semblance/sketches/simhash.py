@@ -61,7 +61,16 @@ class SimHash:
             raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
 
     def sign(self, features: Shingles | WeightedSets) -> Fingerprints:
-        """Fingerprint documents: sets of features of equal weight, or weighted ones."""
+        """Fingerprint documents: sets of features of equal weight, or weighted ones.
+
+        Parameters
+        ----------
+        features : Shingles or WeightedSets
+
+        Returns
+        -------
+        Fingerprints
+        """
         words = (self.bits + 63) // 64
         n = len(features)
         salt, *_ = derive(self.seed, "simhash", 1)

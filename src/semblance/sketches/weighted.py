@@ -35,7 +35,16 @@ class _WeightedScheme:
         return False
 
     def sign(self, sets: WeightedSets) -> Signatures:
-        """Sign weighted sets: one row of ``permutations`` codes (uint64) a document."""
+        """Sign weighted sets: one row of ``permutations`` codes (uint64) a document.
+
+        Parameters
+        ----------
+        sets : WeightedSets
+
+        Returns
+        -------
+        Signatures
+        """
         out = np.empty((len(sets), self.permutations), np.uint64)
         self._run(sets, out)
         out[np.diff(sets.offsets) == 0] = EMPTY
@@ -45,7 +54,12 @@ class _WeightedScheme:
         raise NotImplementedError
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error under independent slots) over the last axis."""
+        """Return (share of equal slots, its standard error under independent slots) over the last axis.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
         share = np.where((left[..., 0] == EMPTY) & (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
         return share[()], theory.standard_error(share, self.permutations)[()]
 
@@ -54,6 +68,11 @@ class ICWS(_WeightedScheme):
     """Improved consistent weighted sampling: slots agree with probability the weighted resemblance, sum min / sum max.
 
     The reference: n k logarithms for n elements and k slots.
+
+    Parameters
+    ----------
+    permutations : int >= 1
+    seed : int in [0, 2^64), default 1
 
     References
     ----------
@@ -68,6 +87,11 @@ class ProbMinHash(_WeightedScheme):
     """ProbMinHash3: slots agree with probability the *probability resemblance*, which does not change with scale.
 
     About n + k log k steps for n elements and k slots; its variance is below that of independent slots.
+
+    Parameters
+    ----------
+    permutations : int >= 1
+    seed : int in [0, 2^64), default 1
 
     References
     ----------

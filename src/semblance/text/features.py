@@ -105,12 +105,35 @@ class DocumentFrequencies:
 
     @classmethod
     def collect(cls, shingles: Shingles) -> DocumentFrequencies:
-        """Count the documents of each feature, in one pass."""
+        """Count the documents of each feature, in one pass.
+
+        Parameters
+        ----------
+        shingles : Shingles
+
+        Returns
+        -------
+        DocumentFrequencies
+        """
         values, counts = np.unique(shingles.values, return_counts=True)
         return cls(values, counts.astype(np.int64), len(shingles), shingles.parameters)
 
     def merge(self, other: DocumentFrequencies) -> DocumentFrequencies:
-        """Add the counts of other documents."""
+        """Add the counts of other documents.
+
+        Parameters
+        ----------
+        other : DocumentFrequencies
+
+        Returns
+        -------
+        DocumentFrequencies
+
+        Raises
+        ------
+        ParameterError
+            If the features were made with other parameters.
+        """
         if self.parameters != other.parameters:
             raise ParameterError(f"frequencies of {self.parameters} cannot be merged with those of {other.parameters}")
         values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
@@ -118,7 +141,16 @@ class DocumentFrequencies:
         return DocumentFrequencies(values, counts, self.n_documents + other.n_documents, self.parameters)
 
     def inverse(self, values: UInt64Array) -> Float64Array:
-        """Inverse document frequency ln((1 + n) / (1 + df)) + 1 of features; those never met have df 0."""
+        """Inverse document frequency ln((1 + n) / (1 + df)) + 1 of features; those never met have df 0.
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+
+        Returns
+        -------
+        ndarray of float64
+        """
         if not len(self.values):
             return np.full(len(values), np.log(1.0 + self.n_documents) + 1.0)
         place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
@@ -126,14 +158,35 @@ class DocumentFrequencies:
         return np.log((1.0 + self.n_documents) / (1.0 + np.where(met, self.counts[place], 0))) + 1.0
 
     def save(self, path: str | Path) -> None:
-        """Write the counts as a NumPy archive, without pickle."""
+        """Write the counts as a NumPy archive, without pickle.
+
+        Parameters
+        ----------
+        path : str or path
+        """
         with open(path, "wb") as file:
             np.savez_compressed(file, values=self.values, counts=self.counts, n_documents=self.n_documents,
                                 parameters=str(self.parameters))  # fmt: skip
 
     @classmethod
     def load(cls, path: str | Path, parameters: object = "arrays") -> DocumentFrequencies:
-        """Read what ``save`` wrote; ``parameters`` must be those of the features counted."""
+        """Read what ``save`` wrote; ``parameters`` must be those of the features counted.
+
+        Parameters
+        ----------
+        path : str or path
+        parameters : object with to_dict
+            Those of the features counted.
+
+        Returns
+        -------
+        DocumentFrequencies
+
+        Raises
+        ------
+        ParameterError, InputDataError
+            If the counts are of other features; if the file cannot be read or is damaged.
+        """
         try:
             with np.load(path, allow_pickle=False) as data:
                 found = cls(data["values"], data["counts"], int(data["n_documents"]), parameters)

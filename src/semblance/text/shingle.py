@@ -94,6 +94,8 @@ class Shingling:
         Unicode normal form; without effect on bytes.
     fold_case : bool, default True
         Whether letters that differ in case only are the same; without effect on bytes.
+    tokenizer : callable, optional
+        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalised text, unfolded or folded.
 
     Raises
     ------
@@ -133,7 +135,12 @@ class Shingling:
         }
 
     def normalized(self, texts: Texts) -> Texts:
-        """Return the texts in the wanted normal form; the very same buffers where all of them are already."""
+        """Return the texts in the wanted normal form; the very same buffers where all of them are already.
+
+        Parameters
+        ----------
+        texts : Texts
+        """
         if self.normalization == "none" or self.unit == "byte":
             return texts
         flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
@@ -146,7 +153,12 @@ class Shingling:
         return _replace(texts, stretches[:count], self.normalization) if count else texts
 
     def hashes(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
-        """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text."""
+        """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text.
+
+        Parameters
+        ----------
+        texts : Texts
+        """
         assert self.width is not None
         if self.tokenizer is not None:
             return self._tokenized(texts)

@@ -43,6 +43,10 @@ def bands_for_recall(threshold: ArrayLike, recall: ArrayLike, rows: ArrayLike) -
     -------
     int or ndarray of float64
         At least 1; infinite where ``threshold ** rows`` vanishes.
+
+    References
+    ----------
+    Inverse of ``candidate_probability``: ln(1 - recall) / ln(1 - R^rows), rounded up.
     """
     with np.errstate(divide="ignore", over="ignore"):
         miss = np.log1p(-(np.asarray(threshold, np.float64) ** np.asarray(rows, np.float64)))
@@ -63,6 +67,10 @@ def mean_candidate_probability(threshold: float, bands: int, rows: int, points: 
     Returns
     -------
     float in [0, 1]
+
+    References
+    ----------
+    Integral of ``candidate_probability`` over [0, threshold], divided by the threshold.
     """
     grid = np.linspace(0.0, threshold, points)
     return float(np.trapezoid(candidate_probability(grid, bands, rows), grid) / threshold)

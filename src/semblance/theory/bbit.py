@@ -43,6 +43,15 @@ def chance_match(bits: ArrayLike, density: ArrayLike = 0.0) -> Float:
 def constants(bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> tuple[Float, Float]:
     """C1 and C2 of Theorem 1: the chance matches of both sides, weighted by the densities crosswise and straight.
 
+    Parameters
+    ----------
+    bits : array_like of int in [1, 64]
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    (float or ndarray of float64, the same)
+
     References
     ----------
     Li & König, WWW 2010, equations 6 and 7.
@@ -89,6 +98,16 @@ def resemblance(
 ) -> Float:
     """Unbiased estimate of the resemblance from the share of matching slots: (E - C1) / (1 - C2); may be negative.
 
+    Parameters
+    ----------
+    match_share : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 9.
@@ -114,6 +133,10 @@ def variance(
     permutations : array_like of int >= 1
     density_left, density_right : array_like of float in [0, 1]
 
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 11.
@@ -128,6 +151,21 @@ def scheme_variance(slot_variance: ArrayLike, resemblance: ArrayLike, bits: Arra
 
     For sparse sets and bits taken from re-mixed slot values. Exact, since mismatching slots agree in their bits
     independently of everything else.
+
+    Parameters
+    ----------
+    slot_variance : array_like of float >= 0
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    slots : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Law of total variance: given which slots agree, the others match by chance, independently.
     """
     r, b = within("resemblance", resemblance, 0.0, 1.0), within("bits", bits, 1, 64)
     return np.asarray(slot_variance, np.float64) + (1.0 - r) / (count("slots", slots) * (np.exp2(b) - 1.0))
@@ -137,6 +175,16 @@ def storage_factor(
     resemblance: ArrayLike, bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
 ) -> Float:
     """B(b) = b k Var: bits stored times variance; the lower, the better a bit is used.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -154,6 +202,15 @@ def storage_ratio(
 ) -> Float:
     """B(bits_from) / B(bits_to): how many times less storage ``bits_to`` needs for the same variance.
 
+    Parameters
+    ----------
+    bits_from, bits_to : array_like of int in [1, 64]
+    resemblance, density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, Theorem 2, equations 13-15, and Table 1.
@@ -165,6 +222,15 @@ def storage_ratio(
 
 def storage_ratio_limit(bits_from: ArrayLike, bits_to: ArrayLike, density: ArrayLike = 0.0) -> Float:
     """Limit of the storage ratio for R -> 1 at equal densities: (b1 / b2) (1 - A2) / (1 - A1).
+
+    Parameters
+    ----------
+    bits_from, bits_to : array_like of int in [1, 64]
+    density : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -185,6 +251,15 @@ def exact_match_probability(universe: int, size_left: int, size_right: int, comm
     common : int
         Size of the intersection, such that the union fits the universe.
     bits : int in [1, 64]
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+        If the sizes do not fit each other and the universe.
 
     References
     ----------
@@ -215,7 +290,21 @@ def exact_match_probability(universe: int, size_left: int, size_right: int, comm
 
 
 def quantized(density: ArrayLike, levels: int) -> Float:
-    """Density rounded to the middle of one of ``levels`` equal steps, as it is stored in log2(levels) bits."""
+    """Density rounded to the middle of one of ``levels`` equal steps, as it is stored in log2(levels) bits.
+
+    Parameters
+    ----------
+    density : array_like of float in [0, 1]
+    levels : int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, section 5.2.
+    """
     r = within("density", density, 0.0, 1.0)
     count("levels", levels)
     return (np.minimum(np.floor(r * levels), levels - 1) + 0.5) / levels
@@ -223,6 +312,14 @@ def quantized(density: ArrayLike, levels: int) -> Float:
 
 def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayLike) -> Float:
     """Bias of the 1-bit estimate if both densities are ``stored`` instead of ``density``: (r' - r) (1 - R) / (2 - r).
+
+    Parameters
+    ----------
+    resemblance, density, stored : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -235,6 +332,14 @@ def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayL
 def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
     """Factor by which the same mistake changes the variance: (2 - r')^2 / (2 - r)^2.
 
+    Parameters
+    ----------
+    density, stored : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, section 5.2.
@@ -243,7 +348,22 @@ def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
 
 
 def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16, 32), density: float = 0.0) -> Float:
-    """Number of bits, of those given, with the least storage factor at a resemblance and equal densities."""
+    """Number of bits, of those given, with the least storage factor at a resemblance and equal densities.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    density : float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, section 2.3: the least B(b).
+    """
     choices = np.asarray(bits)
     r = np.asarray(resemblance, np.float64)
     factors = np.stack([storage_factor(r, int(b), density, density) for b in choices])

@@ -42,7 +42,20 @@ class Choice:
 
 
 def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, int, int, float]]:
-    """Yield (scheme, bits, combined, variance of one slot) of all sketches to choose from."""
+    """Yield (scheme, bits, combined, variance of one slot) of all sketches to choose from.
+
+    Parameters
+    ----------
+    resemblance, density : float in [0, 1]
+
+    Returns
+    -------
+    iterator of (str, int, int, float)
+
+    References
+    ----------
+    The variances of ``bbit``, ``xor_bits`` and ``minhash``.
+    """
     for b in BITS:
         yield "bbit", b, 1, float(bbit.variance(resemblance, b, 1, density, density))
     if resemblance >= density / 2.0 and resemblance > 0.0:
@@ -59,6 +72,10 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     standard_error : float > 0
     density : float in [0, 1]
         Of both sets in the range of the permutation; 0 for hashes.
+
+    Returns
+    -------
+    Choice
 
     Raises
     ------
@@ -82,7 +99,27 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
 
 
 def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Choice:
-    """Choose the sketch of at most ``total_bits`` bits that errs least at a resemblance; parameters likewise."""
+    """Choose the sketch of at most ``total_bits`` bits that errs least at a resemblance; parameters likewise.
+
+    Parameters
+    ----------
+    resemblance : float in [0, 1]
+    total_bits : int >= 1
+    density : float in [0, 1]
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    ParameterError
+        If ``total_bits`` is below 1.
+
+    References
+    ----------
+    The variances of ``bbit``, ``xor_bits`` and ``minhash``, compared at equal memory.
+    """
     if total_bits < 1:
         raise ParameterError(f"a sketch needs at least a bit; {total_bits} was given")
     choices = []
@@ -99,6 +136,25 @@ def error_for_precision(threshold: float, margin: float, confidence_z: float = 1
 
     Both precision (what lies below is kept out) and recall (what lies ``margin`` above is let in) then reach 95 % for
     pairs that far from the threshold; other levels by ``confidence_z``, the normal quantile.
+
+    Parameters
+    ----------
+    threshold, margin : float in (0, 1)
+    confidence_z : float > 0
+        Quantile of the normal distribution.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+        If threshold or margin lie outside (0, 1).
+
+    References
+    ----------
+    One-sided normal bound: margin / z.
     """
     if not 0.0 < margin < 1.0 or not 0.0 < threshold < 1.0:
         raise ParameterError(f"threshold and margin must lie in (0, 1); {threshold} and {margin} were given")

@@ -16,7 +16,22 @@ Parts = Sequence[tuple[int, float]]
 
 
 def check_parts(parts: Parts) -> None:
-    """Raise ParameterError unless the parts are (bits, share) with shares that sum to 1."""
+    """Raise ParameterError unless the parts are (bits, share) with shares that sum to 1.
+
+    Parameters
+    ----------
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+
+    Raises
+    ------
+    ParameterError
+        If they are not.
+
+    References
+    ----------
+    "f-Fractional Bit Minwise Hashing", equation 11: shares sum to 1.
+    """
     if not parts or any(not 1 <= bits <= 64 or not 0.0 <= share <= 1.0 for bits, share in parts):
         raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); {parts} were given")
     if abs(sum(share for _, share in parts) - 1.0) > 1e-9:
@@ -24,7 +39,21 @@ def check_parts(parts: Parts) -> None:
 
 
 def mean_bits(parts: Parts) -> float:
-    """f: bits a slot, on average."""
+    """f: bits a slot, on average.
+
+    Parameters
+    ----------
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    "f-Fractional Bit Minwise Hashing", equation 11.
+    """
     check_parts(parts)
     return sum(bits * share for bits, share in parts)
 
@@ -50,6 +79,17 @@ def match_probability(
 ) -> Float:
     """Expected share of matching slots over all parts.
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     f-fractional bit minwise hashing, equations 11 and 39.
@@ -59,6 +99,17 @@ def match_probability(
 
 def resemblance(match_share: ArrayLike, parts: Parts, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> Float:
     """Pooled estimate from the share of matching slots over all parts; unbiased.
+
+    Parameters
+    ----------
+    match_share : array_like of float in [0, 1]
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -90,6 +141,10 @@ def variance(
         Number k of slots over all parts.
     density_left, density_right : array_like of float in [0, 1]
 
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     f-fractional bit minwise hashing, equations 17, 20, 42, corrected.
@@ -100,7 +155,23 @@ def variance(
 
 
 def random_assignment_variance(resemblance: ArrayLike, parts: Parts, permutations: ArrayLike) -> Float:
-    """Variance if each slot draws its number of bits at random: E (1 - E) of the mixture; larger than a fixed assignment."""
+    """Variance if each slot draws its number of bits at random: E (1 - E) of the mixture; larger than a fixed assignment.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+    permutations : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    A binomial share of the mixture's probability; what "f-Fractional Bit Minwise Hashing" would be with kinds drawn at random.
+    """
     terms = _terms(resemblance, parts, 0.0, 0.0)
     e = sum(w * e for w, e, _ in terms)
     return e * (1.0 - e) / (count("permutations", permutations) * sum(w * slope for w, _, slope in terms) ** 2)
@@ -116,6 +187,22 @@ def best_variance(
     """Variance with inverse-variance weights, the Cramér-Rao bound: 1 / sum(w k (1 - C2)^2 / (E (1 - E))).
 
     Never above ``variance``; reached by the maximum-likelihood estimate.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+    permutations : array_like of int >= 1
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Inverse of the Fisher information; "f-Fractional Bit Minwise Hashing" gives the pooled estimate only.
     """
     terms = _terms(resemblance, parts, density_left, density_right)
     with np.errstate(divide="ignore"):
@@ -134,6 +221,19 @@ def storage_factor(
 
     With ``pooled=False``, under inverse-variance weights, 1 / F is the mean of 1 / B(b) of the parts weighted by the bits
     they hold: a mixture never uses a bit better than its better part. What it gives is finer steps of storage.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of (bits, share)
+        Kinds of slots; shares sum to 1.
+    density_left, density_right : array_like of float in [0, 1]
+    pooled : bool
+        Of the pooled estimate, or of the best one.
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------

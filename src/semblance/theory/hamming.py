@@ -18,6 +18,10 @@ def distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
         Estimates below 0 are to be raised to 0 first: the formula has a pole at -1.
     size_left, size_right : array_like of int >= 0
 
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 18; report, equation 12.
@@ -27,7 +31,21 @@ def distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
 
 
 def resemblance(distance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Resemblance of two sets of a Hamming distance: (f1 + f2 - H) / (f1 + f2 + H); nan where both are empty."""
+    """Resemblance of two sets of a Hamming distance: (f1 + f2 - H) / (f1 + f2 + H); nan where both are empty.
+
+    Parameters
+    ----------
+    distance : array_like of float >= 0
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 18, solved for R.
+    """
     total = np.asarray(size_left, np.float64) + np.asarray(size_right, np.float64)
     h = np.asarray(distance, np.float64)
     with np.errstate(invalid="ignore"):
@@ -39,6 +57,17 @@ def variance(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size
 
     By the delta method: right to first order in 1 / k.
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    resemblance_variance : array_like of float >= 0
+    total_size : array_like of int >= 0
+        F1 + f2.
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 19.
@@ -48,13 +77,38 @@ def variance(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size
 
 
 def bias(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size: ArrayLike) -> Float:
-    """Second-order bias of that distance, which the paper leaves out: 2 (f1 + f2) Var(R) / (1 + R)^3."""
+    """Second-order bias of that distance, which the paper leaves out: 2 (f1 + f2) Var(R) / (1 + R)^3.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    resemblance_variance : array_like of float >= 0
+    total_size : array_like of int >= 0
+        F1 + f2.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Second-order expansion of Li & König, WWW 2010, equation 18.
+    """
     r = within("resemblance", resemblance, 0.0, 1.0)
     return 2.0 * np.asarray(total_size, np.float64) * np.asarray(resemblance_variance, np.float64) / (1.0 + r) ** 3
 
 
 def sampling_estimate(differing: ArrayLike, universe: ArrayLike, samples: ArrayLike) -> Float:
     """Distance from ``samples`` coordinates of which some differ: D / k times their number.
+
+    Parameters
+    ----------
+    differing : array_like of int >= 0
+    universe, samples : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -65,6 +119,17 @@ def sampling_estimate(differing: ArrayLike, universe: ArrayLike, samples: ArrayL
 
 def sampling_variance(distance: ArrayLike, universe: ArrayLike, samples: ArrayLike, replacement: bool = True) -> Float:
     """Variance of that estimate: D^2 / k (H / D - H^2 / D^2), times (D - k) / (D - 1) without replacement.
+
+    Parameters
+    ----------
+    distance : array_like of float >= 0
+    universe, samples : array_like of int >= 1
+    replacement : bool
+        Whether coordinates are drawn with replacement.
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -85,6 +150,16 @@ def sampling_ratio(resemblance: ArrayLike, bits: ArrayLike, density_left: ArrayL
 
     Above 1 b-bit hashing is the better per bit stored.
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 20.
@@ -99,6 +174,18 @@ def sparse_sampling_ratio(
 ) -> Float:
     """G_b: the same where sampling stores only the coordinates that are set, ``index_bits`` each.
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    density_left, density_right : array_like of float in [0, 1]
+    index_bits : float > 0
+        Bits that the number of a coordinate takes.
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 20 and Theorem 3.
@@ -111,6 +198,21 @@ def sparse_sampling_ratio_limit(resemblance: ArrayLike, bits: ArrayLike, index_b
     """G_b for vanishing densities: (index_bits / 8) / b (1 + R)^3 (1 - A) / (A + (1 - A) R) with A = 2^-b.
 
     Its limits R -> 0 and R -> 1 are those of Theorem 3, 8 (2^b - 1) / b and 64 (2^b - 1) / (b 2^b).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    bits : array_like of int in [1, 64]
+    index_bits : float > 0
+        Bits that the number of a coordinate takes.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 22 for r -> 0.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
     a = 2.0 ** -np.asarray(bits, np.float64)

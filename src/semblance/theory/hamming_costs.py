@@ -76,13 +76,46 @@ def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> f
     """Nanoseconds a query of tables of (prefix bits, flips): a probe for each bucket, a comparison for what is in it.
 
     All tables share the cache: a probe costs what it does in one table of as many fingerprints as they all have.
+
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    tables : sequence of (prefix bits, flips), one for each table
+    costs : Costs
+        Measured nanoseconds of each step.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Thesis on PSM, the model of equations 6.10-6.21, for tables of any prefixes and flips.
     """
     probe = costs.at("probe", n * len(tables))
     return sum(probes(bits, flips) * (probe + n / 2.0**bits * costs.compare) for bits, flips in tables)
 
 
 def layout_memory(n: float, words: int, tables: Sequence[tuple[int, int]]) -> float:
-    """Bytes: the fingerprints once as added, and for each table sorted, with their rows and the offsets of the prefixes."""
+    """Bytes: the fingerprints once as added, and for each table sorted, with their rows and the offsets of the prefixes.
+
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    words : int
+        64-bit words of a fingerprint.
+    tables : sequence of (prefix bits, flips), one for each table
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Thesis on PSM, the model of equations 6.10-6.21, for tables of any prefixes and flips.
+    """
     return 8.0 * words * n + sum((8.0 * words + 4.0) * n + 4.0 * 2.0**bits for bits, _ in tables)
 
 
@@ -103,6 +136,10 @@ def manku_query(
     tables : float, optional
         Searched until the first match; default all C(z, x).
 
+    Returns
+    -------
+    float
+
     References
     ----------
     Thesis on PSM, equations 6.10, 6.11; with bisection over all n entries of a table.
@@ -117,6 +154,20 @@ def manku_query(
 def manku_memory(n: float, words: int, blocks: int, lead: int) -> float:
     """Bytes of Manku's tables: keys and rows of all, offsets, and the fingerprints once.
 
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    words : int
+        64-bit words of a fingerprint.
+    blocks : int in [1, bits]
+    lead : int in [1, blocks)
+        Blocks that lead, and must agree.
+
+    Returns
+    -------
+    float
+
     References
     ----------
     Thesis on PSM, equation 6.12, which has the fingerprints themselves in each table.
@@ -127,6 +178,22 @@ def manku_memory(n: float, words: int, blocks: int, lead: int) -> float:
 
 def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs: Costs) -> float:
     """Nanoseconds a query of probabilistic matching: order the weak bits, probe k buckets, compare what is in them.
+
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+    probes : int >= 1
+        Buckets looked into.
+    radius : int >= 0
+    costs : Costs
+        Measured nanoseconds of each step.
+
+    Returns
+    -------
+    float
 
     References
     ----------
@@ -139,6 +206,19 @@ def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs:
 def weak_bits_memory(n: float, words: int, prefix_bits: int) -> float:
     """Bytes: the fingerprints as added, sorted with their rows, and 2^p offsets.
 
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    words : int
+        64-bit words of a fingerprint.
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+
+    Returns
+    -------
+    float
+
     References
     ----------
     Thesis on PSM, equation 6.17, for fingerprints sorted in place and offsets of their own width.
@@ -148,6 +228,23 @@ def weak_bits_memory(n: float, words: int, prefix_bits: int) -> float:
 
 def manku_batch(n: float, queries: float, bits: int, blocks: int, lead: int, costs: Costs) -> float:
     """Nanoseconds of a batch: tables of the queries, in which each of the n fingerprints of a file is looked up.
+
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    queries : float
+        Queries in the batch.
+    bits : int >= 1
+    blocks : int in [1, bits]
+    lead : int in [1, blocks)
+        Blocks that lead, and must agree.
+    costs : Costs
+        Measured nanoseconds of each step.
+
+    Returns
+    -------
+    float
 
     References
     ----------
@@ -162,7 +259,28 @@ def manku_batch(n: float, queries: float, bits: int, blocks: int, lead: int, cos
 
 
 def layout_batch(n: float, queries: float, words: int, tables: Sequence[tuple[int, int]], costs: Costs) -> float:
-    """Nanoseconds of a batch with flips of the file's fingerprints: tables of the queries, n searches of them."""
+    """Nanoseconds of a batch with flips of the file's fingerprints: tables of the queries, n searches of them.
+
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    queries : float
+        Queries in the batch.
+    words : int
+        64-bit words of a fingerprint.
+    tables : sequence of (prefix bits, flips), one for each table
+    costs : Costs
+        Measured nanoseconds of each step.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Thesis on PSM, the model of equations 6.10-6.21, for tables of any prefixes and flips.
+    """
     building = len(tables) * queries * log2(max(queries, 2.0)) * costs.sort
     return max(n * (8 * words + 4) * costs.read, building + n * layout_query(queries, tables, costs))
 
@@ -171,6 +289,28 @@ def weak_bits_batch(
     n: float, queries: float, words: int, prefix_bits: int, probes: int, radius: int, costs: Costs, *, pieces: int = 1
 ) -> float:
     """Nanoseconds of a batch: weak bits of all queries ordered once, then probes into each piece of the file, and the append.
+
+    Parameters
+    ----------
+    n : float
+        Fingerprints stored.
+    queries : float
+        Queries in the batch.
+    words : int
+        64-bit words of a fingerprint.
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+    probes : int >= 1
+        Buckets looked into.
+    radius : int >= 0
+    costs : Costs
+        Measured nanoseconds of each step.
+    pieces : int >= 1
+        Pieces in which the file is read.
+
+    Returns
+    -------
+    float
 
     References
     ----------

@@ -17,7 +17,26 @@ _erfc = np.vectorize(erfc, otypes=[np.float64])
 
 
 def block_sizes(bits: int, blocks: int) -> list[int]:
-    """Sizes of blocks as equal as can be, the larger ones first."""
+    """Sizes of blocks as equal as can be, the larger ones first.
+
+    Parameters
+    ----------
+    bits : int >= 1
+    blocks : int in [1, bits]
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer bits than blocks, or no block.
+
+    References
+    ----------
+    Thesis on PSM, section VI: blocks as equal as can be.
+    """
     if not 1 <= blocks <= bits:
         raise ParameterError(f"blocks must lie in 1..{bits}; {blocks} was given")
     return [bits // blocks + (i < bits % blocks) for i in range(blocks)]
@@ -25,6 +44,22 @@ def block_sizes(bits: int, blocks: int) -> list[int]:
 
 def block_tables(blocks: int, lead: int, radius: int) -> int:
     """Number of tables of ``lead`` of ``blocks`` blocks, all combinations: C(z, x); exact if z - x >= h.
+
+    Parameters
+    ----------
+    blocks : int in [1, bits]
+    lead : int in [1, blocks)
+        Blocks that lead, and must agree.
+    radius : int >= 0
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ParameterError
+        If the blocks that do not lead are fewer than the radius.
 
     References
     ----------
@@ -38,7 +73,25 @@ def block_tables(blocks: int, lead: int, radius: int) -> int:
 
 
 def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> float:
-    """Expected comparisons of a query over all tables, for uniform fingerprints: sum of n 2^-(bits led)."""
+    """Expected comparisons of a query over all tables, for uniform fingerprints: sum of n 2^-(bits led).
+
+    Parameters
+    ----------
+    fingerprints : float
+        Fingerprints stored.
+    bits : int >= 1
+    blocks : int in [1, bits]
+    lead : int in [1, blocks)
+        Blocks that lead, and must agree.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Thesis on PSM, equations 6.4-6.9.
+    """
     sizes = np.array(block_sizes(bits, blocks))
     return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(blocks), lead)))
 
@@ -67,6 +120,15 @@ def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tup
     list of (number of blocks, choices of blocks)
         One choice of no block, which compares all with all; all C(z, z - radius) choices of Manku's tables; and up to
         radius 3 the 14 of a Steiner system on eight blocks, in place of Manku's 56 on as many or 20 on six.
+
+    Raises
+    ------
+    ParameterError
+        If the radius is negative or not below the bits.
+
+    References
+    ----------
+    All combinations: Thesis on PSM, equations 6.1-6.3. Eight blocks: the Steiner system S(3, 4, 8).
     """
     if not 0 <= radius < bits:
         raise ParameterError(f"radius must lie in 0..{bits - 1} for fingerprints of {bits} bits; {radius} was given")
@@ -80,13 +142,45 @@ def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tup
 
 
 def join_candidates(fingerprints: float, bits: int, blocks: int, choices: Sequence[tuple[int, ...]]) -> float:
-    """Expected pairs compared in a self-join of uniform fingerprints: n^2 / 2 times the sum of 2^-(bits that must agree)."""
+    """Expected pairs compared in a self-join of uniform fingerprints: n^2 / 2 times the sum of 2^-(bits that must agree).
+
+    Parameters
+    ----------
+    fingerprints : float
+        Fingerprints stored.
+    bits : int >= 1
+    blocks : int in [1, bits]
+    choices : sequence of tuples of blocks that must agree
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Linearity of expectation over pairs and choices.
+    """
     sizes = np.array(block_sizes(bits, blocks))
     return float(fingerprints**2 / 2.0 * sum(2.0 ** -float(sizes[list(choice)].sum()) for choice in choices))
 
 
 def probes(prefix_bits: int, flips: int) -> int:
-    """Buckets within ``flips`` bits of a prefix: sum of C(p, i)."""
+    """Buckets within ``flips`` bits of a prefix: sum of C(p, i).
+
+    Parameters
+    ----------
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+    flips : int >= 0
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Thesis on PSM, chapter IV.
+    """
     return sum(comb(prefix_bits, i) for i in range(flips + 1))
 
 
@@ -105,6 +199,10 @@ def found_share(bits: int, distance: int, tables: Sequence[tuple[int, int]]) -> 
     Returns
     -------
     float in [0, 1]
+
+    References
+    ----------
+    Counting: how many of the C(bits, distance) sets put at most ``flips`` bits into some table's prefix.
     """
     missed = np.zeros(distance + 1, dtype=object)
     missed[0] = 1
@@ -129,6 +227,16 @@ def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
     """Probability that a near-duplicate's bit differs where the query's sum is ``margin``: Phi(-|W| / sigma).
 
     The sum of the other document differs by a normal amount of standard deviation sigma.
+
+    Parameters
+    ----------
+    margin : array_like of float
+        W, the weighted sum of a bit.
+    sigma : array_like of float > 0
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -202,6 +310,10 @@ def cheapest_sets(costs: Float, count: int, most: int) -> list[tuple[int, ...]]:
         Sets to return, where there are so many.
     most : int
 
+    Returns
+    -------
+    list of tuples of int
+
     References
     ----------
     In place of the thesis' algorithm 2, whose rule as printed leaves sets out: one heap, in which a set is followed by that
@@ -225,12 +337,39 @@ def combinations_within(prefix_bits: int, radius: int) -> int:
     """Sets of at most ``radius`` of the prefix bits, the empty one included: as many probes make the search exact.
 
     With 26 bits and radius 3: 2,952; the thesis counts 2,951 without the empty one.
+
+    Parameters
+    ----------
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+    radius : int >= 0
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Thesis on PSM, chapter IV.
     """
     return probes(prefix_bits, radius)
 
 
 def weak_bit_candidates(fingerprints: float, prefix_bits: int, probes: int) -> float:
     """Expected comparisons of a query that probes so many buckets: k 2^(d - p) for 2^d uniform fingerprints.
+
+    Parameters
+    ----------
+    fingerprints : float
+        Fingerprints stored.
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+    probes : int >= 1
+        Buckets looked into.
+
+    Returns
+    -------
+    float
 
     References
     ----------
@@ -241,6 +380,17 @@ def weak_bit_candidates(fingerprints: float, prefix_bits: int, probes: int) -> f
 
 def table_equivalents(fingerprints: float, prefix_bits: int) -> float:
     """Memory of one sorted table and its 2^p offsets in tables: 1 + 2^(p - d).
+
+    Parameters
+    ----------
+    fingerprints : float
+        Fingerprints stored.
+    prefix_bits : int
+        Bits of the prefix that buckets are numbered by.
+
+    Returns
+    -------
+    float
 
     References
     ----------

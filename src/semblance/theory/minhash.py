@@ -16,6 +16,15 @@ def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) 
     ----------
     common, size_left, size_right : array_like of int >= 0
 
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If more members are common than the smaller set has.
+
     References
     ----------
     Li & König, "b-Bit Minwise Hashing", WWW 2010, section 1.
@@ -30,6 +39,15 @@ def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) 
 def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
     """Number of common members, R (f1 + f2) / (1 + R).
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Report on minwise, b-bit and one-permutation hashing, equation 11.
@@ -39,7 +57,20 @@ def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: Array
 
 
 def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Highest resemblance that two sizes allow: the smaller over the larger; nan where both are 0."""
+    """Highest resemblance that two sizes allow: the smaller over the larger; nan where both are 0.
+
+    Parameters
+    ----------
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, section 1: common members are at most the smaller set.
+    """
     left, right = np.asarray(size_left, np.float64), np.asarray(size_right, np.float64)
     with np.errstate(invalid="ignore"):
         return np.minimum(left, right) / np.maximum(left, right)
@@ -67,7 +98,21 @@ def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
 
 
 def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
-    """Square root of ``variance``, with the same parameters."""
+    """Square root of ``variance``, with the same parameters.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    permutations : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 3.
+    """
     return np.sqrt(variance(resemblance, permutations))
 
 
@@ -80,6 +125,14 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     trials : array_like of int >= 1
     z : float
         Quantile of the normal distribution; the default is that of 95 %.
+
+    Returns
+    -------
+    (float or ndarray of float64, the same)
+
+    References
+    ----------
+    Wald's interval; a seminar report on minwise hashing, section 1.3.
     """
     p = within("matches / trials", np.asarray(matches, np.float64) / count("trials", trials), 0.0, 1.0)
     half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
@@ -117,6 +170,11 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
         Covers the share with at least the confidence asked for. For b-bit slots apply
         ``semblance.theory.bbit.resemblance`` to both ends.
 
+    Raises
+    ------
+    ParameterError
+        If the confidence lies outside (0, 1), or there are more matches than trials.
+
     References
     ----------
     Clopper & Pearson, "The use of confidence or fiducial limits", Biometrika 1934.
@@ -138,7 +196,21 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
 
 
 def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2)."""
+    """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    The minimum of the union lies in the left set alone with probability |A - B| / |A | B|.
+    """
     r = within("resemblance", resemblance, 0.0, 1.0)
     left, right = count("size_left", size_left), count("size_right", size_right)
     return (left - r * right) / (left + right)
@@ -152,12 +224,34 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     resemblance : array_like of float in [0, 1]
     size_left : array_like of int >= 1
     size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    |A & B| = R (f1 + f2) / (1 + R), over f1.
     """
     return intersection(resemblance, size_left, size_right) / count("size_left", size_left)
 
 
 def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Resemblance of two sets of which a share C of the left lies in the right: C / (1 + f2 / f1 - C)."""
+    """Resemblance of two sets of which a share C of the left lies in the right: C / (1 + f2 / f1 - C).
+
+    Parameters
+    ----------
+    containment : array_like of float in [0, 1]
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    ``containment``, solved for R.
+    """
     c = within("containment", containment, 0.0, 1.0)
     return c / (1.0 + np.asarray(size_right, np.float64) / count("size_left", size_left) - c)
 
@@ -165,7 +259,22 @@ def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, siz
 def containment_variance(
     resemblance: ArrayLike, resemblance_variance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
 ) -> Float:
-    """Variance of the containment computed from an estimated resemblance, by the delta method."""
+    """Variance of the containment computed from an estimated resemblance, by the delta method.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    resemblance_variance : array_like of float >= 0
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Delta method: the squared derivative of ``containment`` times the variance.
+    """
     r = within("resemblance", resemblance, 0.0, 1.0)
     slope = (1.0 + np.asarray(size_right, np.float64) / count("size_left", size_left)) / (1.0 + r) ** 2
     return slope**2 * np.asarray(resemblance_variance, np.float64)

@@ -69,6 +69,15 @@ def most_likely(
     -------
     (float or ndarray of float64, likewise)
         Shape ``matches.shape[:-1]``.
+
+    Raises
+    ------
+    ParameterError
+        If matches and parts do not fit each other.
+
+    References
+    ----------
+    Product of binomial likelihoods, one for each part; error from the Fisher information.
     """
     counts = np.asarray(matches, np.float64)
     if counts.shape[-1:] != (len(parts),):

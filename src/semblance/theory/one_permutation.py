@@ -21,9 +21,18 @@ def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
     -------
     ndarray of float64, shape (bins + 1,)
 
+    Raises
+    ------
+    ParameterError
+        If the union is negative or there is no bin.
+
     Notes
     -----
     Time: union_size steps over bins values.
+
+    References
+    ----------
+    The occupancy problem: each further member falls into a filled bin with probability m / t.
     """
     if union_size < 0 or bins < 1:
         raise ParameterError(f"union_size must be >= 0 and bins >= 1; {union_size} and {bins} were given")
@@ -39,6 +48,20 @@ def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
 
 def expected_empty(union_size: ArrayLike, bins: ArrayLike, universe: ArrayLike | None = None) -> Float:
     """Expected number of jointly empty bins, t (1 - 1/t)^f; with a finite universe the product of the report.
+
+    Parameters
+    ----------
+    union_size : array_like of int >= 0
+    bins, universe : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If the union does not fit the universe.
 
     References
     ----------
@@ -59,6 +82,16 @@ def expected_empty(union_size: ArrayLike, bins: ArrayLike, universe: ArrayLike |
 def expected_matches(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
     """Expected number of matching bins, R (t - E[N_emp]): each jointly non-empty bin matches with probability R.
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    union_size : array_like of int >= 0
+    bins : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Report, equations 28-30 (30 corrected: the sum runs over all bins).
@@ -70,6 +103,17 @@ def expected_matches(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
 def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
     """R_mat = N_mat / (t - N_emp), unbiased; nan where all bins are jointly empty.
 
+    Parameters
+    ----------
+    matches : array_like of int >= 0
+    empty : array_like of int >= 0
+        Jointly empty bins.
+    bins : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Report, equations 25 and 26.
@@ -80,7 +124,26 @@ def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
 
 
 def expected_inverse_filled(union_size: int, bins: int) -> float:
-    """E[1 / (t - N_emp)] for a non-empty union, by the occupancy law; 1 / t for unions beyond 50 t ln t."""
+    """E[1 / (t - N_emp)] for a non-empty union, by the occupancy law; 1 / t for unions beyond 50 t ln t.
+
+    Parameters
+    ----------
+    union_size : int >= 0
+    bins : int >= 1
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+        If the union is empty.
+
+    References
+    ----------
+    Expectation under ``occupancy``.
+    """
     if union_size < 1:
         raise ParameterError(f"the union must hold a member; {union_size} was given")
     if union_size > 50 * bins * max(1.0, np.log(bins)):
@@ -124,6 +187,22 @@ def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLi
 
     ``square_copies`` is S, the expected sum of the squared numbers of bins that hold each value. Least where all copies are
     equal, S = t^2 / m: then it is the variance of the raw bins. Hence estimates are best made from raw bins.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    union_size : array_like of int >= 0
+    bins : array_like of int >= 1
+    square_copies : array_like of float >= 0
+        S, the expected sum of squared numbers of bins with the same content.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Second moments of the number of equal bins, given who copied whom.
     """
     r, f, t = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size), count("bins", bins)
     others = np.maximum(f - 1.0, 1.0)
@@ -139,6 +218,16 @@ def _expected_copies(union_size: int, bins: int, squares: object) -> float:
 def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
     """Variance after densification by rotation: S = t (2 t - m + 1) / (m + 1) for m filled bins.
 
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    union_size : array_like of int >= 0
+    bins : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Shrivastava & Li, "Densifying one permutation hashing via rotation", ICML 2014.
@@ -149,6 +238,16 @@ def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Array
 
 def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
     """Variance after optimal densification: S = m (1 + 2 e / m + e / m (1 - 1 / m) + (e / m)^2), e = t - m empty bins.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    union_size : array_like of int >= 0
+    bins : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -175,6 +274,10 @@ def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, f
     bits : int
         b of b-bit hashing.
 
+    Returns
+    -------
+    dict of str to float
+
     References
     ----------
     Report, table 1. In practice hash functions replace the tables.
@@ -191,6 +294,15 @@ def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, f
 
 def superminhash_ratio(permutations: int, union_size: int) -> float:
     """Variance of SuperMinHash over R (1 - R) / k: 1 - sum over l of l^f ((l+1)^f + (l-1)^f - 2 l^f) / ((k-1)^(f-1) k^f (f-1)).
+
+    Parameters
+    ----------
+    permutations : int >= 1
+    union_size : int >= 0
+
+    Returns
+    -------
+    float
 
     References
     ----------

@@ -11,6 +11,17 @@ from ._check import Float, count, within
 def cardinality(register_sums: ArrayLike, registers: int, base: float, rate: float) -> Float:
     """Cardinality from the sum of b^-K over the registers: m (1 - 1/b) / (a ln b sum).
 
+    Parameters
+    ----------
+    register_sums : array_like of float > 0
+    registers : int >= 1
+    base : float > 1
+    rate : float > 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021, equation 12.
@@ -19,7 +30,21 @@ def cardinality(register_sums: ArrayLike, registers: int, base: float, rate: flo
 
 
 def cardinality_relative_error(registers: ArrayLike, base: ArrayLike) -> Float:
-    """Relative standard error of that estimate: sqrt(((b + 1) / (b - 1) ln b - 1) / m)."""
+    """Relative standard error of that estimate: sqrt(((b + 1) / (b - 1) ln b - 1) / m).
+
+    Parameters
+    ----------
+    registers : array_like of int >= 1
+    base : array_like of float > 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021.
+    """
     b = np.asarray(base, np.float64)
     return np.sqrt(((b + 1.0) / (b - 1.0) * np.log(b) - 1.0) / count("registers", registers))
 
@@ -29,6 +54,17 @@ def order_probabilities(resemblance: ArrayLike, share_left: ArrayLike, base: flo
 
     p_b(u - v J) and p_b(v - u J) with u the left share of the summed cardinalities, v = 1 - u, and
     p_b(x) = -log_b(1 - x (b - 1) / b).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    share_left : array_like of float in [0, 1]
+        Share of the left set in the sum of both sizes.
+    base : float > 1
+
+    Returns
+    -------
+    (float or ndarray of float64, the same)
 
     References
     ----------
@@ -49,6 +85,22 @@ def most_likely_resemblance(
     """Resemblance of highest likelihood given how many registers are larger on either side and the cardinalities.
 
     Found by golden-section search on [0, min(u, v) / max(u, v)]; the likelihood has one peak there.
+
+    Parameters
+    ----------
+    larger_left, larger_right : array_like of int >= 0
+    registers : int >= 1
+    share_left : array_like of float in [0, 1]
+        Share of the left set in the sum of both sizes.
+    base : float > 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021.
     """
     left, right = np.asarray(larger_left, np.float64), np.asarray(larger_right, np.float64)
     u = np.asarray(share_left, np.float64)

@@ -15,6 +15,14 @@ def differ_probability(cosine: ArrayLike) -> Float:
 
     Right for many features of comparable weight; one feature with most of the weight lowers it.
 
+    Parameters
+    ----------
+    cosine : array_like of float in [-1, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Charikar, STOC 2002; thesis on PSM, equation 2.3.
@@ -23,23 +31,83 @@ def differ_probability(cosine: ArrayLike) -> Float:
 
 
 def expected_distance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
-    """Expected Hamming distance of two fingerprints."""
+    """Expected Hamming distance of two fingerprints.
+
+    Parameters
+    ----------
+    cosine : array_like of float in [-1, 1]
+    bits : array_like of int >= 1
+        F, bits of a fingerprint.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Thesis on PSM, equation 2.3.
+    """
     return count("bits", bits) * differ_probability(cosine)
 
 
 def distance_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
-    """Variance of the distance, f p (1 - p)."""
+    """Variance of the distance, f p (1 - p).
+
+    Parameters
+    ----------
+    cosine : array_like of float in [-1, 1]
+    bits : array_like of int >= 1
+        F, bits of a fingerprint.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Thesis on PSM, equation 2.3: a binomial number of bits.
+    """
     p = differ_probability(cosine)
     return count("bits", bits) * p * (1.0 - p)
 
 
 def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
-    """Cosine estimated from a Hamming distance: cos(pi d / f)."""
+    """Cosine estimated from a Hamming distance: cos(pi d / f).
+
+    Parameters
+    ----------
+    distance : array_like of float >= 0
+    bits : array_like of int >= 1
+        F, bits of a fingerprint.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Thesis on PSM, equation 2.3, solved for the cosine.
+    """
     return np.cos(np.pi * np.asarray(distance, np.float64) / count("bits", bits))
 
 
 def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
-    """Variance of that estimate by the delta method: pi^2 sin^2(angle) p (1 - p) / f."""
+    """Variance of that estimate by the delta method: pi^2 sin^2(angle) p (1 - p) / f.
+
+    Parameters
+    ----------
+    cosine : array_like of float in [-1, 1]
+    bits : array_like of int >= 1
+        F, bits of a fingerprint.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Delta method on ``cosine``.
+    """
     c = within("cosine", cosine, -1.0, 1.0)
     p = differ_probability(c)
     return np.pi**2 * (1.0 - c**2) * p * (1.0 - p) / count("bits", bits)
@@ -50,6 +118,20 @@ def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
 
     A radius of 3 in 64 bits finds pairs of cosine .90 with probability .013, .95 with .101, .99 with .674: half of those of
     .984. It is precise, not complete.
+
+    Parameters
+    ----------
+    cosine : array_like of float in [-1, 1]
+    radius : int >= 0
+    bits : int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Thesis on PSM, equation 2.3: a binomial number of bits.
     """
     p = np.asarray(differ_probability(cosine))
     return sum(comb(bits, d) * p**d * (1.0 - p) ** (bits - d) for d in range(radius + 1))

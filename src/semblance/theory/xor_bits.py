@@ -33,6 +33,10 @@ def match_probability(
         Number m of permutations behind each stored bit; it need not be a power of two.
     density_left, density_right : array_like of float in [0, 1]
 
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     Li & König, WWW 2010, equation 23; f-fractional bit minwise hashing, equation 27.
@@ -48,6 +52,16 @@ def resemblance(
 
     Biased, for all that the paper says: the root is not linear. See ``bias``. The paper's equations 29, 30 and 32 print
     C2 for C1 in the numerator; the two differ for dense sets of different sizes.
+
+    Parameters
+    ----------
+    match_share : array_like of float in [0, 1]
+    combined : array_like of int >= 1
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -76,6 +90,10 @@ def variance(
         Number n of stored bits; m n permutations are computed.
     density_left, density_right : array_like of float in [0, 1]
 
+    Returns
+    -------
+    float or ndarray of float64
+
     Raises
     ------
     ParameterError
@@ -102,6 +120,20 @@ def bias(
     """Second-order bias of that estimate: half the second derivative of the root times the variance of T.
 
     For m = 2: -(2 T - 1)^(-3/2) T (1 - T) / (4 n (1 - C2)).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    combined, samples : array_like of int >= 1
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Second-order expansion of ``resemblance``.
     """
     rho, m = _rho(resemblance, density_left, density_right), count("combined", combined)
     _, c2 = bbit.constants(1, density_left, density_right)
@@ -111,7 +143,22 @@ def bias(
 
 
 def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
-    """Number of permutations to combine that gives the least variance per stored bit: about 0.797 / (1 - R), sparse sets."""
+    """Number of permutations to combine that gives the least variance per stored bit: about 0.797 / (1 - R), sparse sets.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    most : int >= 1
+        The most that is tried.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, section 6, gives two combined bits; the least variance over any number of them.
+    """
     r = within("resemblance", resemblance, 0.0, 1.0)
     choices = np.arange(1, most + 1)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -124,6 +171,14 @@ def three_quarter_match_probability(
 ) -> Float:
     """T of 3/4 bit: half of the slots are single bits, half XORs of two, (2 E^2 - E + 1) / 2.
 
+    Parameters
+    ----------
+    resemblance, density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
     References
     ----------
     f-fractional bit minwise hashing, equations 35 and 36.
@@ -134,6 +189,14 @@ def three_quarter_match_probability(
 
 def three_quarter_resemblance(match_share: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> Float:
     """Estimate from that share: E = (1 + sqrt(max(16 T - 7, 0))) / 4, R = (E - C1) / (1 - C2).
+
+    Parameters
+    ----------
+    match_share, density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------
@@ -149,6 +212,20 @@ def three_quarter_variance(
     """Variance of that estimate from n stored bits, which the paper leaves out.
 
     4 / ((4 E - 1)^2 (1 - C2)^2 n) times the mean of T (1 - T) of the XORs and E (1 - E) of the single bits.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    samples : array_like of int >= 1
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Delta method on ``three_quarter_resemblance``.
     """
     e = bbit.match_probability(resemblance, 1, density_left, density_right)
     _, c2 = bbit.constants(1, density_left, density_right)
@@ -159,6 +236,17 @@ def three_quarter_variance(
 
 def odd_sketch_resemblance(differing: ArrayLike, bits: ArrayLike, slots: ArrayLike) -> Float:
     """Resemblance from an odd sketch of n bits into which k slots were toggled: 1 + n / (4 k) ln(1 - 2 d / n).
+
+    Parameters
+    ----------
+    differing : array_like of int >= 0
+    bits : array_like of int >= 1
+        N, bits of the sketch.
+    slots : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
 
     References
     ----------

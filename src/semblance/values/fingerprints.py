@@ -40,11 +40,29 @@ class Fingerprints:
         return len(self.words)
 
     def distance(self, left: ArrayLike, right: ArrayLike) -> Any:
-        """Hamming distance of rows ``left`` and rows ``right``, in bits."""
+        """Hamming distance of rows ``left`` and rows ``right``, in bits.
+
+        Parameters
+        ----------
+        left, right : array_like of int
+
+        Returns
+        -------
+        int or ndarray of int64
+        """
         return np.bitwise_count(self.words[np.asarray(left)] ^ self.words[np.asarray(right)]).sum(-1, dtype=np.int64)[()]
 
     def estimated_cosine(self, left: ArrayLike, right: ArrayLike) -> Any:
-        """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f)."""
+        """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f).
+
+        Parameters
+        ----------
+        left, right : array_like of int
+
+        Returns
+        -------
+        float or ndarray of float64
+        """
         return np.cos(np.pi * self.distance(left, right) / self.bits)
 
     def quantise_margins(self) -> Fingerprints:

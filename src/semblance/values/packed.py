@@ -68,6 +68,15 @@ class PackedSignatures:
     def with_quantized_densities(self, bits: int) -> PackedSignatures:
         """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
 
+        Parameters
+        ----------
+        bits : int in [1, 16]
+
+        Raises
+        ------
+        ParameterError
+            If ``bits`` lies outside 1..16.
+
         References
         ----------
         Li & König, WWW 2010, section 5.2: the bias this causes is (r' - r) (1 - R) / (2 - r) for single bits.
@@ -79,7 +88,17 @@ class PackedSignatures:
         return replace(self, densities=np.asarray(quantized(self.densities, 1 << bits)))
 
     def check_compatible(self, other: PackedSignatures) -> None:
-        """Raise IncompatibleSketchError unless another value was made with the same parameters."""
+        """Raise IncompatibleSketchError unless another value was made with the same parameters.
+
+        Parameters
+        ----------
+        other : PackedSignatures
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If it was not.
+        """
         mine = (self.packing, self.scheme, self.shingling)
         theirs = (other.packing, other.scheme, other.shingling)
         if mine != theirs:
@@ -88,9 +107,20 @@ class PackedSignatures:
     def matches(self, left: ArrayLike, right: ArrayLike, other: PackedSignatures | None = None) -> Int64Array:
         """Count the matching slots of rows ``left`` and rows ``right`` (of ``other``) in each part.
 
+        Parameters
+        ----------
+        left, right : array_like of int
+        other : PackedSignatures, optional
+            Default this value.
+
         Returns
         -------
         ndarray of int64, shape (..., n_parts); (..., 3) where slots may be empty: equal, filled in both, filled in one
+
+        Raises
+        ------
+        ParameterError
+            If a row is not there.
         """
         if other is not None:
             self.check_compatible(other)

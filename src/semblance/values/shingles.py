@@ -90,20 +90,48 @@ class Shingles:
         return np.diff(self.offsets)
 
     def row(self, row: int) -> UInt64Array:
-        """Return the shingle hashes of one document, uint64 of shape (size,)."""
+        """Return the shingle hashes of one document, uint64 of shape (size,).
+
+        Parameters
+        ----------
+        row : int
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
+        """
         if not -len(self) <= row < len(self):
             raise ParameterError(f"there is no row {row} among {len(self)} documents")
         row %= len(self)
         return self.values[self.offsets[row] : self.offsets[row + 1]]
 
     def resemblance(self, left: int, right: int) -> float:
-        """Exact resemblance of two rows: common shingles / all shingles; nan where both are empty."""
+        """Exact resemblance of two rows: common shingles / all shingles; nan where both are empty.
+
+        Parameters
+        ----------
+        left, right : int
+
+        Returns
+        -------
+        float
+        """
         common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
         union = self.row(left).size + self.row(right).size - common
         return common / union if union else float("nan")
 
     def containment(self, left: int, right: int) -> float:
-        """Exact share of the shingles of row ``left`` that row ``right`` has too; nan where ``left`` is empty."""
+        """Exact share of the shingles of row ``left`` that row ``right`` has too; nan where ``left`` is empty.
+
+        Parameters
+        ----------
+        left, right : int
+
+        Returns
+        -------
+        float
+        """
         common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
         return common / self.row(left).size if self.row(left).size else float("nan")
 

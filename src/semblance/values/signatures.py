@@ -84,7 +84,17 @@ class Signatures:
         return (estimate, error) if with_error else estimate
 
     def merge(self, other: Signatures) -> Signatures:
-        """Return the signatures of the unions of rows with equal numbers: the smaller of each pair of slots."""
+        """Return the signatures of the unions of rows with equal numbers: the smaller of each pair of slots.
+
+        Parameters
+        ----------
+        other : Signatures
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If the parameters differ, or the scheme has no unions.
+        """
         if other.scheme != self.scheme or other.shingling != self.shingling or len(other) != len(self):
             raise IncompatibleSketchError(
                 f"{len(self)} signatures of {self.scheme} cannot be merged with {len(other)} of {other.scheme}: "

@@ -35,6 +35,16 @@ class WeightedSets:
     def from_arrays(cls, values: ArrayLike, weights: ArrayLike, offsets: ArrayLike) -> WeightedSets:
         """Make weighted sets of any integer keys; repeats in a row are added up, weights of zero left out.
 
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+        weights : array_like of float >= 0, shape (n,)
+        offsets : array_like of int, shape (rows + 1,)
+
+        Returns
+        -------
+        WeightedSets
+
         Raises
         ------
         ParameterError
@@ -92,12 +102,29 @@ class WeightedSets:
         return out[0], out[1]
 
     def resemblance(self, left: int, right: int) -> float:
-        """Weighted resemblance of two rows, sum of minima over sum of maxima; nan where both are empty."""
+        """Weighted resemblance of two rows, sum of minima over sum of maxima; nan where both are empty.
+
+        Parameters
+        ----------
+        left, right : int
+
+        Returns
+        -------
+        float
+        """
         a, b = self._aligned(left, right)
         return float(np.minimum(a, b).sum() / np.maximum(a, b).sum()) if len(a) else float("nan")
 
     def probability_resemblance(self, left: int, right: int) -> float:
         """Probability resemblance: sum over i of 1 / sum over j of max(p_j / p_i, q_j / q_i), for normalised weights p and q.
+
+        Parameters
+        ----------
+        left, right : int
+
+        Returns
+        -------
+        float
 
         References
         ----------

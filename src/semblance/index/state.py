@@ -1,0 +1,110 @@
+"""What an index consists of at a moment, and how it gets to the next: one manifest after the other."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace as changed
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..io.array_files import write_arrays
+from ..text.texts import Texts
+from ..values import Int64Array
+from .kinds import MinHashKind, SimHashKind, Sketches
+from .manifest import Entry, Manifest
+from .opening import open_segment
+from .segments import Segment, hash_ids, merge_segments, write_segment
+
+MOST_SEGMENTS, MERGED = 10, 8
+
+
+class State:
+    """A folder's manifest and the segments it names. What changes it writes files first, then the manifest that names them."""
+
+    def __init__(self, folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, segments: list[Segment]) -> None:
+        self.folder = folder
+        self.kind = kind
+        self.manifest = manifest
+        self.segments = segments
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return sum(entry.rows - entry.n_removed for entry in self.manifest.segments)
+
+    def add(self, names: Texts, sketches: Sketches, texts: Texts | None, ids: str, removed: list[Int64Array]) -> None:
+        """Add documents, and remove the rows of those whose place they take."""
+        manifest = self.manifest
+        name = f"segment-{manifest.next:08}"
+        write_segment(self.folder / name, self.kind, names, sketches, texts, {"parameters": manifest.parameters})
+        after = self._with_removed(removed)
+        segments = (*after.segments, Entry(name, len(names)))
+        self._commit(changed(after, ids=ids, next=max(after.next, manifest.next + 1), segments=segments))
+        self.merge_small()
+
+    def remove(self, removed: list[Int64Array]) -> None:
+        """Remove rows of each segment."""
+        if any(len(rows) for rows in removed):
+            self._commit(self._with_removed(removed))
+
+    def rows_of(self, names: Texts, unless: str | None = None) -> list[Int64Array]:
+        """Return the rows of some ids in each segment."""
+        hashes = hash_ids(names)
+        if len(np.unique(hashes)) < len(names):
+            first: dict[bytes, int] = {}
+            for i in range(len(names)):
+                if names.row(i) in first:
+                    raise ParameterError(f"the id {names.row(i).decode()!r} is given twice")
+                first[names.row(i)] = i
+        found = []
+        for segment in self.segments:
+            rows = segment.find_ids(names, hashes)
+            if unless is not None and (rows >= 0).any():
+                raise ParameterError(f"the id {names.row(int(np.argmax(rows >= 0))).decode()!r} {unless}")
+            found.append(rows[rows >= 0])
+        return found
+
+    def _with_removed(self, rows_of: list[Int64Array]) -> Manifest:
+        """Write which rows are removed, segment by segment, and return the manifest that says so."""
+        entries, number = list(self.manifest.segments), self.manifest.next + 1
+        for i, rows in enumerate(rows_of):
+            if len(rows):
+                old = self.segments[i].removed
+                mask = old.copy() if len(old) else np.zeros(self.segments[i].n_rows, np.bool_)
+                mask[rows] = True
+                name = f"removed-{number:08}"
+                number += 1
+                write_arrays(self.folder / name, {"removed": mask})
+                entries[i] = changed(entries[i], removed=name, n_removed=int(mask.sum()))
+        return changed(self.manifest, next=number, segments=tuple(entries))
+
+    def _commit(self, manifest: Manifest) -> None:
+        """Make a manifest the state of the index; files that it does not name go."""
+        live = tuple(entry for entry in manifest.segments if entry.rows > entry.n_removed)
+        manifest = changed(manifest, segments=live)
+        before = zip(self.manifest.segments, self.segments, strict=True)
+        known = {(entry.file, entry.removed): segment for entry, segment in before}
+        opened = [known.get((e.file, e.removed)) or open_segment(self.folder, e) for e in live]
+        manifest.write(self.folder)
+        stale = self.manifest.files - manifest.files
+        self.manifest, self.segments = manifest, opened
+        for name in stale:
+            (self.folder / name).unlink(missing_ok=True)
+
+    def merge_small(self) -> None:
+        """Merge the smallest segments while there are many, if the disk has room: what was added has been added."""
+        with suppress(OSError):
+            while len(self.segments) > MOST_SEGMENTS:
+                order = np.argsort([segment.n_live for segment in self.segments], kind="stable")
+                self.merge(sorted(order[:MERGED].tolist()))
+
+    def merge(self, chosen: list[int]) -> None:
+        """Make one segment of some."""
+        manifest = self.manifest
+        name = f"segment-{manifest.next:08}"
+        segments = [self.segments[i] for i in chosen]
+        merge_segments(self.folder / name, self.kind, segments, {"parameters": manifest.parameters})
+        rest = [entry for i, entry in enumerate(manifest.segments) if i not in chosen]
+        entry = Entry(name, sum(segment.n_live for segment in segments))
+        self._commit(changed(manifest, next=manifest.next + 1, segments=(*rest, entry)))
