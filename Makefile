@@ -5,7 +5,7 @@ STAMP  := $(VENV)/.installed
 # Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
 CACHE  := $(CURDIR)/.numba_cache
 
-.PHONY: install demo test test-all lint bench bench-hamming bench-index bench-scale reproduce quality clean
+.PHONY: install demo test test-all lint docs mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -24,7 +24,12 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/python tools/check_layers.py
 
-test: lint
+# The documents as pages below site/, from docs/, the docstrings and the program's help; every warning is an error.
+docs: install
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+test: lint docs
 	rm -rf $(CACHE)*
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow"
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" tests/kernels tests/golden
@@ -32,6 +37,17 @@ test: lint
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
+
+# Changes one sign, comparison or constant at a time and sees whether a test notices; hours. SAMPLE=0: everywhere.
+mutants: install
+	$(BIN)/python tools/mutate.py --sample $(or $(SAMPLE),16)
+
+# What is published: sdist and wheel, the wheel tried alone in an environment of its own.
+dist: install
+	$(BIN)/python -m pip install --quiet build
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python tools/try_wheel.py dist/*.whl
 
 bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
@@ -60,5 +76,5 @@ reproduce: install
 	$(BIN)/python experiments/reproduce.py
 
 clean:
-	rm -rf $(VENV) $(CACHE)* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output
+	rm -rf $(VENV) $(CACHE)* site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
