@@ -79,6 +79,7 @@ def test_xored_bits(rng, combined):
     shingles, exact = pairs_of_sets(rng, n, 200, 0.9)
     packed = sb.XorBits(combined=combined).pack(sb.MinHash(permutations=combined * samples, seed=3).sign(shingles))
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
+    np.testing.assert_allclose(packed.estimated_resemblance(*rows(shingles), most_likely=True), found, atol=1e-9)
     variance = xor_bits.variance(exact, combined, samples)
     assert abs(found.mean() - exact - xor_bits.bias(exact, combined, samples)) < 4 * (variance / n) ** 0.5
     assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5 + 0.02

@@ -60,7 +60,7 @@ def pairs(
     if summary["cut_by_max_pairs"]:
         click.echo("  the list was cut by --max-pairs: there are more")
     click.echo(
-        f"recall at the threshold: {summary['recall_planned']:.4f}; {summary['candidate_pairs']:,} pairs compared\n"
+        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared\n"
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB"
     )
     if output is not None:

@@ -103,7 +103,7 @@ class Summary:
         lines.append(
             f"recall at the threshold: {self.recall_planned:.4f} "
             f"({self.found_by}); "
-            f"{self.candidate_pairs:,} pairs compared, {self.verified_pairs:,} verified"
+            f"{counted(self.candidate_pairs, 'pair')} compared, {self.verified_pairs:,} verified"
         )
         if self.verified_by != "exact" and self.score == "cosine":
             lines.append("removals rest on cosines estimated from fingerprints; --verify exact measures instead")

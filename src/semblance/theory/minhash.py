@@ -140,19 +140,13 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
 
 
 def _upper_tail(matches: int, trials: int, probability: float) -> float:
-    """P(X >= matches) of a binomial, summed in logarithms."""
-    if matches <= 0:
-        return 1.0
-    if probability <= 0.0:
-        return 0.0
-    if probability >= 1.0:
-        return 1.0
+    """P(X >= matches) of a binomial, matches >= 1 and the probability strictly between 0 and 1, summed in logarithms."""
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
     i = np.arange(matches, trials + 1)
     log_terms = log_factorial[trials] - log_factorial[i] - log_factorial[trials - i]
     log_terms = log_terms + i * np.log(probability) + (trials - i) * np.log1p(-probability)
     top = log_terms.max()
-    return float(min(1.0, np.exp(top) * np.exp(log_terms - top).sum()))
+    return float(np.exp(top) * np.exp(log_terms - top).sum())
 
 
 def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:

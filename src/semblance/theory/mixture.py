@@ -55,8 +55,9 @@ def most_likely(
 ) -> tuple[Float, Float]:
     """Maximum-likelihood estimate of the resemblance, and its standard error, from matches counted in each part.
 
-    The estimate solves score(R) = sum(k (E^ - E) E' / (E (1 - E))) = 0 on [0, Rmax]; the error is that of the information
-    there. It attains the Cramér-Rao bound, which no fixed weighting of parts does at all resemblances.
+    The estimate solves score(R) = sum(k (E^ - E) E' / (E (1 - E))) = 0 on [Rmin, Rmax], Rmin being 0 but for XORed bits of
+    dense sets, which tell nothing apart where single bits match with a probability below 1/2; the error is that of the
+    information there. It attains the Cramér-Rao bound, which no fixed weighting of parts does at all resemblances.
 
     Parameters
     ----------
@@ -95,17 +96,15 @@ def most_likely(
             information = information + part.slots * slope**2 / spread
         return total, information
 
-    low, high = np.zeros(counts.shape[:-1]), np.full(counts.shape[:-1], highest)
+    # XORed bits tell resemblances apart only where single bits match with probability 1/2 or more.
+    c1, c2 = bbit.constants(1, density_left, density_right)
+    lowest = max(0.0, float((0.5 - c1) / (1.0 - c2))) if any(part.combined > 1 for part in parts) else 0.0
+    low, high = np.full(counts.shape[:-1], lowest), np.full(counts.shape[:-1], highest)
     for _ in range(50):
         middle = (low + high) / 2.0
         up = score(middle)[0] > 0.0
         low, high = np.where(up, middle, low), np.where(up, high, middle)
-    found = (low + high) / 2.0
-    for edge in (0.0, highest):
-        at_edge = np.full(counts.shape[:-1], edge)
-        with np.errstate(invalid="ignore"):
-            outside = (score(at_edge)[0] <= 0.0) if edge == 0.0 else (score(at_edge)[0] >= 0.0)
-        found = np.where(outside, edge, found)
+    found = np.where(low == lowest, lowest, np.where(high == highest, highest, (low + high) / 2.0))
     with np.errstate(divide="ignore"):
         error = 1.0 / np.sqrt(score(found)[1])
     return found[()], error[()]

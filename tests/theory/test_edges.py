@@ -1,0 +1,155 @@
+"""Formulas where plain simulations do not look: edges of ranges, defaults, unequal densities, small numbers, exact expectations."""
+
+from math import comb
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.theory import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, xor_bits
+
+SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bbit.scheme_variance(0.1, 1.5, 1, 10),
+        lambda: bbit.scheme_variance(0.1, 0.5, 65, 10),
+        lambda: bbit.constants(1, 1.5, 0.5),
+        lambda: bbit.constants(1, 0.5, 1.5),
+        lambda: bbit.chance_match(0, 0.5),
+        lambda: bbit.match_probability(-0.1, 1),
+        lambda: mixture.Part(slots=10, bits=65),
+        lambda: mixture.Part(slots=0),
+        lambda: choose.error_for_precision(1.5, 0.1),
+        lambda: choose.error_for_precision(0.8, 1.5),
+    ],
+)
+def test_arguments_out_of_range_are_refused(call):
+    with pytest.raises(sb.ParameterError):
+        call()
+
+
+def test_best_bits_is_the_least_storage_factor():
+    """Where the factors of b and b + 1 bits meet: 1/3, 5/21, 17/105 for sparse sets."""
+    assert [int(bbit.best_bits(r)) for r in (0.34, 0.33, 0.24, 0.235, 0.163, 0.161)] == [1, 2, 2, 3, 3, 4]
+
+
+def test_bands_are_whole_where_the_recall_is_reached_exactly():
+    assert banding.bands_for_recall(0.5, 0.75, 1) == 2
+
+
+def test_mean_of_a_line():
+    """One band of one row finds a pair with probability R: half the threshold on average, by any number of points."""
+    assert banding.mean_candidate_probability(0.6, 1, 1) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.6, 0.5), (0.2, 0.1)])
+def test_fractional_estimate_inverts_its_probability(densities):
+    r = 0.4
+    found = fractional.match_probability(r, SPLIT, *densities)
+    assert found == pytest.approx(sum(w * bbit.match_probability(r, b, *densities) for b, w in SPLIT))
+    assert fractional.resemblance(found, SPLIT, *densities) == pytest.approx(r)
+    assert fractional.match_probability(r, SPLIT) == fractional.match_probability(r, SPLIT, 0.0, 0.0)
+    assert fractional.mean_bits(SPLIT) == pytest.approx(2.75)
+
+
+@pytest.mark.parametrize("universe", [2, 5, 30])
+def test_sampling_without_replacement_is_hypergeometric(universe):
+    for distance in range(universe + 1):
+        for samples in range(1, universe + 1):
+            hits = np.arange(max(0, samples + distance - universe), min(samples, distance) + 1)
+            chance = [
+                comb(distance, x) * comb(universe - distance, samples - x) / comb(universe, samples) for x in hits.tolist()
+            ]
+            exact = np.average((universe / samples * hits - distance) ** 2, weights=chance)
+            found = hamming.sampling_variance(distance, universe, samples, replacement=False)
+            assert found == pytest.approx(exact, abs=1e-12)
+
+
+def test_sampling_ratio_compares_the_two_variances():
+    """W_b from its parts: sampled coordinates against b-bit slots, each as a distance, over the bits."""
+    universe, r, left, right, bits = 1000, 0.5, 0.4, 0.3, 2
+    total = (left + right) * universe
+    sampled = hamming.sampling_variance(hamming.distance(r, left * universe, right * universe), universe, 1)
+    hashed = hamming.variance(r, bbit.variance(r, bits, 1, left, right), total)
+    assert hamming.sampling_ratio(r, bits, left, right) == pytest.approx(sampled / (bits * hashed))
+    sparse = hamming.sparse_sampling_ratio(r, bits, left, right)
+    assert sparse == pytest.approx(sampled / (bits * hashed) * 64 * (left + right) / 2)
+    for vanishing in (1e-6, 1e-7):
+        limit = hamming.sparse_sampling_ratio_limit(r, bits)
+        assert hamming.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
+
+
+def test_normal_interval():
+    low, high = minhash.normal_interval(30, 100)
+    assert (low, high) == (pytest.approx(0.3 - 1.96 * 0.0458, abs=1e-4), pytest.approx(0.3 + 1.96 * 0.0458, abs=1e-4))
+    assert minhash.normal_interval(1, 100)[0] == 0.0 and minhash.normal_interval(99, 100)[1] == 1.0
+
+
+@pytest.mark.parametrize("combined", [2, 3, 5])
+@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.3, 0.3)])
+def test_most_likely_errs_as_combined_bits_do(combined, densities):
+    """One part: the estimate is the plain one, and the error that of its variance."""
+    r, n = 0.7, 1000
+    share = xor_bits.match_probability(r, combined, *densities)
+    found, error = mixture.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
+    assert found == pytest.approx(r, abs=1e-9)
+    assert error**2 == pytest.approx(xor_bits.variance(r, combined, n, *densities))
+
+
+def test_most_likely_errs_less_with_more_parts():
+    """The information of independent parts adds up, the slopes included."""
+    r, parts = 0.7, [mixture.Part(slots=400, bits=2), mixture.Part(slots=300, combined=3), mixture.Part(slots=200, bits=8)]
+    shares = [bbit.match_probability(r, 2), xor_bits.match_probability(r, 3), bbit.match_probability(r, 8)]
+    found, error = mixture.most_likely([p.slots * s for p, s in zip(parts, shares, strict=True)], parts)
+    variances = [bbit.variance(r, 2, 400), xor_bits.variance(r, 3, 300), bbit.variance(r, 8, 200)]
+    assert found == pytest.approx(r, abs=1e-9)
+    assert error**-2 == pytest.approx(sum(1 / v for v in variances))
+
+
+def test_expected_empty_of_many_unions_is_that_of_each():
+    unions = [0, 3, 10]
+    found = one_permutation.expected_empty(unions, 4, universe=20)
+    np.testing.assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
+
+
+def test_superminhash_of_one_slot_is_minhash():
+    assert one_permutation.superminhash_ratio(1, 5) == 1.0
+    assert one_permutation.superminhash_ratio(8, 1) == 0.0
+
+
+@pytest.mark.parametrize("r", [0.7, 0.9])
+def test_odd_sketch_at_its_expectation(r):
+    """2 (1 - R) k toggles fall at random: n / 2 (1 - (1 - 2/n)^toggles) bits differ; the logarithm errs by 1 / n."""
+    bits, slots = 4096, 500
+    differing = bits / 2 * (1 - (1 - 2 / bits) ** (2 * (1 - r) * slots))
+    assert xor_bits.odd_sketch_resemblance(differing, bits, slots) == pytest.approx(r, abs=2 / bits)
+
+
+def test_best_combined_reaches_its_limit():
+    assert xor_bits.best_combined(0.9999, most=8) == 8
+
+
+def test_choices_offered():
+    offered = list(choose.candidates(0.9))
+    assert offered == list(choose.candidates(0.9, 0.0))
+    assert {bits for scheme, bits, combined, _ in offered if scheme == "bbit"} == {1, 2, 3, 4, 6, 8, 16, 32}
+    assert {combined for scheme, _, combined, _ in offered if scheme == "xor_bits"} == {2, 3, 4, 6, 8, 16, 32, 64}
+    assert not [c for c in choose.candidates(0.2, 0.5) if c[0] == "xor_bits"], "E13: single bits match by less than a half"
+
+
+def test_least_budgets():
+    assert choose.for_error(0.5, 0.9).slots == 1
+    least = choose.for_memory(0.5, 1)
+    assert (least.slots, least.bits, least.total_bits) == (1, 1, 1)
+    assert least.standard_error == pytest.approx(bbit.variance(0.5, 1, 1) ** 0.5)
+    for r in (0.1, 0.5, 0.9):
+        found = choose.for_memory(r, 1000)
+        assert found.total_bits == found.slots * found.bits <= 1000
+        slot = {"minhash": minhash.variance(r, 1), "bbit": bbit.variance(r, found.bits, 1)}
+        slot["xor_bits"] = xor_bits.variance(r, found.combined, 1) if found.scheme == "xor_bits" else 0.0
+        assert found.standard_error == pytest.approx((slot[found.scheme] / found.slots) ** 0.5)
+        again = choose.for_error(r, found.standard_error)
+        assert again.standard_error == pytest.approx(found.standard_error) and again.total_bits == found.total_bits
