@@ -52,7 +52,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         for name in ("hamming_costs", "hamming_search", "simhash")
     },
     "theory/banding.py": (["tests/theory/test_banding.py"], {}),
-    "planner.py": (["tests/theory/test_banding.py", "tests/pipeline/test_contract.py"], {}),
+    "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
     "kernels/keep.py": (["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"], {}),
     "pipeline/keep.py": (
         ["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py", "tests/pipeline/test_resume.py"],

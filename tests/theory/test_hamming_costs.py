@@ -100,6 +100,27 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.layout_query(n, [(26, 1), (26, 1)], looked_up) == 54  # two tables with one flip
 
 
+def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
+    costs = replace(NOTHING, sizes=(4.0, 16.0, 64.0), probe=(10.0, 20.0, 40.0), lookup=(1.0, 2.0, 1.5), gather=(2.0, 4.0, 8.0))
+    assert [costs.at("probe", n) for n in (0, 1, 2, 4, 8, 64, 256)] == [10, 10, 10, 10, 15, 40, 60]
+    assert costs.at("lookup", 1024) == 1.5, "what fell does not go on falling"
+    assert hamming_costs.layout_query(8, [(3, 0), (3, 0)], costs) == 2 * 20, "all tables share the cache"
+    lookups = replace(costs, lookup=(1.0, 2.0, 3.0), gather=NOTHING.gather)
+    assert hamming_costs.manku_query(16, 64, 4, 1, lookups) == 4 * 3, "16 fingerprints in each of four tables"
+
+
+def test_parts_of_a_batch():
+    n, m = 1e6, 2.0**10
+    reads, sorts, keys = (replace(NOTHING, **{k: 1.0}) for k in ("read", "sort", "key"))
+    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, reads) == 12 * n
+    assert hamming_costs.weak_bits_batch(n, m, 2, 20, 5, 3, reads) == 20 * n
+    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
+    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
+    assert hamming_costs.layout_batch(n, m, 2, [(10, 0)], reads) == 20 * n
+    offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 16 * 2.0**30
+    assert offsets == 4 * 8 * 2.0**24, "a prefix has 24 bits at most"
+
+
 def test_memory_is_that_of_the_arrays(rng):
     n = 70_000
     words = rng.integers(0, 1 << 64, n, dtype=np.uint64)
