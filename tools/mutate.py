@@ -53,9 +53,12 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     },
     "theory/banding.py": (["tests/theory/test_banding.py"], {}),
     "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
-    "kernels/keep.py": (["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"], {}),
+    "kernels/keep.py": (
+        ["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"],
+        {},
+    ),
     "pipeline/keep.py": (
-        ["tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py", "tests/pipeline/test_resume.py"],
+        ["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"],
         {},
     ),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),

@@ -105,15 +105,15 @@ def test_keep_equals_twin(n, raw):
     assert kept.keeper.tolist() == naive.keep(n, pairs)
 
 
-def walk_bucket(sets, members, threshold, n_reference, cuts=()):
-    """Walk rows that share one large bucket, in the order of their numbers, without ready pairs, cut into slices."""
+def walk_buckets(sets, inside, threshold, n_reference, cuts=()):
+    """Walk rows that share large buckets (lists of rows), in the order of their numbers, without ready pairs, cut into slices."""
     n = len(sets)
-    member = np.zeros(n, np.int64)
-    member[members] = 1
-    buckets = Buckets(
-        np.array([0, len(members)]), np.concatenate([[0], np.cumsum(member)]), np.zeros(len(members), np.int64),
-        np.arange(len(members)),
-    )  # fmt: skip
+    sizes = [len(members) for members in inside]
+    rows = np.concatenate(inside)
+    bucket, place = np.repeat(np.arange(len(inside)), sizes), np.concatenate([np.arange(size) for size in sizes])
+    order = np.argsort(rows, kind="stable")
+    member_offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    buckets = Buckets(np.concatenate([[0], np.cumsum(sizes)]), member_offsets, bucket[order], place[order])
     walk, met = Walk(n, n_reference, threshold, buckets), []
     for begin, end in pairwise(sorted({0, n, *cuts})):
         kept = walk.kept_members
@@ -131,7 +131,7 @@ def walk_bucket(sets, members, threshold, n_reference, cuts=()):
 @settings(max_examples=15 if JIT_OFF else 150)
 @given(st.lists(st.frozensets(st.integers(0, 12), min_size=1, max_size=8), min_size=1, max_size=12))
 def test_walk_over_a_large_bucket_equals_twin(sets):
-    walked, met = walk_bucket(sets, list(range(len(sets))), 0.5, 0)
+    walked, met = walk_buckets(sets, [range(len(sets))], 0.5, 0)
     assert walked.keeper.tolist() == naive.keep(len(sets), naive.all_pairs(sets, 0.5))
     assert walked.skipped.sum() == 0
     for a, b, r in zip(met.left, met.right, met.score, strict=True):
@@ -142,7 +142,7 @@ def test_crowded_bucket_counts_what_it_skips(monkeypatch):
     monkeypatch.setattr(keep_module, "COMPARE_ALL", 4)
     monkeypatch.setattr(keep_module, "COMPARE_NEAREST", 1)
     sets = [frozenset(range(10 * i, 10 * i + 10)) for i in range(9)] + [frozenset(range(70, 80)), frozenset(range(9))]
-    walked, _ = walk_bucket(sets, list(range(11)), 0.5, 0)
+    walked, _ = walk_buckets(sets, [range(11)], 0.5, 0)
     assert walked.keeper.tolist()[:9] == list(range(9)), "documents that resemble nothing stay"
     assert walked.keeper[9] == 9, "the nearest kept place is 8; 7 was skipped, and that is counted"
     assert walked.skipped[:, 0].tolist() == [0, 0, 0, 0, 0, 4, 5, 6, 7, 8, 9]
@@ -151,7 +151,7 @@ def test_crowded_bucket_counts_what_it_skips(monkeypatch):
 
 def test_reference_rows_are_kept_and_not_compared_with_each_other():
     sets = [frozenset(range(5))] * 4
-    walked, met = walk_bucket(sets, [0, 1, 2, 3], 0.5, 2)
+    walked, met = walk_buckets(sets, [[0, 1, 2, 3]], 0.5, 2)
     assert walked.keeper.tolist() == [0, 1, 0, 0]
     assert sorted(zip(met.left.tolist(), met.right.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
 
@@ -164,12 +164,30 @@ def test_slices_decide_as_the_whole(rng, monkeypatch, compare_all):
     for _ in range(5 if JIT_OFF else 40):
         n = int(rng.integers(2, 25))
         sets = [frozenset(rng.choice(14, int(rng.integers(1, 9)), replace=False).tolist()) for _ in range(n)]
-        members = np.flatnonzero(rng.random(n) < 0.8).tolist() or [0]
+        members = [np.flatnonzero(rng.random(n) < 0.7).tolist() or [0] for _ in range(int(rng.integers(1, 4)))]
         n_reference = int(rng.integers(0, 3))
-        whole, pairs = walk_bucket(sets, members, 0.5, n_reference)
-        cut, cut_pairs = walk_bucket(sets, members, 0.5, n_reference, rng.choice(n, 3).tolist())
+        whole, pairs = walk_buckets(sets, members, 0.5, n_reference)
+        cut, cut_pairs = walk_buckets(sets, members, 0.5, n_reference, rng.choice(n, 3).tolist())
         for name in ("keeper", "resemblance", "skipped"):
             assert getattr(whole, name).tolist() == getattr(cut, name).tolist(), name
         for name in ("left", "right", "score"):
             assert getattr(pairs, name).tolist() == getattr(cut_pairs, name).tolist(), name
         assert whole.n_compared == cut.n_compared
+
+
+def test_walk_over_several_buckets_equals_twin(rng):
+    """Only rows that share some bucket are compared, each pair once; slices and reference rows change nothing of that."""
+    for _ in range(5 if JIT_OFF else 60):
+        n = int(rng.integers(2, 25))
+        sets = [frozenset(rng.choice(12, int(rng.integers(1, 9)), replace=False).tolist()) for _ in range(n)]
+        inside = [np.flatnonzero(rng.random(n) < 0.5).tolist() or [0] for _ in range(int(rng.integers(1, 4)))]
+        shared = {(a, b) for members in inside for a in members for b in members if a < b}
+        every = naive.all_pairs(sets, 0.5)
+        walked, met = walk_buckets(sets, inside, 0.5, 0, rng.choice(n, 2).tolist())
+        wanted = naive.keep(n, {pair: r for pair, r in every.items() if pair in shared})
+        assert walked.keeper.tolist() == wanted
+        assert walked.resemblance.tolist() == [1.0 if k == d else every[k, d] for d, k in enumerate(wanted)]
+        kept = {row for row in range(n) if wanted[row] == row}
+        expected = sorted((a, b, every[a, b]) for a, b in shared if (a, b) in every and a in kept)
+        assert sorted(zip(met.left.tolist(), met.right.tolist(), met.score.tolist(), strict=True)) == expected
+        assert walked.n_compared == sum(a in kept for a, _ in shared) and walked.skipped.sum() == 0

@@ -211,7 +211,11 @@ def _write_alike(folder: Path, selection: Selection, provenance: Record) -> None
 def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], provenance: Record) -> None:
     """Write several sources into one stream: their own bytes where the formats agree, converted where not."""
     formats = {selection.source.format for selection in selections}
-    if form == "parquet" and formats <= {"parquet", "table"} and len({s.source.schema for s in selections}) == 1:
+    if (
+        form == "parquet"
+        and formats <= {"parquet", "table"}
+        and all(s.source.schema == selections[0].source.schema for s in selections)
+    ):
         _write_parquet(stream, selections, provenance)
     elif form == "jsonl" and formats == {"jsonl"}:
         _write_lines(stream, selections)
