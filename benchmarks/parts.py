@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import semblance as sb
+from semblance.search.tune import fastest
 
 C_LOOP = r"""
 #include <stdint.h>
@@ -30,17 +31,6 @@ int64_t pairs(const uint64_t*w,int64_t n,int64_t width,int64_t bits,int64_t most
     if(t<=most){if(found<room){left[found]=i;right[found]=j;}found++;}}
   return found;}
 """
-
-
-def fastest(work: Callable[[], Any], repeats: int = 5) -> float:
-    """Seconds of the fastest run, after one that warms up."""
-    work()
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def table(names: list[str], rows: list[list[str]]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
@@ -13,20 +12,11 @@ from pair_model import SIGMA, SPREAD, stored_and_queries
 from report import Section
 
 import semblance as sb
+from semblance.search.tune import fastest
 from semblance.search.weak_bits import WeakBits
 from semblance.theory import hamming_search
 
 RADIUS, WANTED, QUERIES = 3, 0.95, 10_000
-
-
-def _seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Fastest of some runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def _recall(index, queries: np.ndarray, margins: np.ndarray | None, first: bool) -> float:
@@ -86,7 +76,7 @@ def figure_5(quick: bool) -> Section:
         for first in (False, True):
             index = change(needed[first])
             call = index.first if first else index.query
-            times[first] = _seconds(lambda call=call: call(queries, margins)) / len(queries) * 1e6
+            times[first] = fastest(lambda call=call: call(queries, margins)) / len(queries) * 1e6
         measured[prefix] = needed[False], needed[True], times[False], times[True], model
         rows.append([prefix, needed[False], model, needed[True], f"{times[False]:.1f}", f"{times[True]:.1f}"])
 
@@ -131,7 +121,7 @@ def figure_7(quick: bool) -> Section:
         for k in ks:
             weak = WeakBits(64 - prefix, prefix, RADIUS, k)
             weak.prefixes(words, margins, 0, 10)
-            ordering[prefix].append(_seconds(lambda weak=weak: weak.prefixes(words, margins, 0, QUERIES)) / QUERIES * 1e6)
+            ordering[prefix].append(fastest(lambda weak=weak: weak.prefixes(words, margins, 0, QUERIES)) / QUERIES * 1e6)
     checked: dict[str, list[tuple[float, float, float]]] = {"Manku": [], "PSM_A": []}
     for blocks, lead in ((4, 1), (5, 2), (6, 3)):
         index = sb.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(stored)
@@ -139,7 +129,7 @@ def figure_7(quick: bool) -> Section:
         index.compared = 0
         index.query(queries)
         per_query = index.compared / len(queries)
-        checked["Manku"].append((comb(blocks, lead), per_query, _seconds(lambda i=index: i.query(queries)) / QUERIES * 1e6))
+        checked["Manku"].append((comb(blocks, lead), per_query, fastest(lambda i=index: i.query(queries)) / QUERIES * 1e6))
     for prefix in (size - 3, size - 2, size - 1, size):
         index = sb.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(stored)
         index.query(queries[:10], margins[:10])
@@ -148,7 +138,7 @@ def figure_7(quick: bool) -> Section:
         index.query(queries, margins)
         per_query = index.compared / len(queries)
         tables = hamming_search.table_equivalents(2.0**size, prefix)
-        checked["PSM_A"].append((tables, per_query, _seconds(lambda i=index: i.query(queries, margins)) / QUERIES * 1e6))
+        checked["PSM_A"].append((tables, per_query, fastest(lambda i=index: i.query(queries, margins)) / QUERIES * 1e6))
 
     def draw(axes):
         for prefix, times in ordering.items():
@@ -202,12 +192,12 @@ def figure_8(quick: bool) -> Section:
         for first, name in ((False, "PSM_A"), (True, "PSM_F")):
             index = _with_probes(table)(_needed(_with_probes(table), queries, margins, first, 120))
             call = index.first if first else index.query
-            times[name].append(_seconds(lambda c=call, q=queries, m=margins: c(q, m)) / QUERIES * 1e6)
+            times[name].append(fastest(lambda c=call, q=queries, m=margins: c(q, m)) / QUERIES * 1e6)
         for blocks, lead in ((4, 1), (5, 2)):
             index = sb.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(stored)
             index.query(queries[:10])
             name = f"Manku, {comb(blocks, lead)} tables"
-            times[name].append(_seconds(lambda i=index, q=queries: i.query(q)) / QUERIES * 1e6)
+            times[name].append(fastest(lambda i=index, q=queries: i.query(q)) / QUERIES * 1e6)
 
     def draw(axes):
         for (first, k), values in recall.items():
@@ -258,7 +248,7 @@ def figure_10(quick: bool) -> Section:
                 for batch in batches if size == n else batches[1:2]:
                     asked, sums = queries[:batch], margins[:batch]
                     search = file.first if first else file.query
-                    seconds = _seconds(lambda s=search, a=asked, m=sums, i=method: s(a, i(), m), 2)
+                    seconds = fastest(lambda s=search, a=asked, m=sums, i=method: s(a, i(), m), 2)
                     if size == n:
                         by_batch[name].append(batch / seconds)
                         if batch == batches[-1]:

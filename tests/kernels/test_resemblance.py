@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from naive import walk as naive
 
 import semblance as sb
+from semblance.kernels import keep as keep_kernel
 from semblance.pipeline import keep as keep_module
 from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
 from semblance.pipeline.sets import RowSets
@@ -121,6 +122,8 @@ def walk_buckets(sets, inside, threshold, n_reference, cuts=()):
         for some in np.split(kept, [len(kept) // 3]):
             values, offsets = arrays([sets[row] for row in some] + sets[begin:end])
             outside.append(walk.outside(begin, end, some, RowSets.from_values(np.array(values, np.uint64), offsets)))
+            for a, b, r in zip(outside[-1].left, outside[-1].right, outside[-1].score, strict=True):
+                assert a in some and begin <= b < end and r == naive.resemblance(sets[a], sets[b]) >= threshold
         values, offsets = arrays(sets[begin:end])
         met.append(
             walk.advance(begin, end, NO_PAIRS, RowSets.from_values(np.array(values, np.uint64), offsets), join_scored(outside))
@@ -173,6 +176,17 @@ def test_slices_decide_as_the_whole(rng, monkeypatch, compare_all):
         for name in ("left", "right", "score"):
             assert getattr(pairs, name).tolist() == getattr(cut_pairs, name).tolist(), name
         assert whole.n_compared == cut.n_compared
+
+
+def test_nearest_kept_are_those_on_either_side(rng):
+    for _ in range(200):
+        size = int(rng.integers(1, 12))
+        kept = np.where(rng.random(size) < 0.6, rng.permutation(size), -1).astype(np.int32)
+        place, wanted, out = int(rng.integers(size)), int(rng.integers(1, 4)), np.full(8, -9, np.int32)
+        below = [k for k in kept[:place][::-1].tolist() if k >= 0][:wanted]
+        above = [k for k in kept[place + 1 :].tolist() if k >= 0][:wanted]
+        assert keep_kernel.nearest_kept(kept, place, wanted, size, out) == len(below + above)
+        assert out[: len(below + above)].tolist() == below + above
 
 
 def test_walk_over_several_buckets_equals_twin(rng):

@@ -56,7 +56,7 @@ def save_costs(costs: Costs) -> Path:
     return path
 
 
-def _seconds(work: Callable[[], Any], repeats: int = 3) -> float:
+def fastest(work: Callable[[], Any], repeats: int = 3) -> float:
     """Seconds of the fastest of some runs, after one that compiles."""
     work()
     best = float("inf")
@@ -97,7 +97,7 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
         def a_query(bits: int, flips: int, stored: UInt64Array = words, asked: UInt64Array = queries) -> float:
             layout = Layout(((((64 - bits, bits),), flips),), 1.0, 0.0, 0.0)
             index = BlockTables(stored, radius=3, bits=64, layout=layout)
-            return _seconds(lambda: index._run(asked, None, False, False)) / QUERIES * 1e9
+            return fastest(lambda: index._run(asked, None, False, False)) / QUERIES * 1e9
 
         narrow = wide - 4
         flipped, plain = a_query(wide, 1), a_query(narrow, 0)
@@ -110,7 +110,7 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
 
         def a_table(index: TableIndex) -> float:
             index._prepare()
-            return _seconds(lambda: index._run(queries, None, False, False)) / QUERIES * 1e9 / index.n_tables
+            return fastest(lambda: index._run(queries, None, False, False)) / QUERIES * 1e9 / index.n_tables
 
         ten = TableIndex(radius=3, blocks=5, lead=2).add(words)
         sparse, crowded = a_table(ten), a_table(TableIndex(radius=3, blocks=4, lead=1).add(words))
@@ -123,18 +123,18 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
     measured |= {name: tuple(values) for name, values in per_size.items()}
     measured |= {"compare": float(np.median(compares)), "step": steps[-1], "hit": hits[-1]}
     part = ExhaustiveHammingIndex(radius=3).add(queries)
-    measured["scan"] = _seconds(lambda: part._run(queries[:500], None, False, False)) / 500 / QUERIES * 1e9
+    measured["scan"] = fastest(lambda: part._run(queries[:500], None, False, False)) / 500 / QUERIES * 1e9
     weak, ordered = WeakBits(40, 24, 3, 32), (24 + 32) * log2(32 + 3)
-    measured["flip"] = _seconds(lambda: weak.prefixes(queries, margins, 0, QUERIES)) / QUERIES / ordered * 1e9
+    measured["flip"] = fastest(lambda: weak.prefixes(queries, margins, 0, QUERIES)) / QUERIES / ordered * 1e9
     keys = np.empty(len(words), np.uint64)
     mask = np.array([0xFFFF0000FFFF0000], np.uint64)
-    measured["key"] = _seconds(lambda: kernel.block_keys(words, mask, keys)) / len(words) * 1e9
-    measured["sort"] = _seconds(lambda: np.argsort(keys, kind="stable"), 1) / (len(keys) * log2(len(keys))) * 1e9
+    measured["key"] = fastest(lambda: kernel.block_keys(words, mask, keys)) / len(words) * 1e9
+    measured["sort"] = fastest(lambda: np.argsort(keys, kind="stable"), 1) / (len(keys) * log2(len(keys))) * 1e9
     with tempfile.TemporaryDirectory() as folder:
         file = ChunkedFile(Path(folder) / "read.fps", {"bits": 64})
         file.append(words)
         n_bytes = 12 * len(words)
-        measured["read"] = _seconds(lambda: [len(rows) for _, rows in file.pieces(1 << 20)], 1) / n_bytes * 1e9
+        measured["read"] = fastest(lambda: [len(rows) for _, rows in file.pieces(1 << 20)], 1) / n_bytes * 1e9
     return Costs(**measured)
 
 
