@@ -143,6 +143,11 @@ def test_options_in_the_documents_exist(page):
             assert option in options, line
 
 
+def test_the_version_is_the_same_everywhere():
+    assert f"\nversion: {sb.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {sb.__version__} - " in (ROOT / "CHANGELOG.md").read_text()
+
+
 def test_the_curves_in_the_documents_are_those_of_the_planner():
     """The table of docs/how-to/choosing-parameters.md, number by number."""
     text = (ROOT / "docs/how-to/choosing-parameters.md").read_text()
