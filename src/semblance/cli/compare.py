@@ -28,7 +28,7 @@ def compare(left: str, right: str, permutations: int, encoding_errors: str, seed
 
     texts = []
     for path in (left, right):
-        (source,) = open_sources([Path(path)], file_format="txt")
+        (source,) = open_sources([Path(path)], format="txt")
         (batch,) = source.batches(Columns(encoding_errors=encoding_errors))
         texts.append(batch.texts.row(0))
     found = compare_texts(*texts, permutations=permutations, seed=seed, encoding_errors=encoding_errors, **shingling)

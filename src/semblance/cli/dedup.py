@@ -51,7 +51,7 @@ def dedup(
 
     if output is not None:
         check_output(output, force)
-    reading = {"glob": settings["glob"], "file_format": settings["format"]}
+    reading = {"glob": settings["glob"], "format": settings["format"]}
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
     with progress(quiet) as report:

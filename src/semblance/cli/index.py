@@ -56,7 +56,7 @@ def _documents(given: tuple[str, ...], settings: dict[str, Any]) -> Iterator[tup
     from ..io.sources import Columns, open_sources
     from ..pipeline.batches import read_with_ids
 
-    sources = open_sources(given, glob=settings["glob"], file_format=settings["format"])
+    sources = open_sources(given, glob=settings["glob"], format=settings["format"])
     return read_with_ids(sources, Columns(settings["text"], settings["id"], (), (), settings["encoding_errors"]))
 
 

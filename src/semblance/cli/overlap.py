@@ -56,7 +56,7 @@ def overlap(
         check_output(output, force)
     if matches is not None:
         format_of(check_output(matches, force))
-    sources, references = (open_sources(g, glob=settings["glob"], file_format=settings["format"]) for g in (inputs, against))
+    sources, references = (open_sources(g, glob=settings["glob"], format=settings["format"]) for g in (inputs, against))
     with progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:

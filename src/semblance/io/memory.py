@@ -133,7 +133,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     )
 
 
-def as_sources(data: Any, *, glob: str | None = None, file_format: str | None = None) -> list[Any]:
+def as_sources(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
     """Tell what a user handed over: paths, a table or frame, or texts.
 
     A str or path is a path; a list is a list of texts unless its items are ``pathlib.Path`` or all name existing files
@@ -145,12 +145,12 @@ def as_sources(data: Any, *, glob: str | None = None, file_format: str | None = 
         If it is none of these.
     """
     if isinstance(data, (str, Path)):
-        return open_sources([data], glob=glob, file_format=file_format)
+        return open_sources([data], glob=glob, format=format)
     if isinstance(data, (list, tuple)) and data:
         if all(hasattr(item, "batches") and hasattr(item, "records") for item in data):
             return list(data)
         if _are_paths(data):
-            return open_sources(data, glob=glob, file_format=file_format)
+            return open_sources(data, glob=glob, format=format)
     if isinstance(data, pa.RecordBatch):
         return [TableSource(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):

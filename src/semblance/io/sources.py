@@ -142,7 +142,7 @@ def numbers_from(first: int, count: int) -> Int64Array:
     return np.arange(first, first + count, dtype=np.int64)
 
 
-def _expand(path: str, pattern: str | None, file_format: str | None) -> list[tuple[Path, str]]:
+def _expand(path: str, pattern: str | None, format: str | None) -> list[tuple[Path, str]]:
     """Return (file, name relative to what was given) of all files that a path, folder or glob stands for."""
     given = Path(path)
     if given.is_dir():
@@ -168,7 +168,7 @@ def _expand(path: str, pattern: str | None, file_format: str | None) -> list[tup
 
 
 def open_sources(
-    paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, file_format: str | None = None
+    paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None
 ) -> list[Source]:
     """Open files, folders, globs and "-" (standard input) for reading.
 
@@ -177,7 +177,7 @@ def open_sources(
     paths : sequence of str or path
     glob : str, optional
         Which files of a folder are read; default all with a known suffix.
-    file_format : {"parquet", "jsonl", "csv", "txt"}, optional
+    format : {"parquet", "jsonl", "csv", "txt"}, optional
         In place of what the suffix says; needed for standard input.
 
     Raises
@@ -190,18 +190,18 @@ def open_sources(
     from .parquet import ParquetSource
     from .text_files import TextFilesSource
 
-    if file_format is not None and file_format not in FORMATS:
-        raise ParameterError(f"format must be one of {', '.join(FORMATS)}; {file_format!r} was given")
+    if format is not None and format not in FORMATS:
+        raise ParameterError(f"format must be one of {', '.join(FORMATS)}; {format!r} was given")
     kinds: dict[str, Any] = {"parquet": ParquetSource, "jsonl": JsonLinesSource, "csv": CsvSource}
     found: list[tuple[Path, str, str | None]] = []
     for given in paths:
         path = os.fspath(given)
         if path == "-":
-            if file_format is None:
+            if format is None:
                 raise ParameterError("standard input has no suffix: pass --format jsonl, csv, parquet or txt with '-'")
-            found.append((_spool(), f"stdin.{file_format}", "stdin"))
+            found.append((_spool(), f"stdin.{format}", "stdin"))
         else:
-            found.extend((file, relative, None) for file, relative in _expand(path, glob, file_format))
+            found.extend((file, relative, None) for file, relative in _expand(path, glob, format))
     if not found:
         raise ParameterError("no input was given: name files, folders, globs, or '-' for standard input")
     resolved = [file.resolve() for file, _, _ in found]
@@ -215,7 +215,7 @@ def open_sources(
     texts: list[tuple[Path, str, str | None]] = []
     for file, relative, name in found:
         suffix = suffix_of(file)
-        kind = file_format or (SUFFIXES[suffix][0] if suffix else None)
+        kind = format or (SUFFIXES[suffix][0] if suffix else None)
         if kind is None:
             known = ", ".join(SUFFIXES)
             raise InputDataError(

@@ -75,7 +75,7 @@ class Corpus:
         self.progress = progress
         self.clock = Clock()
         self.memory = Memory.wanted(settings.memory)
-        options = {"glob": settings.glob, "file_format": settings.format}
+        options = {"glob": settings.glob, "format": settings.format}
         sources = as_sources(data, **options)
         references = [] if against is None else as_sources(against, **options)
         self._check_room([*references, *sources])

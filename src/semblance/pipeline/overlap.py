@@ -197,7 +197,7 @@ def overlap(
         raise ParameterError(f"passage must be at least 1; {passage} was given")
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
     columns = Columns(text, id, (), (), encoding_errors)
-    sources, references = (as_sources(d, glob=glob, file_format=format) for d in (data, against))
+    sources, references = (as_sources(d, glob=glob, format=format) for d in (data, against))
     report = progress or (lambda stage, amount: None)
     starts: list[int] = [0]
 
