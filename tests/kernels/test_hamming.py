@@ -25,6 +25,23 @@ def test_fingerprints_equal_twin(rng, bits):
             np.testing.assert_allclose(found.margins[row], margins, rtol=1e-6, atol=1e-6)
 
 
+def test_prefixes_are_the_bits_of_their_ranges(rng):
+    words = rng.integers(0, 1 << 64, (5, 4), dtype=np.uint64)
+    numbers = [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
+    for _ in range(200):
+        ranges = []
+        for _ in range(int(rng.integers(1, 4))):
+            first = int(rng.choice([0, 1, 63, 64, 65, 127, 128, 191, 192, 200]))
+            ranges.append((first, int(rng.integers(1, min(21, 257 - first)))))
+        out = np.empty(4, np.uint64)
+        kernel.prefixes(words, 1, 5, np.array(ranges), out)
+        for number, found in zip(numbers[1:], out.tolist(), strict=True):
+            expected = 0
+            for first, count in ranges:
+                expected = (expected << count) | (number >> first & ((1 << count) - 1))
+            assert found == expected, ranges
+
+
 def run_flips(costs, size, count):
     room = count + size + 2
     out = np.empty(count, np.uint64)

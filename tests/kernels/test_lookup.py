@@ -60,6 +60,16 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
     assert found == expected and len(found) > n // 3
 
 
+def test_rows_that_a_damaged_file_makes_up_are_left_out():
+    """Rows at and beyond the end of the codes, and runs that end beyond the keys."""
+    keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
+    rows, starts = np.array([[1, 2, 9]], np.uint32), np.array([[0, 7, 7]], np.uint32)
+    out = [np.zeros(8, np.int64) for _ in range(3)]
+    found = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, False, keys, rows, starts, np.uint64(1), codes,
+                          np.zeros(0, np.bool_), 0, *out)  # fmt: skip
+    assert found == (1, 1) and out[1][0] == 1
+
+
 def test_matches_of_rows_equal_set_arithmetic(rng):
     passages = [np.unique(rng.integers(0, 40, 12)) for _ in range(9)]
     rows = [np.unique(rng.integers(0, 50, int(rng.integers(0, 20)))) for _ in range(30)]

@@ -64,6 +64,7 @@ def test_cheapest_sets_equal_enumeration(rng):
         found = hamming_search.cheapest_sets(costs, len(every) + 3, most)
         assert len(found) == len(set(found)) == len(every)
         np.testing.assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
+    assert hamming_search.cheapest_sets(np.empty(0), 3, 2) == hamming_search.cheapest_sets(np.ones(2), 3, 0) == [()]
 
 
 def test_comparisons_are_those_of_searches_that_count(rng):
@@ -117,6 +118,8 @@ def test_parts_of_a_batch():
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.layout_batch(n, m, 2, [(10, 0)], reads) == 20 * n
+    assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
+    assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (16 * 2 + 8 * 2)
     offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 16 * 2.0**30
     assert offsets == 4 * 8 * 2.0**24, "a prefix has 24 bits at most"
 
