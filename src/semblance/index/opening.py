@@ -16,7 +16,6 @@ from .manifest import Entry, Manifest, read_manifest
 from .segments import NONE, Segment
 
 LOCK = "lock"
-LEFTOVERS = ("segment-", "removed-", ".segment-", ".removed-", ".manifest.")
 
 
 def take_lock(folder: Path, wait: bool) -> int:
