@@ -36,13 +36,14 @@ def dedup(
     A document is removed if and only if a kept one resembles it by at least the threshold. Without -o only the summary
     is printed.
 
-    \b
     Examples:
-      semblance dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
-      semblance dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
-      semblance dedup notes/ --glob '*.md' --format txt --keep longest
-      semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
-      zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
+
+    \b
+        semblance dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
+        semblance dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
+        semblance dedup notes/ --glob '*.md' --format txt --keep longest
+        semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
+        zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
     """
     from ..io.formats import check_output
     from ..io.sources import open_sources

@@ -40,10 +40,11 @@ def overlap(
 
     With -o the documents that do not are written, or, with --annotate, all.
 
-    \b
     Examples:
-      semblance overlap train/*.parquet --against eval.jsonl -o clean/
-      semblance overlap train/ --against eval.jsonl --measure containment --passage 50 --matches matches.csv
+
+    \b
+        semblance overlap train/*.parquet --against eval.jsonl -o clean/
+        semblance overlap train/ --against eval.jsonl --measure containment --passage 50 --matches matches.csv
     """
     from ..io.formats import check_output
     from ..io.sources import open_sources

@@ -28,10 +28,11 @@ def pairs(
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
-    \b
     Examples:
-      semblance pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
-      semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
+
+    \b
+        semblance pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
+        semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
     from ..io.formats import check_output
     from ..io.sources import open_sources

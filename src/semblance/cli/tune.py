@@ -43,10 +43,11 @@ def tune(
 ) -> None:
     """Measure what searches of fingerprints cost on this machine, and choose one.
 
-    \b
     Examples:
-      semblance tune
-      semblance tune -n 10000000 --recall 0.95 --memory 1GB --no-measure
+
+    \b
+        semblance tune
+        semblance tune -n 10000000 --recall 0.95 --memory 1GB --no-measure
     """
     from ..search.tune import choices, machine_costs, measure_costs, save_costs
 
