@@ -103,5 +103,6 @@ class TextFilesSource:
 
     def records(self) -> Iterator[Record]:
         """Read all files as dictionaries of id and text."""
+        self.check_unchanged()
         for number, (path, _, _) in enumerate(self.files, 1):
             yield {"id": self.label(number), "text": self.read(path).decode("utf-8", "replace")}

@@ -195,6 +195,7 @@ def _write_alike(folder: Path, selection: Selection, provenance: Record) -> None
     if source.format == "txt":
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
+        source.check_unchanged()
         for (path, relative, _), kept in zip(source.files, selection.mask, strict=True):
             if kept:
                 target = folder / relative

@@ -1,0 +1,136 @@
+"""What is refused, in which words; and large files of each kind, which come in many batches."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import semblance as sb
+from semblance.io.formats import check_output
+from semblance.pipeline.memory import free_memory
+
+TEXT = "one two three four five six seven"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": "a", "text": TEXT}) + "\n")
+    return tmp_path / "in.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda at: sb.dedup(at, format="xml"), sb.ParameterError, "format must be one of"),
+        (lambda at: sb.dedup([]).write(at.parent / "no" / "x.txt" / "y"), None, ""),
+        (lambda at: sb.dedup([TEXT], id="id"), sb.InputDataError, "a list of texts has no columns"),
+        (lambda at: sb.dedup(at.parent, format="txt", glob="*", id="id"), sb.ParameterError, "text files have no columns"),
+        (lambda at: sb.dedup([at, at]), sb.InputDataError, "given twice"),
+        (lambda at: sb.dedup(at, memory="much"), sb.ParameterError, "a number of bytes such as 4GB"),
+        (lambda at: sb.dedup(at, memory="1..2GB"), sb.ParameterError, "a number of bytes such as 4GB"),
+        (lambda at: sb.pairs(at, work=at.parent / "w"), sb.ParameterError, "work and resume are for dedup"),
+        (lambda at: sb.pairs(at, keep="last"), sb.ParameterError, "keep is for dedup"),
+        (lambda at: sb.Index.open(at.parent / "x", "write"), sb.ParameterError, "mode must be append or read"),
+        (lambda at: sb.Index.open(at.parent / "x", salvage=True), sb.ParameterError, "salvage is for reading"),
+        (lambda at: sb.Index.create(at / "below-a-file"), sb.OutputError, "cannot be made"),
+        (lambda at: sb.nearest(None, None, top=0), sb.ParameterError, "top must be at least 1"),
+        (lambda at: sb.verify(sb.Pairs([0], [1], 2), sb.shingle(["a"]), threshold=0.5), sb.ParameterError, "2 documents"),
+        (lambda at: sb.verify(sb.Pairs([], [], 1), sb.shingle(["a"]), threshold=0), sb.ParameterError, "threshold"),
+        (lambda at: sb.keep(sb.Pairs([0], [1], 2)), sb.ParameterError, "call verify first"),
+        (lambda at: sb.shingle(["a"], tokenizer=lambda text: [1]), sb.InputDataError, "must yield str"),
+    ],
+)
+def test_refused(corpus, call, error, words):
+    if error is None:
+        call(corpus)
+    else:
+        with pytest.raises(error, match=words):
+            call(corpus)
+
+
+def test_an_output_of_the_other_kind_is_not_replaced(tmp_path):
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "file").write_text("mine")
+    for name in ("folder.jsonl", "file"):
+        with pytest.raises(sb.OutputError, match="of that name exists"):
+            check_output(tmp_path / name, force=True)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("change", [lambda file: file.write_text("else"), lambda file: file.unlink()])
+@pytest.mark.parametrize("output", ["out", "out.jsonl"])
+def test_text_files_that_change_between_reading_and_writing(tmp_path, change, output):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text(TEXT + name)
+    result = sb.dedup(tmp_path / "in")
+    change(tmp_path / "in" / "b.txt")
+    with pytest.raises(sb.InputDataError, match=r"changed while|cannot be read"):
+        result.write(tmp_path / output)
+    assert [p.name for p in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "txt"])
+def test_many_batches(tmp_path, rng, form):
+    """More rows, and more bytes, than one batch of any reader or writer has."""
+    n = 1500 if form == "txt" else 9000
+    words = rng.integers(0, 10**6, (n, 12 if form == "txt" else 40))
+    texts = [" ".join(map(str, row)) for row in words.tolist()]
+    texts[n - 1] = texts[0] + " end"
+    path = tmp_path / f"in.{form}"
+    if form == "txt":
+        path.mkdir()
+        for i, text in enumerate(texts):
+            (path / f"{i:05}.txt").write_text(text)
+    elif form == "csv":
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([["text"], *([text] for text in texts)])
+    elif form == "parquet":
+        pq.write_table(pa.table({"text": texts}), path)
+    else:
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    result = sb.dedup(path)
+    assert np.flatnonzero(~result.keep).tolist() == [n - 1]
+    result.write(tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        kept = [row["text"] for row in csv.DictReader(file)]
+    assert kept == texts[: n - 1]
+
+
+def test_inputs_of_unlike_columns_meet_in_one_table(tmp_path):
+    """A column that is a number here, text there, and missing elsewhere."""
+    rows = [{"text": TEXT, "x": 1}, {"text": "else " + TEXT, "x": "two"}, {"text": "again else " + TEXT}]
+    for i, row in enumerate(rows):
+        (tmp_path / f"{i}.jsonl").write_text(json.dumps(row) + "\n")
+    sb.dedup(sorted(tmp_path.glob("*.jsonl")), threshold=1.0).write(tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist() == ["1", "two", None]
+
+
+def test_structs_are_tables():
+    column = pa.chunked_array([pa.array([{"text": TEXT}, {"text": TEXT}])])
+    assert sb.dedup(column).keep.tolist() == [True, False]
+
+
+def test_pairs_as_a_table():
+    assert sb.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
+    both = sb.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
+    assert both.to_arrow().to_pydict() == {"left": [0], "right": [1], "resemblance": [0.5], "distance": [3]}
+
+
+def test_free_memory_is_below_what_the_machine_has():
+    assert 0 < free_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_reader_that_stops_early_is_no_error(corpus):
+    """`semblance index query ... | head -1`: no traceback."""
+    command = [sys.executable, "-m", "semblance", "plan", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        error = process.stderr.read()
+    assert process.returncode == 1 and b"Traceback" not in error
