@@ -102,7 +102,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "solve: `1.0` to `2.0`": "the bisection of a wider interval ends at the same point",
     },
     "theory/setsketch.py": {"most_likely_resemblance: `80`": "a step more of a bisection that has ended"},
-    "planner.py": {": `12.0`": "measured nanoseconds, which only weigh shapes that all reach the recall"},
+    "planner.py": {
+        ": `12.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
+        ": `4000.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
+    },
+    "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
     "kernels/keep.py": {"score: `0` to `1` in `return common / slots": "no sketch that is compared has a single slot"},
     "kernels/lookup.py": {"collect_rows: `2`": "by how much room grows"},
     "kernels/self_join.py": {

@@ -11,6 +11,7 @@ from naive import walk as naive
 
 import semblance as sb
 from semblance.kernels import keep as keep_kernel
+from semblance.kernels import resemblance as kernel
 from semblance.pipeline import keep as keep_module
 from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
 from semblance.pipeline.sets import RowSets
@@ -104,6 +105,34 @@ def test_keep_equals_twin(n, raw):
     left, right = (np.array([p[i] for p in pairs], np.int64) for i in (0, 1))
     kept = sb.keep(sb.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
     assert kept.keeper.tolist() == naive.keep(n, pairs)
+
+
+def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
+    """Values that meet in the table, zero among them, repeated in runs and at random."""
+    fresh = (rng.permutation(700) << int(rng.integers(0, 6))).astype(np.uint64)
+    values = np.concatenate([fresh[:300], fresh[100:200], rng.choice(fresh, 500), fresh])
+    table, numbers = np.zeros(16, np.uint64), np.zeros(16, np.int32)
+    after, out, done, used = np.zeros(8, np.int32), np.empty(len(values), np.int32), 0, 0
+    while True:
+        done, used = kernel.number_values(values, done, table, numbers, after, used, out)
+        if done == len(values):
+            break
+        larger = np.zeros(2 * len(table), np.uint64), np.zeros(2 * len(table), np.int32)
+        kernel.move_table(table, numbers, *larger)
+        (table, numbers), after = larger, np.concatenate([after, np.zeros(len(after), np.int32)])
+    met = {}
+    assert out.tolist() == [met.setdefault(v, len(met)) for v in values.tolist()] and used == len(met)
+
+
+def test_rows_of_numbers_in_any_order(rng):
+    """Members of a row whose blocks do not ascend, some repeated."""
+    rows = [rng.choice(400, int(rng.integers(0, 60))) for _ in range(30)]
+    values = np.concatenate([rng.permutation(400), *rows]).astype(np.uint64)
+    sets = RowSets.from_values(values, np.cumsum([0, 400, *map(len, rows)]))
+    left, right = np.triu_indices(len(rows), 1)
+    found = sets.compare(left + 1, right + 1, 0.0)
+    expected = [naive.resemblance(set(rows[a].tolist()), set(rows[b].tolist())) for a, b in zip(left, right, strict=True)]
+    np.testing.assert_allclose(np.nan_to_num(found), expected)
 
 
 def walk_buckets(sets, inside, threshold, n_reference, cuts=()):
