@@ -26,13 +26,14 @@ from queue import SimpleQueue
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path("src/semblance")
 SECONDS, ADDRESS_SPACE = 200, 12 << 30
-PLAIN = {"NUMBA_DISABLE_JIT": "1"}
+PLAIN, CHECKED = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}
 KERNELS = ["tests/kernels", "tests/golden"]
 # What notices a change in each file, quickest first; kernels are run as plain Python where that is enough.
 SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     **{
         f"theory/{name}.py": (
-            [f"tests/theory/test_{t}.py" for t in ("mixtures", "bbit", "one_permutation", "banding")] + ["tests/statistics"],
+            [f"tests/theory/test_{t}.py" for t in ("edges", "mixtures", "bbit", "one_permutation", "banding")]
+            + ["tests/statistics"],
             {},
         )
         for name in (
@@ -63,17 +64,17 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
     "kernels/keep.py": (
         ["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"],
-        {},
+        CHECKED,
     ),
     "pipeline/keep.py": (
         ["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py", "tests/pipeline/test_contract.py"],
         {},
     ),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
-    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/pipeline/test_brute_force.py"], {}),
+    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/pipeline/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
-    "kernels/hamming.py": (["tests/kernels/test_hamming.py", "tests/protocols"], {}),
-    "kernels/self_join.py": (["tests/kernels/test_self_join.py"], {}),
+    "kernels/hamming.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED),
+    "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
     "search/banding.py": (
         ["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py", "tests/pipeline/test_resume.py"],
@@ -95,7 +96,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ": `23`": "measured, and measured anew by `semblance tune`",
         ": `2.0 ** 20`": "measured, and measured anew by `semblance tune`",
         ": `False` to `True` in `source": "where constants come from is told to people only",
-        "at: `0.0` to `1.0` in `rise": "constants were never measured to fall by a nanosecond a doubling",
     },
     "theory/minhash.py": {
         "exact_interval: `matches < trials`": "the bisection for 0 of n ends at 0 as well",
@@ -108,6 +108,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
     "kernels/keep.py": {"score: `0` to `1` in `return common / slots": "no sketch that is compared has a single slot"},
+    "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
     "kernels/lookup.py": {"collect_rows: `2`": "by how much room grows"},
     "kernels/self_join.py": {
         "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
@@ -249,7 +250,7 @@ def killer(tree: Path, name: str, text: str | None) -> str | None:
                 **os.environ,
                 **variables,
                 "PYTHONPATH": str(tree / "src"),
-                "NUMBA_CACHE_DIR": str(tree / ".numba"),
+                "NUMBA_CACHE_DIR": str(tree / ".numba") + "-".join(variables),
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
             capture_output=True,
