@@ -151,7 +151,12 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     same(whole.rethreshold(0.9), on_disk.rethreshold(0.9))
     monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
     same(whole, sb.dedup(files, against=reference, **settings))
+    strict = on_disk.rethreshold(0.9)
     on_disk.close()
+    assert (
+        repr(strict) == repr(whole.rethreshold(0.9))
+        and strict.summary.least_alike == whole.rethreshold(0.9).summary.least_alike
+    )
     assert not (tmp_path / "work").exists()
 
 

@@ -139,6 +139,7 @@ class DedupResult:
         self._peak_memory = peak_memory()
         self.threshold = threshold
         self.settings = replace(corpus.settings, threshold=threshold)
+        self._least_alike = self._closest_calls()  # now: the ids may lie in a work folder that will be gone
 
     def __repr__(self) -> str:
         """Name the counts that matter."""
@@ -254,6 +255,16 @@ class DedupResult:
             )
         return DedupResult(self._judge, threshold, self._judge.judge(threshold))
 
+    def _closest_calls(self) -> list[tuple[Any, Any, float]]:
+        """Return the removals of lowest score that are no exact duplicates: (id, id of the kept one, score)."""
+        keeper = self._decisions.keeper[self._first :]
+        near = np.flatnonzero(~self.keep & (keeper >= 0) & (keeper != self._corpus.active.representative[self._first :]))
+        score = self._decisions.keeper_resemblance[self._first :]
+        closest = near[np.lexsort((near, score[near]))[:LEAST_ALIKE]]
+        ids = self._corpus.documents.ids
+        gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
+        return list(zip(gone, kept, score[closest].tolist(), strict=True))
+
     @cached_property
     def summary(self) -> Summary:
         """Counts, times and sizes."""
@@ -262,17 +273,12 @@ class DedupResult:
         keeper = self._decisions.keeper[self._first :]
         same = keeper == self._corpus.active.representative[self._first :]
         dropped = keeper < 0
-        near = np.flatnonzero(removed & ~same & ~dropped)
-        score = self._decisions.keeper_resemblance[self._first :]
-        closest = near[np.lexsort((near, score[near]))[:LEAST_ALIKE]]
-        ids = documents.ids
-        gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
         return Summary(
             documents=len(self),
             reference=self._first,
             empty=self._corpus.active.n_empty,
             exact_duplicates=int((removed & same & ~dropped).sum()),
-            near_duplicates=len(near),
+            near_duplicates=int((removed & ~same & ~dropped).sum()),
             empty_dropped=int(dropped.sum()),
             kept=int(self.keep.sum()),
             text_bytes=documents.n_bytes,
@@ -283,7 +289,7 @@ class DedupResult:
             recall_vouched=self._decisions.recall_vouched,
             verified_by=settings.verify,
             threshold=self.threshold,
-            least_alike=list(zip(gone, kept, score[closest].tolist(), strict=True)),
+            least_alike=self._least_alike,
             score=settings.finder.score,
             found_by=settings.finder.describe(),
             seconds=dict(self._corpus.clock.seconds),
