@@ -60,7 +60,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         )
         for name in ("hamming_costs", "hamming_search", "simhash")
     },
-    "theory/banding.py": (["tests/theory/test_banding.py"], {}),
+    "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
     "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
     "kernels/keep.py": (["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py"], CHECKED),
     "pipeline/keep.py": (["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py"], {}),
@@ -101,7 +101,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
     "kernels/keep.py": {"score: `0` to `1` in `return common / slots": "no sketch that is compared has a single slot"},
     "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
-    "kernels/lookup.py": {"collect_rows: `2`": "by how much room grows"},
+    "kernels/lookup.py": {
+        "collect_rows: `2`": "by how much room grows",
+        "search: `256`": "room, which grows where it does not suffice",
+    },
     "kernels/self_join.py": {
         "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
         "join_runs: `1` to `2` in `if start + _AHEAD": "what is fetched ahead, not what is compared",

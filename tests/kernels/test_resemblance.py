@@ -109,7 +109,7 @@ def test_keep_equals_twin(n, raw):
 
 def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
     """Values that meet in the table, zero among them, repeated in runs and at random."""
-    fresh = (rng.permutation(700) << int(rng.integers(0, 6))).astype(np.uint64)
+    fresh = (rng.permutation(700) << 5).astype(np.uint64)
     values = np.concatenate([fresh[:300], fresh[100:200], rng.choice(fresh, 500), fresh])
     table, numbers = np.zeros(16, np.uint64), np.zeros(16, np.int32)
     after, out, done, used = np.zeros(8, np.int32), np.empty(len(values), np.int32), 0, 0
@@ -126,7 +126,7 @@ def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
 
 def test_rows_of_numbers_in_any_order(rng):
     """Members of a row whose blocks do not ascend, some repeated."""
-    rows = [rng.choice(400, int(rng.integers(0, 60))) for _ in range(30)]
+    rows = [rng.choice(400, size) for size in [0, 1, *[2] * 12, *rng.integers(3, 60, 20).tolist()]]
     values = np.concatenate([rng.permutation(400), *rows]).astype(np.uint64)
     sets = RowSets.from_values(values, np.cumsum([0, 400, *map(len, rows)]))
     left, right = np.triu_indices(len(rows), 1)

@@ -116,7 +116,7 @@ def test_expected_empty_of_many_unions_is_that_of_each():
 
 
 def test_superminhash_of_one_slot_is_minhash():
-    assert one_permutation.superminhash_ratio(1, 5) == 1.0
+    assert one_permutation.superminhash_ratio(1, 5) == one_permutation.superminhash_ratio(1, 2) == 1.0
     assert one_permutation.superminhash_ratio(8, 1) == 0.0
 
 

@@ -130,16 +130,17 @@ class DedupResult:
     ----------
     threshold : float
     settings : Settings
+    summary : Summary
+        Counts, times and sizes.
     """
 
     def __init__(self, judge: Judge, threshold: float, decisions: Decisions) -> None:
         self._judge = judge
         self._corpus = corpus = judge.corpus
         self._decisions = decisions
-        self._peak_memory = peak_memory()
         self.threshold = threshold
         self.settings = replace(corpus.settings, threshold=threshold)
-        self._least_alike = self._closest_calls()  # now: the ids may lie in a work folder that will be gone
+        self.summary = self._summarize()  # now: what it counts may lie in a work folder that will be gone
 
     def __repr__(self) -> str:
         """Name the counts that matter."""
@@ -265,9 +266,8 @@ class DedupResult:
         gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
         return list(zip(gone, kept, score[closest].tolist(), strict=True))
 
-    @cached_property
-    def summary(self) -> Summary:
-        """Counts, times and sizes."""
+    def _summarize(self) -> Summary:
+        """Count, and take times and sizes."""
         documents, settings = self._corpus.documents, self._corpus.settings
         removed = ~self.keep
         keeper = self._decisions.keeper[self._first :]
@@ -289,11 +289,11 @@ class DedupResult:
             recall_vouched=self._decisions.recall_vouched,
             verified_by=settings.verify,
             threshold=self.threshold,
-            least_alike=self._least_alike,
+            least_alike=self._closest_calls(),
             score=settings.finder.score,
             found_by=settings.finder.describe(),
             seconds=dict(self._corpus.clock.seconds),
-            peak_memory=self._peak_memory,
+            peak_memory=peak_memory(),
             plan=settings.plan.to_dict(),
         )
 
