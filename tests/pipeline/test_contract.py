@@ -239,3 +239,14 @@ def test_a_cut_list_says_so():
 def test_wrong_settings_are_refused_before_work(wrong):
     with pytest.raises(sb.ParameterError):
         sb.dedup(["a"], **wrong)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 40])
+def test_the_least_alike_removals_are_told_first_ones_first(n):
+    """Families of texts of which each member lacks so many of the last words; many are equally alike."""
+    texts = [A, *(" ".join([*BASE, *["new"] * (i % 5)]) for i in range(n)), A, "", B]
+    result = sb.dedup(texts, threshold=0.7)
+    near = [row for row in result.removed.to_pylist() if texts[row["id"]] != texts[row["duplicate_of"]]]
+    expected = sorted(near, key=lambda row: (row["resemblance"], row["id"]))[:3]
+    assert result.summary.least_alike == [(r["id"], r["duplicate_of"], r["resemblance"]) for r in expected]
+    assert all(f"{r['resemblance']:.4f}  {r['id']}  ->  0" in str(result.summary) for r in expected)

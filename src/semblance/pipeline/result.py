@@ -261,7 +261,11 @@ class DedupResult:
         keeper = self._decisions.keeper[self._first :]
         near = np.flatnonzero(~self.keep & (keeper >= 0) & (keeper != self._corpus.active.representative[self._first :]))
         score = self._decisions.keeper_resemblance[self._first :]
-        closest = near[np.lexsort((near, score[near]))[:LEAST_ALIKE]]
+        if len(near) > LEAST_ALIKE:
+            values = score[near]
+            last = np.partition(values, LEAST_ALIKE - 1)[LEAST_ALIKE - 1]
+            near = np.concatenate([near[values < last], near[values == last][:LEAST_ALIKE]])
+        closest = near[np.argsort(score[near], kind="stable")[:LEAST_ALIKE]]
         ids = self._corpus.documents.ids
         gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
         return list(zip(gone, kept, score[closest].tolist(), strict=True))
