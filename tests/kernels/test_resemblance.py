@@ -135,6 +135,16 @@ def test_rows_of_numbers_in_any_order(rng):
     np.testing.assert_allclose(np.nan_to_num(found), expected)
 
 
+def test_blocks_of_a_row_ascend():
+    """Two blocks met in falling order, then in rising; what scratch held before must not decide."""
+    numbers, offsets = np.array([130, 3, 3, 130], np.int32), np.array([0, 2, 4])
+    sizes, block_offsets = np.empty(2, np.int64), np.empty(3, np.int64)
+    blocks, words = np.empty(4, np.int32), np.empty(4, np.uint64)
+    kernel.pack_rows(numbers, offsets, np.zeros(3, np.uint64), np.full(4, -1), sizes, block_offsets, blocks, words)
+    assert blocks.tolist() == [0, 2, 0, 2] and words.tolist() == [8, 4, 8, 4]
+    assert sizes.tolist() == [2, 2] and block_offsets.tolist() == [0, 2, 4]
+
+
 def walk_buckets(sets, inside, threshold, n_reference, cuts=()):
     """Walk rows that share large buckets (lists of rows), in the order of their numbers, without ready pairs, cut into slices."""
     n = len(sets)

@@ -104,6 +104,7 @@ def test_models_count_the_steps_of_the_thesis():
 def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
     costs = replace(NOTHING, sizes=(4.0, 16.0, 64.0), probe=(10.0, 20.0, 40.0), lookup=(1.0, 2.0, 1.5), gather=(2.0, 4.0, 8.0))
     assert [costs.at("probe", n) for n in (0, 1, 2, 4, 8, 64, 256)] == [10, 10, 10, 10, 15, 40, 60]
+    assert replace(costs, sizes=(1.0, 4.0, 16.0)).at("probe", 1) == 10
     assert costs.at("lookup", 1024) == 1.5, "what fell does not go on falling"
     assert hamming_costs.layout_query(8, [(3, 0), (3, 0)], costs) == 2 * 20, "all tables share the cache"
     lookups = replace(costs, lookup=(1.0, 2.0, 3.0), gather=NOTHING.gather)
