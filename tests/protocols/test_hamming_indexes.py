@@ -201,3 +201,18 @@ def test_empty_indexes_answer():
         assert len(index.query(np.zeros(2, np.uint64))) == 0
         assert index.first(np.zeros(2, np.uint64)).tolist() == [-1, -1]
         assert len(index.query(np.zeros(0, np.uint64))) == 0
+
+
+def test_defaults_and_what_follows_from_them():
+    """Radius 3 for all; Manku's four tables; as many prefix bits as number the fingerprints."""
+    assert {make().radius for make in (sb.HammingIndex, sb.TableIndex, sb.WeakBitIndex)} == {3}
+    assert sb.TableIndex().n_tables == 4 and sb.WeakBitIndex().probes == 23
+    for n, bits in ((1, 1), (2, 1), (3, 2), (1024, 10), (1025, 11), (10**6, 20)):
+        assert sb.WeakBitIndex(bits=64).weak_bits(n).count == bits
+    twins = sb.HammingIndex(bits=64).add(np.zeros(3, np.uint64))
+    assert len(twins.pairs(limit=1)) == 1
+    with pytest.raises(sb.ParameterError, match="limit"):
+        twins.pairs(limit=0)
+    for wrong in (0.0, 1.5):
+        with pytest.raises(sb.ParameterError, match="recall"):
+            sb.HammingIndex(recall=wrong)
