@@ -105,6 +105,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "collect_rows: `2`": "by how much room grows",
         "search: `256`": "room, which grows where it does not suffice",
     },
+    "pipeline/keep.py": {
+        "__init__: `0` to `1` in `longest": "room that is not read",
+        "outside: `True` to `False`": "a guard: the columns are equally long",
+    },
     "search/tables.py": {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
         "_build: `1` to `2`": "room that is not read",
