@@ -71,7 +71,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
     "search/banding.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], {}),
-    "search/hamming.py": (["tests/protocols", "tests/kernels"], {}),
+    "search/hamming.py": (["tests/protocols"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
 }
