@@ -70,7 +70,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "kernels/hamming.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED),
     "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
-    "search/banding.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], {}),
+    "search/banding.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], CHECKED),
     "search/hamming.py": (["tests/protocols"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
@@ -108,6 +108,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "pipeline/keep.py": {
         "__init__: `0` to `1` in `longest": "room that is not read",
         "outside: `True` to `False`": "a guard: the columns are equally long",
+    },
+    "search/banding.py": {
+        "_portions: `bounds[:, 1] - bounds[:, 0]`": "how work is divided among threads",
+        "link_bands: `0` to `1` in `known": "reads beyond an array, which only jobs on disk under bounds checks would show",
     },
     "search/tables.py": {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",

@@ -8,6 +8,7 @@ from corpora import KINDS, edited, planted, vocabulary, word_sets
 from naive import walk as naive
 
 import semblance as sb
+from semblance.pipeline.pairs import find_pairs
 
 
 def check_removed(result, texts, threshold):
@@ -156,3 +157,16 @@ def test_components_equal_scipy(rng):
         labels = connected_components(graph, directed=False)[1]
         roots = found.roots
         assert (np.equal.outer(labels, labels) == np.equal.outer(roots, roots)).all()
+
+
+def test_edges_of_an_index():
+    """Bands of a single row; documents without a token share no bucket; a list that is just full is not cut."""
+    signatures = sb.FastSimilarity(permutations=4, seed=1).sign(sb.shingle(["a b", "a b", "", ""], width=1))
+    found = sb.BandingIndex(bands=4, rows=1).add(signatures).pairs()
+    assert (found.left.tolist(), found.right.tolist()) == ([0], [1])
+    for wrong in ({"bands": 0, "rows": 1}, {"bands": 1, "rows": 0}):
+        with pytest.raises(sb.ParameterError):
+            sb.BandingIndex(**wrong)
+    texts = ["one two three four five six seven", "One two three four five six seven", "one two three, four five six seven"]
+    for most, cut in ((2, True), (3, False), (4, False)):
+        assert find_pairs(texts, max_pairs=most).summary["cut_by_max_pairs"] is cut
