@@ -78,7 +78,9 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
 # Mutants that no test can kill, since they change nothing that anyone could see: the beginning of each change, and why.
 EQUIVALENT: dict[str, dict[str, str]] = {
     "theory/bbit.py": {"constants: `1.0` to `2.0`": "what chance_match is asked next refuses it too"},
-    "theory/banding.py": {"mean_candidate_probability: `301`": "a point more of a rule that is exact to six digits"},
+    "theory/banding.py": {
+        "mean_candidate_probability: `301`": "a point more of a numerical integral, an estimate that plans weigh"
+    },
     "theory/choose.py": {
         "for_error: `slots * combined` ": "only breaks ties of memory",
         "for_memory: `slots * combined` ": "only breaks ties of the error",
@@ -150,8 +152,8 @@ BAR = "&#124;"
 HEAD = """# Mutants
 
 What the tests would notice: one sign, comparison, constant, shift or default of the code is changed at a time, and the tests of that file
-run until one fails (`make mutants`, `tools/mutate.py`; this page: `python tools/mutate.py --page`). A sample of each file drawn
-by a fixed seed was tried; that a mutant lives without a reason would be a hole in the tests.
+run until one fails (`make mutants`, `tools/mutate.py`; this page: `python tools/mutate.py --page`). Samples of each file
+were tried, in several runs while the tests grew; that a mutant lives without a reason would be a hole in the tests.
 
 | file | mutants | tried | killed | alive |
 |---|---|---|---|---|"""

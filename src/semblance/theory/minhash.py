@@ -132,7 +132,7 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
 
     References
     ----------
-    Wald's interval; a seminar report on minwise hashing, section 1.3.
+    The normal approximation of the binomial (Wald).
     """
     p = within("matches / trials", np.asarray(matches, np.float64) / count("trials", trials), 0.0, 1.0)
     half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
