@@ -30,7 +30,7 @@ def check_parts(parts: Parts) -> None:
 
     References
     ----------
-    "f-Fractional Bit Minwise Hashing", equation 11: shares sum to 1.
+    "f-Fractional Bit Minwise Hashing", equations 13 and 39: shares sum to 1.
     """
     if not parts or any(not 1 <= bits <= 64 or not 0.0 <= share <= 1.0 for bits, share in parts):
         raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); {parts} were given")
@@ -52,7 +52,7 @@ def mean_bits(parts: Parts) -> float:
 
     References
     ----------
-    "f-Fractional Bit Minwise Hashing", equation 11.
+    "f-Fractional Bit Minwise Hashing", equations 13 and 39.
     """
     check_parts(parts)
     return sum(bits * share for bits, share in parts)

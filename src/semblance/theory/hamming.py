@@ -212,7 +212,7 @@ def sparse_sampling_ratio_limit(resemblance: ArrayLike, bits: ArrayLike, index_b
 
     References
     ----------
-    Li & König, WWW 2010, equation 22 for r -> 0.
+    ``sparse_sampling_ratio`` for r -> 0; at R = 1 it is Li & König, WWW 2010, equation 22.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
     a = 2.0 ** -np.asarray(bits, np.float64)

@@ -35,7 +35,7 @@ def block_sizes(bits: int, blocks: int) -> list[int]:
 
     References
     ----------
-    Thesis on PSM, section VI: blocks as equal as can be.
+    Thesis on PSM, equation 6.3: blocks of similar size.
     """
     if not 1 <= blocks <= bits:
         raise ParameterError(f"blocks must lie in 1..{bits}; {blocks} was given")
@@ -90,7 +90,7 @@ def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> 
 
     References
     ----------
-    Thesis on PSM, equations 6.4-6.9.
+    Thesis on PSM, equation 6.6, summed over all tables with the sizes that their blocks have.
     """
     sizes = np.array(block_sizes(bits, blocks))
     return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(blocks), lead)))

@@ -157,7 +157,7 @@ def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
 
     References
     ----------
-    Li & König, WWW 2010, section 6, gives two combined bits; the least variance over any number of them.
+    Li & König, WWW 2010, equations 23-27, combine two and 2^n bits; the least variance over any number of them.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
     choices = np.arange(1, most + 1)
