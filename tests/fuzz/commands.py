@@ -1,0 +1,155 @@
+"""Command lines of all commands with values that nobody should give: each ends with 0, 1 or 2, and says why."""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+from pathlib import Path
+from random import Random
+
+from judging import expect
+
+from semblance.cli.main import main, program
+
+NUMBERS = ("0", "1", "-1", "0.5", "1.0", "0.9999999999", "2", "7", "64", "nan", "inf", "-inf", "1e-9", "1e400", "", " ", "x", "1_0", "١", "0x10",
+           "99999999999999999999999", "-0.0", "1e3", "8")  # fmt: skip
+SIZES = ("0", "1", "-5GB", "500MB", "1GB", "1e400", "nan", "4 GiB", "GB", "", "10000000000000GB", "1.5.5GB", "512MiB")
+NAMES = ("text", "id", "n", "nope", "", "keep", "duplicate_of", "text,id", "te\nxt", "'", "\x1b[31m", "é", "x" * 300)
+POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "largest:", "largest", "largest:nope", "smallest:text", "", "best",
+            "largest:id:n")  # fmt: skip
+
+
+def corpus(folder: Path) -> None:
+    """A few files of every format, a folder, and things that are none of ours."""
+    rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}", "n": i} for i in range(6)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "a.jsonl").write_text(lines)
+    (folder / "b.csv").write_text("id,text,n\n" + "".join(f"{r['id']},{r['text']},{r['n']}\n" for r in rows))
+    (folder / "notes").mkdir()
+    for row in rows:
+        (folder / "notes" / f"{row['id']}.txt").write_text(str(row["text"]))
+    (folder / "notes" / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    (folder / "empty.jsonl").touch()
+    (folder / "empty").mkdir()
+    (folder / "broken.jsonl").write_text('{"text": "one two\n')
+    (folder / "binary.txt").write_bytes(bytes(range(256)))
+    (folder / "link.jsonl").symlink_to("nowhere")
+    (folder / "loop").symlink_to("loop")
+
+
+PATHS = ("a.jsonl", "b.csv", "notes", "empty.jsonl", "empty", "broken.jsonl", "binary.txt", "link.jsonl", "loop", "nope.jsonl", "*.jsonl", "**/*", "",
+         "a.jsonl/x", "/dev/null", "a.jsonl", "notes", "\x00", "x" * 300, "ix", "out", ".", "..")  # fmt: skip
+OUTPUTS = ("out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out.csv", "out.parquet", "out", "out/", "a.jsonl", "notes", "notes/out", "no/such/out.csv",
+           "out.txt", "out.json", "", "x" * 300, "/dev/null", "a.jsonl/out", "out\n.jsonl", "link.jsonl", "loop")  # fmt: skip
+
+
+def values_for(name: str) -> tuple[str, ...]:
+    """What an option may be given."""
+    if name in ("output", "matches"):
+        return OUTPUTS
+    if name in ("against", "source"):
+        return PATHS
+    if name == "work":
+        return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
+    if name in ("text", "id", "within", "against_text", "against_id", "glob"):
+        return (*NAMES, "*.txt", "**", "/abs/*", "[")
+    return {"keep": POLICIES, "memory": SIZES}.get(name, NUMBERS)
+
+
+def given_for(r: Random, parameter, odd: bool) -> list[str]:
+    """The words by which a parameter is given: an argument or an option, with a sound value or an odd one."""
+    if parameter.param_type_name == "argument":
+        if parameter.name == "path":  # of an index
+            return [r.choice(["new", "notes", "a.jsonl", "", "nope"]) if odd else "ix"]
+        if parameter.name == "ids":
+            return r.sample(["d1", "d2", "nope", "", "-1"], 2)
+        sound = {"left": ["notes/d0.txt"], "right": ["notes/d1.txt"]}.get(
+            parameter.name, [r.choice(["a.jsonl", "b.csv", "notes"])]
+        )
+        return r.choices(PATHS, k=r.choice([1, 2])) if odd else sound
+    option = r.choice(parameter.opts)
+    if parameter.is_flag:
+        return [option]
+    choices = tuple(getattr(parameter.type, "choices", ()))
+    if choices and r.random() < 0.9:
+        return [option, r.choice(choices)]
+    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "within": "n",
+             "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*"}  # fmt: skip
+    return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
+
+
+def arguments(r: Random, path: list[str], command) -> list[str]:
+    """A command with what it needs, some options, and up to three odd values."""
+    odd = {parameter.name for parameter in r.choices(command.params, k=r.choice([0, 1, 1, 2, 3]))}
+    likely = {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
+    out = list(path)
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        needed = parameter.required or parameter.name in odd or parameter.param_type_name == "argument"
+        if needed or r.random() < likely.get(parameter.name, 0.06):
+            out += given_for(r, parameter, parameter.name in odd)
+    return [argument for argument in out if "\x00" not in argument]
+
+
+def commands():
+    """All commands: (words, command)."""
+    for name, command in program.commands.items():
+        for below, one in getattr(command, "commands", {}).items():
+            yield [name, below], one
+        if not hasattr(command, "commands") and name != "tune":  # that one measures for twenty seconds
+            yield [name], command
+
+
+class Commands:
+    """Runs random command lines in a folder of their own.
+
+    Parameters
+    ----------
+    folder : path
+        Where a sound copy of the folder is kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        corpus(folder)
+        self.folder = folder
+        self.commands = list(commands())
+        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+        self._call(["index", "create", str(folder / "ix"), "--keep-text"])
+        self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])
+
+    @staticmethod
+    def _call(line: list[str]) -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main(line)
+            except SystemExit as stop:
+                return int(stop.code or 0), out.getvalue(), err.getvalue()
+        raise AssertionError("the program did not end")
+
+    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+        """Run one command line; return the command and how it ended."""
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.folder, folder, symlinks=True)
+        r = Random(seed)
+        words, command = r.choice(self.commands)
+        line = arguments(r, words, command)
+        sound = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "ix" not in path.parts}
+        here = Path.cwd()
+        os.chdir(folder)
+        try:
+            code, out, err = self._call(line)
+        finally:
+            os.chdir(here)
+        expect(code in (0, 1, 2), f"exit status {code}", line, err)
+        expect(code == 0 or err.strip(), "a failure without a message", line)
+        if "--json" in line and code == 0:
+            json.loads(out)
+        outputs = {folder / word for word in line} | {folder / f"{word}_semblance.json" for word in line}
+        for path, data in sound.items():
+            replaced = "--force" in line and any(path == o or o in path.parents for o in outputs)
+            expect(replaced or (path.exists() and path.read_bytes() == data), "a file was changed", str(path), line)
+        return " ".join(words), "result" if code == 0 else f"refused: {code}"

@@ -1,0 +1,58 @@
+/* Preloaded into a process: counts the calls that change files below a folder, and lets the n-th of them fail.
+ * fault_arm(folder, n, error, sticky): from now on; n = 0 only counts; sticky: all calls after the n-th fail too.
+ * fault_count(): calls so far. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static char folder[4096];
+static int armed, calls, failing, error_number, all_after;
+
+void fault_arm(const char *below, int n, int error, int sticky) {
+    armed = below != NULL;
+    snprintf(folder, sizeof folder, "%s", below ? below : "");
+    calls = 0;
+    failing = n;
+    error_number = error;
+    all_after = sticky;
+}
+
+int fault_count(void) { return calls; }
+
+static int fails_at(const char *path) {
+    if (!armed || strncmp(path, folder, strlen(folder)) != 0) return 0;
+    int call = __sync_add_and_fetch(&calls, 1);
+    if (failing == 0 || call < failing || (call > failing && !all_after)) return 0;
+    errno = error_number;
+    return 1;
+}
+
+static int fails(int file) {
+    char link[64], path[4096];
+    if (!armed) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    return fails_at(path);
+}
+
+#define REAL(name) \
+    static __typeof__(&name) real; \
+    if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+ssize_t write(int file, const void *data, size_t size) { REAL(write); return fails(file) ? -1 : real(file, data, size); }
+int fsync(int file) { REAL(fsync); return fails(file) ? -1 : real(file); }
+int fdatasync(int file) { REAL(fdatasync); return fails(file) ? -1 : real(file); }
+int ftruncate(int file, off_t size) { REAL(ftruncate); return fails(file) ? -1 : real(file, size); }
+int rename(const char *from, const char *to) { REAL(rename); return fails_at(to) ? -1 : real(from, to); }
+int unlink(const char *path) { REAL(unlink); return fails_at(path) ? -1 : real(path); }
+int mkdir(const char *path, mode_t mode) { REAL(mkdir); return fails_at(path) ? -1 : real(path, mode); }
+int rmdir(const char *path) { REAL(rmdir); return fails_at(path) ? -1 : real(path); }

@@ -1,0 +1,265 @@
+"""Lets the n-th write, sync, rename, removal or new folder fail, for every n, and asks what is there afterwards.
+
+``faults.py MOST [NAME ...]``: compiles ``faults.c``, runs itself again with that preloaded, and lets at most so many calls of each
+scenario fail. Prints a line per scenario, and the defects.
+"""
+
+import ctypes
+import errno
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import semblance as sb
+
+TEXTS = [f"one two three four five six seven eight nine ten w{i % 7} x{i % 5} y{i % 3}" for i in range(60)]
+ERRORS = (errno.ENOSPC, errno.EIO)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is done while calls fail: ``prepare`` makes the state before, ``act`` changes it, ``state`` reads it, ``again`` mends it.
+
+    After a failure the state is the one before or the one after, whole; after success it is the one after. ``again`` (``act`` once
+    more, without failures) must then lead to the state after.
+    """
+
+    prepare: Callable[[Path], Any]
+    act: Callable[[Any], None]
+    state: Callable[[Path], Any]
+    again: Callable[[Path], None]
+    errors: tuple[int, ...] = ERRORS
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files below a folder but locks, and temporary files, which can stay if nothing can be removed."""
+    found = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock")
+    return {str(p.relative_to(folder)): p.read_bytes() for p in found if ".tmp" not in str(p.relative_to(folder))}
+
+
+def index_scenario(segments: int, change: Callable[[sb.Index], None]) -> Scenario:
+    """A change of an index that is open."""
+
+    def prepare(folder: Path) -> sb.Index:
+        with sb.Index.create(folder / "i", threshold=0.7) as made:
+            for j in range(segments):
+                made.add([f"b{j}_{i}" for i in range(5)], [f"{text} z{j}" for text in TEXTS[:5]])
+        return sb.Index.open(folder / "i")
+
+    def act(index: sb.Index) -> None:
+        try:
+            change(index)
+        finally:
+            index.close()
+
+    def state(folder: Path) -> list[str]:
+        with sb.Index.open(folder / "i", "read") as index:
+            assert not index.check(), index.check()
+            return sorted(found for table in index.export() for found in table["id"].to_pylist())
+
+    def again(folder: Path) -> None:
+        with sb.Index.open(folder / "i") as index:
+            try:
+                change(index)
+            except sb.ParameterError as error:  # the first attempt had come through
+                assert "already" in str(error) or "there" in str(error), error
+
+    return Scenario(prepare, act, state, again)
+
+
+def output_scenario(source: Path, name: str, *, annotate: bool = False, force: bool = False) -> Scenario:
+    """An output written anew, or over an older one of ours."""
+    result = sb.dedup(source, threads=1, id="id")
+    older = sb.dedup(source, threads=1, id="id", threshold=0.5, keep="last")
+
+    def prepare(folder: Path) -> Path:
+        if force:
+            older.write(folder / name)
+        return folder / name
+
+    def act(path: Path) -> None:
+        result.write(path, annotate=annotate, force=force)
+
+    def state(folder: Path) -> dict[str, bytes]:
+        found = files(folder)
+        sidecar = name + "_semblance.json"
+        return {path: data for path, data in found.items() if path != sidecar}
+
+    return Scenario(prepare, act, state, lambda folder: result.write(folder / name, annotate=annotate, force=True))
+
+
+def work_scenario(source: Path) -> Scenario:
+    """A job with a work folder, interrupted and resumed."""
+
+    def job(folder: Path, resume: bool) -> None:
+        result = sb.dedup(source, threads=1, id="id", work=folder / "work", resume=resume)
+        result.write(folder / "out.jsonl", force=resume)
+        result.close()
+
+    def state(folder: Path) -> bytes | None:
+        path = folder / "out.jsonl"
+        return path.read_bytes() if path.exists() else None
+
+    return Scenario(lambda folder: folder, lambda folder: job(folder, False), state, lambda folder: job(folder, True))
+
+
+def fingerprint_scenario() -> Scenario:
+    """A batch appended to a file of fingerprints; the state is the number of whole batches."""
+    prints = sb.SimHash(bits=64).sign(sb.shingle(TEXTS))
+
+    def prepare(folder: Path) -> sb.FingerprintFile:
+        file = sb.FingerprintFile(folder / "prints")
+        file.append(prints)
+        return file
+
+    def state(folder: Path) -> int:
+        file = sb.FingerprintFile(folder / "prints")
+        assert (np.asarray(file.first(prints, sb.HammingIndex(radius=0))) >= 0).all()
+        return len(file)
+
+    def again(folder: Path) -> None:
+        file = sb.FingerprintFile(folder / "prints")
+        if len(file) == len(prints):
+            file.append(prints)
+
+    return Scenario(prepare, lambda file: file.append(prints), state, again)
+
+
+def sketch_scenario() -> Scenario:
+    """Signatures saved."""
+    signatures = sb.FastSimilarity(permutations=64, seed=7).sign(sb.shingle(TEXTS))
+
+    def act(path: Path) -> None:
+        sb.save(signatures, path)
+
+    def again(folder: Path) -> None:
+        sb.save(signatures, folder / "sketch", force=True)
+
+    return Scenario(lambda folder: folder / "sketch", act, files, again)
+
+
+def scenarios(folder: Path) -> dict[str, Scenario]:
+    """All of them by name."""
+    source = folder / "source"
+    source.mkdir()
+    for name, suffix in (("a", ""), ("b", " and more words")):
+        rows = [{"id": f"{name}{i}", "text": text + suffix} for i, text in enumerate(TEXTS)]
+        (source / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    new = [f"n{i}" for i in range(4)]
+    found = {
+        "index add": index_scenario(2, lambda index: index.add(new, TEXTS[10:14])),
+        "index add that merges": index_scenario(10, lambda index: index.add(new, TEXTS[10:14])),
+        "index remove": index_scenario(3, lambda index: index.remove(["b0_1", "b1_2"])),
+        "index compact": index_scenario(3, lambda index: index.compact()),
+        "work": work_scenario(source),
+        "fingerprints": fingerprint_scenario(),
+        "sketch": sketch_scenario(),
+    }
+    for name in ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder"):
+        found[f"output {name}"] = output_scenario(source, name)
+    found["output annotated"] = output_scenario(source, "o.jsonl", annotate=True)
+    for name in ("o.jsonl", "folder"):
+        found[f"output {name} over an older one"] = output_scenario(source, name, force=True)
+    return found
+
+
+def place(error: BaseException) -> str:
+    """The innermost lines of ours."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "semblance" in f.filename]
+    return " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-4:]))
+
+
+def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int, sticky: int, wanted: Any, before: Any) -> str:
+    """Let one call fail; return what is wrong afterwards, or nothing."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    context = scenario.prepare(folder)
+    raised: BaseException | None = None
+    library.fault_arm(str(folder).encode(), n, error, sticky)
+    try:
+        scenario.act(context)
+    except BaseException as caught:
+        raised = caught.with_traceback(caught.__traceback__)
+    where = place(raised) if raised is not None else ""
+    if raised is not None:
+        raised.__traceback__ = raised.__context__ = raised.__cause__ = None
+    del context
+    gc.collect()  # finalizers of what failed run while calls still fail
+    library.fault_arm(None, 0, 0, 0)
+    if raised is not None and not isinstance(raised, sb.SemblanceError):
+        return f"TRACEBACK {type(raised).__name__}: {raised} @ {where}"
+    found = scenario.state(folder)
+    if raised is None and found != wanted:
+        return "success was reported, and the result is another"
+    if found != wanted and found != before:
+        return f"after a failure ({raised}) neither the old state nor the new one is there"
+    left = [str(p.relative_to(folder)) for p in folder.rglob("*.tmp")] if not sticky else []
+    if left:
+        return f"left behind: {left}"
+    scenario.again(folder)
+    return "" if scenario.state(folder) == wanted else "the next attempt does not mend it"
+
+
+def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) -> list[str]:
+    """Fail each call in turn (``most`` of them, spread evenly, if there are more); return the defects."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    context = scenario.prepare(folder)
+    before = scenario.state(folder)
+    library.fault_arm(str(folder).encode(), 0, 0, 0)
+    scenario.act(context)
+    total = library.fault_count()
+    library.fault_arm(None, 0, 0, 0)
+    wanted = scenario.state(folder)
+    defects: dict[str, list[Any]] = {}
+    cases = [(n, error, sticky) for n in range(1, total + 1) for error in scenario.errors for sticky in (0, 1)]
+    cases = cases[:: -(-len(cases) // most)]
+    for n, error, sticky in cases:
+        try:
+            wrong = fail_once(library, scenario, folder, n, error, sticky, wanted, before)
+        except Exception as unexpected:
+            wrong = f"reading afterwards: {type(unexpected).__name__}: {unexpected} @ {place(unexpected)}"
+        if wrong:
+            defects.setdefault(wrong, []).append((n, errno.errorcode[error], sticky))
+    print(f"{name}: {total} calls, {len(cases)} failures, {sum(map(len, defects.values()))} defects", flush=True)
+    return [f"{name}: {wrong} ({len(at)} times, first at {at[0]})" for wrong, at in defects.items()]
+
+
+def main(names: list[str], most: int) -> None:
+    """Run scenarios; exit 1 if one shows a defect."""
+    library = ctypes.CDLL(None)
+    defects = []
+    with tempfile.TemporaryDirectory(prefix="semblance-faults-") as folder:
+        for name, scenario in scenarios(Path(folder)).items():
+            if not names or any(name.startswith(wanted) for wanted in names):
+                defects += run(library, name, scenario, Path(folder) / "case", most)
+    print("\n".join(defects) or "no defects")
+    sys.exit(bool(defects))
+
+
+def preloaded(arguments: list[str]) -> int:
+    """Run this file with the shared library preloaded; return its exit status."""
+    with tempfile.TemporaryDirectory(prefix="semblance-faults-") as folder:
+        library = Path(folder) / "faults.so"
+        source = Path(__file__).with_suffix(".c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True)
+        command = [sys.executable, __file__, *arguments]
+        return subprocess.run(command, env=os.environ | {"LD_PRELOAD": str(library)}, check=False).returncode
+
+
+if __name__ == "__main__":
+    if hasattr(ctypes.CDLL(None), "fault_arm"):
+        main(sys.argv[2:], int(sys.argv[1]))
+    else:
+        sys.exit(preloaded(sys.argv[1:] or ["1000"]))

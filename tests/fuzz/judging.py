@@ -1,0 +1,181 @@
+"""Runs one job on made files and holds all that it says and writes against the oracle."""
+
+import csv
+import io
+import json
+import shutil
+from random import Random
+
+import numpy as np
+import oracle
+import pyarrow.parquet as pq
+from making import Case, make
+from oracle import UnreadableError, unpacked
+
+import semblance as sb
+
+
+class WrongAnswerError(AssertionError):
+    """An answer with exit status 0 that is not the right one."""
+
+
+def expect(holds, message, *details):
+    """Raise WrongAnswerError unless something holds."""
+    if not holds:
+        raise WrongAnswerError(f"{message}: {details!r:.400}" if details else message)
+
+
+def refused(action):
+    """Return what an action gives, or the error by which it is refused."""
+    try:
+        return action(), None
+    except sb.SemblanceError as error:
+        expect(str(error).strip(), "an error without a message")
+        return None, error
+
+
+def judge(seed, folder):
+    """Make a case, run it, check it; return its kind and how it ended."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    case = make(seed, folder)
+    before = {path: path.read_bytes() for path in [*case.inputs, *case.against]}
+    try:
+        rows, references = (oracle.read(paths, case.settings) for paths in (case.inputs, case.against))
+        decided = oracle.decide(references, rows, case.settings)
+    except UnreadableError:
+        rows = references = decided = None
+    result, error = refused(lambda: sb.dedup(case.inputs, against=case.against or None, **case.settings))
+    if error is not None:
+        sound = not case.damaged and decided is not None and len({str(row.id) for row in rows if row.id}) in (0, len(rows))
+        expect(not sound or excused(error), "a sound input is refused", str(error))
+        return case.kind, f"refused: {type(error).__name__}"
+    expect(rows is not None, "a result for what cannot be read")
+    expect(decided is not None, "a result by values without an order")
+    check_result(case, result, references, rows, decided)
+    check_files(case, result, rows)
+    check_rest(case, result, references, rows, decided)
+    expect({path: path.read_bytes() for path in before} == before, "an input was changed")
+    return case.kind, "result"
+
+
+def excused(error):
+    """Tell a refusal that the input deserves from one that it does not: values of no order or no group, and NUL in CSV."""
+    return any(word in str(error) for word in ("order", "cannot be grouped", "NUL", "lone surrogate", "column", "field"))
+
+
+def check_result(case, result, references, rows, decided):
+    """Kept and removed documents, keepers and scores are those of the oracle."""
+    first = decided.n_reference
+    keep = [keeper == d for d, keeper in enumerate(decided.keeper)][first:]
+    expect(len(result) == len(rows), "another number of rows", len(result), len(rows))
+    expect(result.keep.tolist() == keep, "other documents are kept", result.keep.tolist(), keep)
+    removed = [d for d in range(first, first + len(rows)) if decided.keeper[d] != d]
+    table = result.removed.to_pylist()
+    expect(len(table) == len(removed), "another number of removed documents")
+    for d, row in zip(removed, table, strict=True):
+        keeper = decided.keeper[d]
+        if keeper is None:
+            expect(row["duplicate_of"] is None, "a dropped document has a keeper", row)
+            continue
+        expect(row["resemblance"] == decided.score[d], "another resemblance", row, decided.score[d])
+        if row.get("duplicate_is_reference") is not None:
+            expect(row["duplicate_is_reference"] == (keeper < first), "the keeper is in another corpus", row)
+        if "id" in case.settings:
+            known = (references + rows)[keeper].id
+            expect(str(row["duplicate_of"]) == str(known), "another keeper", row, known)
+    counted = result.summary
+    expect(counted.kept == sum(keep) and counted.documents == len(rows), "wrong counts", counted.kept)
+
+
+def lines_of(path):
+    """The lines of a file of JSON lines, line feeds and blank ones left out."""
+    return [line.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\r") for line in unpacked(path).split(b"\n") if line.strip()]
+
+
+def check_files(case, result, rows):
+    """Kept rows are written as they came, annotated rows with what was decided, converted rows with their values."""
+    keep = result.keep.tolist()
+    kept = [row for row, stays in zip(rows, keep, strict=True) if stays]
+    out = case.folder / "out"
+    out.mkdir()
+    suffix = "jsonl" if case.kind == "txt" else case.kind
+    same, error = refused(lambda: result.write(out / f"kept.{suffix}"))
+    del same
+    expect(error is None or len(case.inputs) > 1 or case.kind == "txt", "kept rows cannot be written", str(error))
+    if error is None and case.kind.startswith("jsonl"):
+        found = lines_of(out / f"kept.{suffix}")
+        expect(found == [row.raw.removesuffix(b"\r") for row in kept], "kept lines differ", found[:3])
+    elif error is None:
+        check_values(out / f"kept.{suffix}", kept, case.kind == suffix)
+    _, error = refused(lambda: result.write(out / f"all.{suffix}", annotate=True))
+    if error is None:
+        check_annotated(out / f"all.{suffix}", keep)
+    r = Random(case.seed)
+    other = r.choice([kind for kind in ("jsonl", "csv", "parquet", "jsonl.gz") if kind != suffix])
+    _, error = refused(lambda: result.write(out / f"converted.{other}"))
+    if error is None:
+        check_values(out / f"converted.{other}", kept, False)
+    expect(not [p.name for p in out.iterdir() if ".tmp" in p.name], "a temporary file is left")
+
+
+def values_in(path):
+    """The rows of a file that was written, by readers that are not ours."""
+    if path.name.endswith(".parquet"):
+        return pq.ParquetFile(path).read().to_pylist()
+    if path.name.endswith(".csv"):
+        records = [
+            r for r in csv.reader(io.StringIO(path.read_bytes().decode().removeprefix("\ufeff"), newline=""), strict=True) if r
+        ]
+        expect(all(len(r) == len(records[0]) for r in records), "rows of unlike length in CSV")
+        return [dict(zip(records[0], record, strict=True)) for record in records[1:]]
+    return [json.loads(line) for line in lines_of(path)]
+
+
+def check_values(path, kept, same_format):
+    """What was written holds the texts and values of the kept rows."""
+    if path.name.endswith(".csv") and same_format:
+        records = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff"), newline="")))
+        expect(len([r for r in records if r]) == len(kept) + 1 or not kept, "another number of CSV records", len(records))
+        return
+    found = values_in(path)
+    expect(len(found) == len(kept), "another number of rows", len(found), len(kept))
+    for row, record in zip(kept, found, strict=True):
+        if row.fields is None:
+            continue
+        text, wanted = record.get("text"), row.fields["text"]
+        wanted = wanted.decode("utf-8", "replace") if isinstance(wanted, bytes) else wanted
+        text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        surrogate = wanted is not None and not wanted.isascii() and any(0xD800 <= ord(c) < 0xE000 for c in wanted)
+        expect((text or "") == (wanted or "") or surrogate, "a text changed", text, wanted)
+        number = row.fields.get("n")
+        if type(number) in (int, float) and record.get("n") is not None:
+            written = oracle.untyped(record["n"]) if isinstance(record["n"], str) else record["n"]
+            same = float(written) == number if isinstance(number, float) else written == number
+            expect(same, "a number changed", record["n"], number)
+
+
+def check_annotated(path, keep):
+    """Every row is there, with the decision about it and no other."""
+    found = [row["keep"] for row in values_in(path)]
+    expect([value in (True, "true") for value in found] == keep, "annotations are shifted", found, keep)
+
+
+def check_rest(case, result, references, rows, decided):
+    """The list of pairs and a decision at a higher threshold."""
+    r = Random(case.seed + 1)
+    higher = r.choice([case.settings["threshold"], 0.9, 1.0])
+    if higher >= case.settings["threshold"]:
+        again = oracle.decide(references, rows, case.settings, higher)
+        wanted = [keeper == d for d, keeper in enumerate(again.keeper)][decided.n_reference :]
+        expect(result.rethreshold(higher).keep.tolist() == wanted, "rethreshold decides otherwise")
+    for_pairs = {name: value for name, value in case.settings.items() if name not in ("keep", "empty")}
+    table, error = refused(lambda: sb.pairs(case.inputs, against=case.against or None, **for_pairs))
+    if error is None:
+        exact = oracle.all_pairs(decided, references + rows, case.settings["threshold"])
+        expect(len(table) == len(exact), "another number of pairs", len(table), len(exact))
+        scores = np.sort(table["resemblance"].to_numpy())
+        expect(np.array_equal(scores, np.sort(list(exact.values()))), "other resemblances of pairs")
+
+
+__all__ = ["Case", "WrongAnswerError", "judge"]

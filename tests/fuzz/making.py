@@ -1,0 +1,255 @@
+"""Inputs for the fuzzer: small corpora in every format, and the damage that files suffer. Everything follows from a seed."""
+
+import csv
+import gzip
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "rho",
+    "straße",
+    "ÉCOLE",
+    "東京",
+    "日本語",
+    "々〇",
+    "ﬁne",
+    "İ",
+    "ét",
+    "ภาษาไทย",
+    "\u202e",
+    "ab\x00cd",
+    "👍🏽",
+    "naïve",
+    "한",
+    "ガ",
+    "x\ud7ffy",
+]
+VALUES = (1, 1.0, 1.5, None, 10**30, -1, -0.0, "x", "1", "", True, False, [1, 2], {"a": 1}, 1e308, 2**53 + 1, 2.0**53)
+KINDS = ("jsonl", "jsonl", "jsonl.gz", "jsonl.zst", "csv", "csv", "txt", "parquet", "parquet")
+
+
+@dataclass
+class Case:
+    """One job: its files, its settings, and whether a file was damaged after it was made."""
+
+    seed: int
+    kind: str
+    folder: Path
+    inputs: list[Path]
+    against: list[Path]
+    settings: dict[str, object]
+    damaged: bool = False
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def text(r: Random) -> str:
+    """A text, now and then an empty one or one without any word."""
+    if r.random() < 0.15:
+        return r.choice(["", " \t\n", "…", "\u00a0"])
+    joint = r.choice([" ", " ", "  ", "\n", ", ", "\r\n", "\u3000"])
+    return joint.join(r.choice(WORDS) for _ in range(r.choice([1, 2, 4, 5, 6, 20, 60])))
+
+
+def rows(r: Random, n: int, first: int = 0) -> list[dict[str, object]]:
+    """Records with an id, a text that often resembles an earlier one, and now and then a value of any kind."""
+    out: list[dict[str, object]] = []
+    mixed = r.random() < 0.3
+    for i in range(first, first + n):
+        words = str(r.choice(out)["text"]) if out and r.random() < 0.5 else text(r)
+        if out and r.random() < 0.3:
+            words += r.choice([" extra", "東", "!", " \n", "e"])
+        record: dict[str, object] = {
+            "id": r.choice([f"d{i}", f"d{i}", f"id\n{i}", f'q"{i}', f"c\r{i}", f"é,{i}"]),
+            "text": words,
+        }
+        record["n"] = r.choice(VALUES) if mixed else r.choice([0, 1, 2, 2.5, None])
+        out.append(record)
+    return out
+
+
+NASTY = (
+    b"\x00", b"\\ud800", b"\\udc00\\ud800", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"NaN", b"Infinity", b"-0", b"1e999",
+    b"9" * 400, b"9" * 5000, b'"', b'""', b",", b"\\", b"[" * 2000, b'{"a":' * 3000, b"\x1a", b"\x0c", b"/*", b"\\u0000", b"\r",
+)  # fmt: skip
+STARTS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xef\xbb\xbf\xef\xbb\xbf", b"\n", b"\r\n", b"\x00")
+BREAKS = (b"\r\n", b"\r", b"\n\n", b"\n \n", b"\x0b\n", b"\xc2\x85", b"\xe2\x80\xa8")
+FIELDS = (b'"text","text"', b'"Text"', b'"te\\u0078t"', b'"keep"', b'"duplicate_of"', b'""', b'"text" ')
+ENDS = (b',"keep":1}', b',"text":"again"}', b", }", b"} ", b"}}", b"}\t", b',"cluster":null}', b'} {"text":"x"}', b',"":1}')
+
+
+def damage(r: Random, data: bytes) -> bytes:
+    """Cut, flip, insert, remove, repeat, recode, or put in what readers stumble over, once or twice."""
+    for _ in range(r.choice([1, 1, 1, 2])):
+        at = r.randrange(len(data) + 1)
+        kind = r.randrange(13)
+        if kind == 0:
+            data = data[:at]
+        elif kind == 1 and data:
+            at = r.randrange(len(data))
+            data = data[:at] + bytes([data[at] ^ (1 << r.randrange(8))]) + data[at + 1 :]
+        elif kind == 2:
+            data = data[:at] + r.randbytes(r.choice([1, 2, 8])) + data[at:]
+        elif kind == 3:
+            data = data[:at] + data[at + r.choice([1, 4, 50]) :]
+        elif kind == 4:
+            data = data[:at] + data
+        elif kind == 5:
+            data = r.choice(STARTS) + data
+        elif kind == 6:
+            data = data.replace(b"\n", r.choice(BREAKS))
+        elif kind == 7:
+            data = data[:at] + r.choice(NASTY) + data[at:]
+        elif kind == 8:
+            data = data.replace(b'"text"', r.choice(FIELDS), r.choice([1, -1]))
+        elif kind == 9:
+            data = data.replace(b"}", r.choice(ENDS), r.choice([1, -1]))
+        elif kind == 10:
+            data = data.replace(b":", r.choice([b" : ", b"\t:", b"::", b':null,"z":']), r.choice([1, -1]))
+        elif kind == 11 and r.random() < 0.3:
+            data = data.decode("utf-8", "replace").encode(r.choice(["utf-16", "utf-16-le", "latin-1", "utf-32"]), "replace")
+        elif kind == 12:
+            data += r.choice([b"\n", b" ", b"\r", b"\x00" * 100, data])
+    return data
+
+
+def as_jsonl(r: Random, records: list[dict[str, object]]) -> bytes:
+    """A record a line, beyond ASCII escaped or not."""
+    lines = (json.dumps(record, ensure_ascii=r.random() < 0.5).encode("utf-8", "surrogatepass") for record in records)
+    return b"".join(line + b"\n" for line in lines)
+
+
+def as_csv(r: Random, records: list[dict[str, object]]) -> bytes:
+    """Records with the columns in any order."""
+    names = ["id", "text", "n"]
+    r.shuffle(names)
+    out = io.StringIO()
+    writer = csv.DictWriter(
+        out, names, lineterminator=r.choice(["\n", "\r\n"]), quoting=r.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    )
+    writer.writeheader()
+    for record in records:
+        writer.writerow(
+            {name: value.replace("\x00", "") if isinstance(value, str) else value for name, value in record.items()}
+        )
+    return out.getvalue().encode()
+
+
+TEXT_TYPES = (
+    pa.string(),
+    pa.string(),
+    pa.large_string(),
+    pa.string_view(),
+    pa.binary(),
+    pa.dictionary(pa.int32(), pa.string()),
+)
+
+
+def write_parquet(r: Random, records: list[dict[str, object]], path: Path) -> None:
+    """The same as parquet, the text in any type that holds text, beside columns of other types."""
+    texts = pa.array([str(record["text"]) for record in records], pa.string())
+    kind = r.choice(TEXT_TYPES)
+    columns = {"id": pa.array([str(record["id"]) for record in records], pa.string())}
+    nested = [{"x": i, "y": [i, None]} for i in range(len(records))]
+    if r.random() < 0.3:  # before the text: the leaves of a nested column shift those after it
+        columns["nested"] = pa.array(nested, pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]))
+    columns["text"] = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)
+    numbers = [record["n"] for record in records]
+    if all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) < 2**53) for v in numbers):
+        columns["n"] = pa.array([None if v is None else float(v) for v in numbers], pa.float64())
+    else:
+        columns["n"] = pa.array([None if v is None else json.dumps(v) for v in numbers], pa.string())
+    table = pa.table(columns)
+    codec = r.choice(["snappy", "none", "zstd", "gzip", "brotli", "lz4"])
+    pq.write_table(table, path, row_group_size=r.choice([1, 2, 100]), compression=codec, use_dictionary=r.random() < 0.5,
+                   data_page_version=r.choice(["1.0", "2.0"]))  # fmt: skip
+
+
+def compressed(r: Random, kind: str, data: bytes) -> bytes:
+    """Compressed by the suffix, in one member or two."""
+    at = r.randrange(len(data) + 1) if r.random() < 0.5 else 0
+    pack = gzip.compress if kind.endswith(".gz") else (lambda part: pa.Codec("zstd").compress(part, asbytes=True))
+    if not kind.endswith((".gz", ".zst")):
+        return data
+    return (pack(data[:at]) if at else b"") + pack(data[at:])
+
+
+def settings(r: Random, kind: str) -> dict[str, object]:
+    """Parameters of a job. Bands of one row find every pair of half resemblance but one in 10^19."""
+    out: dict[str, object] = {
+        "threads": r.choice([1, 1, 1, 2]),
+        "threshold": r.choice([0.5, 0.6, 0.8, 1.0]),
+        "encoding_errors": r.choice(["strict", "strict", "replace"]),
+        "empty": r.choice(["keep", "drop"]),
+        "unit": r.choice(["word", "word", "char", "line"]),
+        "width": r.choice([None, 1, 3]),
+        "normalization": r.choice(["NFC", "NFC", "none", "NFKC"]),
+        "keep": r.choice(["first", "last", "longest", "shortest"]),
+        "bands": 64,
+        "rows": 1,
+    }
+    if kind != "txt":
+        if r.random() < 0.4:
+            out["id"] = "id"
+        if r.random() < 0.25:
+            out["within"] = "n"
+        if r.random() < 0.25:
+            out["keep"] = r.choice(["largest:n", "smallest:n"])
+    return out
+
+
+def write_file(r: Random, kind: str, records: list[dict[str, object]], path: Path, damaged: bool) -> None:
+    """Write records in a format, then damage the bytes, before or after they are compressed."""
+    if kind == "parquet":
+        write_parquet(r, records, path)
+        if damaged:
+            path.write_bytes(damage(r, path.read_bytes()))
+        return
+    plain = as_csv(r, records) if kind == "csv" else as_jsonl(r, records)
+    inside = damaged and (kind in ("csv", "jsonl") or r.random() < 0.6)
+    data = compressed(r, kind, damage(r, plain) if inside else plain)
+    path.write_bytes(damage(r, data) if damaged and not inside else data)
+
+
+def make(seed: int, folder: Path) -> Case:
+    """Write the files of a case below a folder; the same ones for the same seed."""
+    r = Random(seed)
+    kind = r.choice(KINDS)
+    case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < 0.6)
+    made = rows(r, r.choice([0, 1, 2, 3, 8, 20]))
+    places = [("in", made, case.inputs)]
+    if r.random() < 0.3:
+        again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.4]
+        places.append(("reference", rows(r, r.choice([0, 1, 4]), 1000) + again, case.against))
+    for name, records, paths in places:
+        (folder / name).mkdir()
+        if kind == "txt":
+            for i, record in enumerate(records[:6]):
+                path = folder / name / f"{i}.txt"
+                data = str(record["text"]).replace("\x00", "").encode("utf-8", "surrogatepass")
+                path.write_bytes(damage(r, data) if case.damaged and i == 0 else data)
+                paths.append(path)
+            continue
+        n_files = r.choice([1, 1, 2]) if name == "in" else 1
+        share = -(-len(records) // n_files)
+        for i in range(n_files):
+            path = folder / name / f"{i}.{kind}"
+            write_file(r, kind, records[i * share : (i + 1) * share], path, case.damaged and i == 0 and name == "in")
+            paths.append(path)
+    if not case.inputs:
+        (folder / "in" / "0.txt").write_text("one lonely document")
+        case.inputs.append(folder / "in" / "0.txt")
+    return case

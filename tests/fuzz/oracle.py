@@ -1,0 +1,258 @@
+"""What a job must decide, from its definition, slowly: files read by the standard library, tokens by the naive twin, all pairs."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from naive.text import collapsed, fold, words
+
+csv.field_size_limit(sys.maxsize)
+WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
+
+
+class UnreadableError(Exception):
+    """The file is not what its name says, by the strictest reading: the program has to refuse it, or explain itself."""
+
+
+@dataclass
+class Row:
+    """A document as its file states it."""
+
+    data: bytes
+    id: object
+    n: object
+    raw: bytes | None
+    fields: dict[str, object] | None
+
+
+def unpacked(path):
+    """The bytes of a file, decompressed by its suffix."""
+    data = path.read_bytes()
+    try:
+        if path.name.endswith(".gz"):
+            return gzip.decompress(data)
+        if path.name.endswith(".zst"):
+            return pa.input_stream(pa.BufferReader(data), compression="zstd").read() if data else b""
+    except (OSError, EOFError, pa.ArrowInvalid) as error:
+        raise UnreadableError(str(error)) from None
+    return data
+
+
+def read_jsonl(path, settings):
+    """An object a line; the last of repeated names counts."""
+    errors = settings["encoding_errors"]
+    for number, line in enumerate(unpacked(path).split(b"\n")):
+        line = line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line.decode("utf-8", errors))
+            text = value["text"]
+            if text is not None and not isinstance(text, str):
+                raise UnreadableError("no text")
+            data = (text or "").encode("utf-8", "strict" if errors == "strict" else "surrogatepass")
+            yield Row(data, value["id"] if "id" in settings else None, value.get("n"), line, value)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise UnreadableError(repr(error)) from None
+
+
+def untyped(cell):
+    """A cell of CSV as a value: an empty one is null, one that reads as a number or truth value of JSON is that."""
+    if not cell:
+        return None
+    try:
+        value = json.loads(cell, parse_float=Fraction)
+    except (ValueError, RecursionError):
+        return cell
+    return value if isinstance(value, (bool, int, Fraction)) else cell
+
+
+def read_csv(path, settings):
+    """Records below a header."""
+    try:
+        text = unpacked(path).decode("utf-8", settings["encoding_errors"]).removeprefix("\ufeff")
+        records = [record for record in csv.reader(io.StringIO(text, newline=""), strict=True) if record]
+    except (ValueError, csv.Error) as error:
+        raise UnreadableError(str(error)) from None
+    header = records[0] if records else []
+    for record in records[1:]:
+        try:
+            value = dict(zip(header, record, strict=False))
+            data = value["text"].encode("utf-8", "strict" if settings["encoding_errors"] == "strict" else "surrogatepass")
+            yield Row(data, value["id"] if "id" in settings else None, untyped(value.get("n")), None, value)
+        except (KeyError, ValueError) as error:
+            raise UnreadableError(repr(error)) from None
+
+
+def read_parquet(path, settings):
+    """Rows of a table."""
+    try:
+        table = pq.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableError(str(error)) from None
+    for row in table.to_pylist():
+        text = row["text"]
+        data = text if isinstance(text, bytes) else (text or "").encode()
+        yield Row(data, row.get("id") if "id" in settings else None, row.get("n"), None, row)
+
+
+def read(paths, settings):
+    """All rows of some files, in order."""
+    out = []
+    for path in paths:
+        name = path.name
+        if name.endswith(".txt"):
+            out.append(Row(path.read_bytes(), None, None, None, None))
+            if settings["encoding_errors"] == "strict":
+                check_text(out[-1].data)
+        else:
+            reader = read_csv if name.endswith(".csv") else read_parquet if name.endswith(".parquet") else read_jsonl
+            out += reader(path, settings)
+    return out
+
+
+def check_text(data):
+    """A text file is UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableError(str(error)) from None
+
+
+def decoded(data):
+    """Text of bytes; a byte that begins no character is U+FFFD."""
+    out, at = [], 0
+    while at < len(data):
+        for size in (1, 2, 3, 4):
+            try:
+                out.append(data[at : at + size].decode())
+                break
+            except UnicodeDecodeError:
+                continue
+        else:
+            out.append("\ufffd")
+            size = 1
+        at += size
+    return "".join(out)
+
+
+def shingles(data, settings):
+    """The set of tuples of tokens of a text."""
+    unit = settings["unit"]
+    text = decoded(data)
+    if settings["normalization"] != "none":
+        text = unicodedata.normalize(settings["normalization"], text)
+    if unit == "word":
+        tokens = words(text)
+    else:
+        folded = fold(collapsed(text, unit == "line"), True)
+        tokens = list(folded) if unit == "char" else [line for line in folded.split("\n") if line]
+    width = min(settings["width"] or WIDTHS[unit], len(tokens))
+    return {tuple(tokens[i : i + width]) for i in range(len(tokens) - width + 1)} if tokens else set()
+
+
+def value_key(value):
+    """What tells values of ``within`` apart: the kind, and the value."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "bool", value
+    if isinstance(value, (int, float, Fraction)):
+        return "number", value if abs(value) == float("inf") else Fraction(value)
+    if isinstance(value, str):
+        return "text", value
+    return "other", json.dumps(value, sort_keys=True)
+
+
+def priorities(rows, policy):
+    """What each row is ordered by, smaller first; None where a column has no order."""
+    name, _, column = policy.partition(":")
+    if not column:
+        size = {"longest": -1, "shortest": 1}.get(name, 0)
+        return [(0, size * len(row.data)) for row in rows]
+    keys = [value_key(row.n) for row in rows]
+    keys = [None if key == ("text", "") else key for key in keys]
+    kinds = {key[0] for key in keys if key is not None}
+    if len(kinds) > 1 or "other" in kinds:
+        return None
+    ranks = {value: rank for rank, value in enumerate(sorted({key[1] for key in keys if key is not None}))}
+    sign = -1 if name == "largest" else 1
+    return [(1, 0) if key is None else (0, sign * ranks[key[1]]) for key in keys]
+
+
+@dataclass
+class Decided:
+    """For each row (references first): the row kept for it, or None if it is dropped; and their resemblance."""
+
+    keeper: list
+    score: list
+    sets: list
+    groups: list
+    n_reference: int
+
+
+def decide(references, rows, settings, threshold=None):
+    """The walk in keep order over exact resemblances of all pairs."""
+    threshold = settings["threshold"] if threshold is None else threshold
+    everything = [*references, *rows]
+    n, first = len(everything), len(references)
+    policy = settings["keep"]
+    priority = priorities(everything, policy)
+    if priority is None:
+        return None
+    later = list(range(first, n))
+    later.sort(key=lambda d: (priority[d], -d if policy == "last" else d))
+    order = [*range(first), *later]
+    sets = [shingles(row.data, settings) for row in everything]
+    groups = [value_key(row.n) if "within" in settings else None for row in everything]
+    leaders, leader = {}, {}
+    for d in order:
+        leader[d] = leaders.setdefault((everything[d].data, groups[d]), d) if sets[d] else d
+    keeper, score, kept = {}, {}, []
+    for d in order:
+        if leader[d] != d:
+            continue
+        keeper[d], score[d] = d, 1.0
+        if not sets[d] or d < first:
+            kept += [d] if sets[d] else []
+            continue
+        found = [
+            (Fraction(len(sets[d] & sets[e]), len(sets[d] | sets[e])), -place, e)
+            for place, e in zip(count(), kept) if groups[e] == groups[d]
+        ]  # fmt: skip
+        found = [match for match in found if float(match[0]) >= threshold]
+        if found:
+            best = max(found)
+            keeper[d], score[d] = best[2], float(best[0])
+        else:
+            kept.append(d)
+    for d in order:
+        if leader[d] != d:
+            is_copy = keeper[leader[d]] == leader[d]
+            keeper[d], score[d] = keeper[leader[d]], 1.0 if is_copy else score[leader[d]]
+        if d < first:
+            keeper[d], score[d] = d, 1.0
+        elif not sets[d] and settings["empty"] == "drop":
+            keeper[d] = None
+    return Decided([keeper[d] for d in range(n)], [score[d] for d in range(n)], sets, groups, first)
+
+
+def all_pairs(decided, everything, threshold):
+    """All pairs at or above a threshold, of rows counted from the first reference: {(left, right): resemblance}."""
+    out = {}
+    for right in range(decided.n_reference, len(everything)):
+        for left in range(right):
+            a, b = decided.sets[left], decided.sets[right]
+            if a and b and decided.groups[left] == decided.groups[right]:
+                found = len(a & b) / len(a | b)
+                if found >= threshold:
+                    out[left, right] = found
+    return out

@@ -1,0 +1,101 @@
+"""Fuzzes the program: ``run.py --minutes 10``, or ``--cases 300``. Prints the defects, each with its seed, and what was covered.
+
+A case runs in a worker process, so that a crash or a hang is a result like any other. The same seed makes the same case.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+KINDS = ("inputs", "stores", "commands")
+PATIENCE = 60.0  # seconds without a line from a worker: it hangs
+
+
+class Supervisor:
+    """Runs workers of one kind and collects how their cases ended."""
+
+    def __init__(self, kind, folder):
+        self.kind = kind
+        self.out = folder / f"{kind}.jsonl"
+        self.out.touch()
+        self.ended = {}
+
+    def _collect(self):
+        for line in self.out.read_text().splitlines():
+            case = json.loads(line)
+            self.ended[case["seed"]] = case
+        return len(self.ended)
+
+    def run(self, start, stop, deadline):
+        """Run cases until all are through or the time is; a worker that crashes or hangs is replaced by another."""
+        while start < stop and time.monotonic() < deadline:
+            command = [
+                sys.executable,
+                str(Path(__file__).with_name("worker.py")),
+                self.kind,
+                str(start),
+                str(stop),
+                str(self.out),
+            ]
+            process = subprocess.Popen(command)
+            seen, heard = 0, time.monotonic() + PATIENCE  # the first case may compile
+            while process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.1)
+                size = self.out.stat().st_size
+                if size != seen:
+                    seen, heard = size, max(heard, time.monotonic())
+                elif time.monotonic() - heard > PATIENCE:
+                    break
+            hung = process.poll() is None and time.monotonic() < deadline
+            if process.poll() is None:
+                process.kill()
+            code = process.wait()
+            self._collect()
+            last = max(self.ended, default=start - 1)
+            if code and last < start:
+                raise SystemExit(f"a worker ended with {code} before its first case")
+            if hung or (code and time.monotonic() < deadline):
+                self.ended[last]["ended"] = f"HANG after {PATIENCE:.0f} s" if hung else f"CRASH: exit status {code}"
+            elif code and self.ended[last]["ended"] == "crashed":
+                del self.ended[last]  # out of time in the middle of a case
+            start = last + 1
+
+    def report(self):
+        """Print the defects and the coverage; return the number of defects."""
+        bad = [case for _, case in sorted(self.ended.items()) if not case["ended"].startswith(("result", "refused"))]
+        for case in bad:
+            print(f"{self.kind} {case['seed']}: {case['ended']}")
+        counts = Counter((case.get("what", "?"), case["ended"].partition(":")[0]) for case in self.ended.values())
+        seeds = f"seeds {min(self.ended)} to {max(self.ended)}" if self.ended else "no seed"
+        slowest = max((case.get("seconds", 0.0) for case in self.ended.values()), default=0.0)
+        print(f"{self.kind}: {len(self.ended)} cases, {seeds}, {len(bad)} defects; the slowest took {slowest:.1f} s")
+        for what in sorted({what for what, _ in counts}):
+            print(f"  {what:14} " + ", ".join(f"{ended} {n}" for (w, ended), n in sorted(counts.items()) if w == what))
+        return len(bad)
+
+
+def main(arguments=None):
+    """Run what the command line asks for; exit 1 if there are defects."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--cases", type=int, default=10**9, help="of each kind")
+    parser.add_argument("--seed", type=int, default=0, help="the first one")
+    parser.add_argument("--kind", choices=KINDS, default=None)
+    given = parser.parse_args(arguments)
+    kinds = [given.kind] if given.kind else list(KINDS)
+    defects = 0
+    with tempfile.TemporaryDirectory(prefix="semblance-fuzz-") as folder:
+        for kind in kinds:
+            supervisor = Supervisor(kind, Path(folder))
+            supervisor.run(given.seed, given.seed + given.cases, time.monotonic() + 60 * given.minutes / len(kinds))
+            defects += supervisor.report()
+    sys.exit(1 if defects else 0)
+
+
+if __name__ == "__main__":
+    main()

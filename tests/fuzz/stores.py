@@ -1,0 +1,184 @@
+"""Damages files of our own formats and asks that whatever reads them notices, or answers as if nothing had happened."""
+
+import os
+import shutil
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from judging import WrongAnswerError, expect
+
+import semblance as sb
+
+TEXTS = [f"one two three four five six seven eight nine ten w{i % 7} x{i % 5} y{i % 3}" for i in range(200)]
+KINDS = ("sketch", "packed", "fingerprints", "frequencies", "index", "index", "index written", "index written", "work", "work")
+NEW, GONE = {"texts": ("new", "a7"), "plain": ("new", "a7"), "prints": (10**6, 7)}, "b5"
+
+
+def damaged(r: Random, data: bytes) -> bytes:
+    """Bytes cut short, flipped, filled with ones or zeros, lengthened, or with one value of eight bytes put elsewhere."""
+    at = r.randrange(len(data)) if r.random() < 0.6 else r.randrange(min(len(data), 400))
+    match r.randrange(7):
+        case 0:
+            return data[:at]
+        case 1 | 2 | 3:
+            return data[:at] + bytes([data[at] ^ (1 << r.randrange(8))]) + data[at + 1 :]
+        case 4:
+            return data + r.randbytes(r.choice([1, 8, 64, 4096]))
+        case 5:
+            return data[:at] + b"\xff" * min(64, len(data) - at) + data[at + 64 :]
+    return data[:at] + bytes(min(4096, len(data) - at)) + data[at + 4096 :]
+
+
+def damage_one(r: Random, folder: Path) -> bool:
+    """Damage one file of a folder, or remove it; tell whether that changed a byte."""
+    path = r.choice(sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock"))
+    if r.random() < 0.05:
+        path.unlink()
+        return True
+    before = path.read_bytes()
+    path.write_bytes(damaged(r, before) if before else b"x")
+    return path.read_bytes() != before
+
+
+class Stores:
+    """Sound files of every kind, made once; a case damages a copy of one and reads it.
+
+    Parameters
+    ----------
+    folder : path
+        Where they are made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.shingles = sb.shingle(TEXTS)
+        self.prints = sb.SimHash(bits=64).sign(self.shingles)
+        self.signatures = sb.FastSimilarity(permutations=64, seed=7).sign(self.shingles)
+        self.packed = sb.BBit(bits=2).pack(self.signatures)
+        sb.save(self.signatures, folder / "sketch")
+        sb.save(self.packed, folder / "packed")
+        for _ in range(2):
+            sb.FingerprintFile(folder / "fingerprints").append(self.prints)
+        sb.DocumentFrequencies.collect(self.shingles).save(folder / "frequencies")
+        self._make_indexes()
+        self._make_work()
+
+    def _make_indexes(self) -> None:
+        """Three indexes of two segments each, with removed documents."""
+        for name, parameters in (("texts", {"keep_text": True}), ("plain", {})):
+            with sb.Index.create(self.folder / name, threshold=0.7, **parameters) as index:
+                index.add([f"a{i}" for i in range(100)], TEXTS[:100])
+                index.add([f"b{i}" for i in range(100)], TEXTS[100:])
+                index.remove(["a3", GONE])
+        with sb.Index.create(self.folder / "prints", kind="simhash", radius=6) as index:
+            index.add(list(range(200)), TEXTS)
+        self.known = {name: self._ids(self.folder / name) for name in NEW}
+        self.answers = {}
+        for name in NEW:
+            with sb.Index.open(self.folder / name, "read") as index:
+                self.answers[name] = index.query(TEXTS, top=None).to_pylist()
+
+    @staticmethod
+    def _ids(path: Path) -> set[object]:
+        with sb.Index.open(path, "read") as index:
+            return {found for table in index.export() for found in table["id"].to_pylist()}
+
+    def _make_work(self) -> None:
+        """The work folder of a job whose process died after all was decided."""
+        source = self.folder / "source"
+        source.mkdir()
+        (source / "a.csv").write_text("id,text\n" + "".join(f"d{i},{text}\n" for i, text in enumerate(TEXTS)))
+        child = os.fork()
+        if child == 0:
+            self._job(self.folder / "work", resume=False)
+            os._exit(0)
+        expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
+        whole = self.folder / "whole"
+        result, self.decided = self._job(whole, resume=False)
+        result.close()
+
+    def _job(self, work: Path, resume: bool) -> tuple[object, object]:
+        result = sb.dedup(self.folder / "source", threads=1, work=work, resume=resume, id="id")
+        return result, (result.keep.tolist(), result.removed.to_pylist())
+
+    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+        """Damage and read one store; return its kind and how that ended."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        r = Random(seed)
+        kind = r.choice(KINDS)
+        name = r.choice(list(NEW)) if kind.startswith("index") else kind
+        source = self.folder / name
+        target = folder / name
+        if source.is_dir():
+            shutil.copytree(source, target)
+            (target / "lock").unlink(missing_ok=True)
+        else:
+            shutil.copy(source, target)
+        changed = damage_one(r, target if target.is_dir() else folder)
+        try:
+            getattr(self, "_" + kind.replace(" ", "_"))(target, changed)
+        except WrongAnswerError:
+            raise
+        except sb.SemblanceError as error:
+            expect(changed, "a sound file is refused", str(error))
+            expect(str(error).strip(), "an error without a message")
+            return kind, f"refused: {type(error).__name__}"
+        return kind, "result"
+
+    def _sketch(self, path: Path, changed: bool) -> None:
+        found = sb.load(path)
+        expect(np.array_equal(found.values, self.signatures.values), "other signatures")
+        found.estimated_resemblance(0, 1, other=self.signatures)
+
+    def _packed(self, path: Path, changed: bool) -> None:
+        found = sb.load(path)
+        expect(np.array_equal(found.words, self.packed.words), "other packed signatures")
+        found.estimated_resemblance(0, 1, other=self.packed)
+
+    def _fingerprints(self, path: Path, changed: bool) -> None:
+        if not path.exists():
+            return
+        file = sb.FingerprintFile(path)
+        rows = len(file)
+        expect(rows in (200, 400), "a part of a batch", rows)
+        found = np.asarray(file.first(self.prints, sb.HammingIndex(radius=0)))
+        expect((found >= 0).all(), "rows are not found")
+        expect(rows == 400, "a batch is lost in silence")
+        file.append(self.prints)
+        expect(len(sb.FingerprintFile(path)) == rows + 200, "what was appended is not there")
+
+    def _frequencies(self, path: Path, changed: bool) -> None:
+        found = sb.DocumentFrequencies.load(path, self.shingles.parameters)
+        wanted = sb.DocumentFrequencies.collect(self.shingles)
+        same = np.array_equal(found.values, wanted.values) and np.array_equal(found.counts, wanted.counts)
+        expect(same and found.n_documents == wanted.n_documents, "other counts")
+
+    def _index(self, path: Path, changed: bool) -> None:
+        with sb.Index.open(path, "read") as index:
+            troubles = index.check()
+        expect(troubles or not changed or self._ids(path) == self.known[path.name], "documents changed, and check is content")
+        with sb.Index.open(path, "read", salvage=True) as index:
+            index.query(TEXTS, top=None)
+            list(index.export())
+        with sb.Index.open(path, "read") as index:
+            found = index.query(TEXTS, top=None).to_pylist()
+        expect(troubles or found == self.answers[path.name], "other answers, and check is content")
+
+    def _index_written(self, path: Path, changed: bool) -> None:
+        new, gone = NEW[path.name]
+        with sb.Index.open(path) as index:
+            index.query(TEXTS[:20])
+            index.add([new], ["some words that are new here"])
+            index.remove([gone])
+            index.compact()
+        with sb.Index.open(path, "read") as index:
+            expect(not index.check(), "an index that was compacted is damaged")
+        expect(self._ids(path) == (self.known[path.name] | {new}) - {gone}, "damage was compacted into other documents")
+
+    def _work(self, path: Path, changed: bool) -> None:
+        result, decided = self._job(path, resume=True)
+        expect(decided == self.decided, "a resumed job decides otherwise")
+        result.close()

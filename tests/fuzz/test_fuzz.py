@@ -1,0 +1,57 @@
+"""A few hundred cases of the fuzzer: whatever is fed to the program, the answer is right or an error says what to do."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def run(program, *arguments):
+    """Run one of the programs of this folder; return (exit status, what it printed)."""
+    command = [sys.executable, str(HERE / program), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("kind", "cases"), [("inputs", 200), ("stores", 150), ("commands", 250)])
+def test_no_case_shows_a_defect(kind, cases):
+    """Answers equal those of the oracle, or an error of ours says why not; nothing crashes, hangs or ends in a traceback."""
+    code, said = run("run.py", "--kind", kind, "--cases", str(cases), "--minutes", "10")
+    assert code == 0, said
+    assert f"{kind}: {cases} cases" in said
+    answered = sum(int(found) for found in re.findall(r"\bresult (\d+)", said))
+    assert answered >= cases / 4, "hardly a case was answered: a fuzzer of refusals proves little"
+
+
+@pytest.mark.skipif(
+    shutil.which("cc") is None or sys.platform != "linux", reason="faults are injected by a library that a C compiler makes"
+)
+def test_no_failing_call_loses_anything():
+    """The n-th write, sync, rename or removal fails: what was there before is there, or what was wanted, never a mix."""
+    code, said = run("faults.py", "8")
+    assert code == 0, said
+
+
+def test_a_defect_is_seen(tmp_path, monkeypatch):
+    """The fuzzer notices wrong answers: a program that keeps what it should remove does not pass."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import judging
+
+    import semblance as sb
+
+    keep = sb.dedup
+    monkeypatch.setattr(sb, "dedup", lambda *args, **settings: keep(*args, **settings | {"threshold": 1.0}))
+    seen = 0
+    for seed in range(40):
+        try:
+            judging.judge(seed, tmp_path / "case")
+        except judging.WrongAnswerError:
+            seen += 1
+        except Exception:
+            continue
+    assert seen >= 3
