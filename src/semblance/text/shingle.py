@@ -65,7 +65,7 @@ def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     done, growth = 0, np.zeros(len(texts), np.int64)
     for row, begin, end in stretches.tolist():
         old = data[begin - first : end - first].tobytes()
-        new = normalize(old.decode("utf-8", "replace"), form).encode()
+        new = normalize(old.decode("utf-8", "surrogateescape"), form).encode("utf-8", "surrogateescape")
         if new != old:
             parts += [data[done : begin - first].data, new]
             done = end - first
@@ -163,10 +163,12 @@ class Shingling:
         if self.tokenizer is not None:
             return self._tokenized(texts)
         texts = self.normalized(texts)
-        longest = int(np.diff(texts.offsets).max(initial=0))
+        longest, room = int(np.diff(texts.offsets).max(initial=0)), texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
+        if self.unit == "char" and self.fold_case:  # two bytes can fold to three characters: U+0390
+            longest, room = longest + longest // 2, room + room // 2
         tokens = scratch("tokens", longest + 1, np.uint64)
-        out = scratch("values", texts.n_bytes + len(texts), np.uint64)
+        out = scratch("values", room + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
         unit = UNITS.index(self.unit)
         shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, *_tables(),
