@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import text as naive
 
+from semblance.errors import IncompatibleSketchError, ParameterError
 from semblance.text.shingle import UNICODE_VERSION, Shingling, normalize
 from semblance.text.texts import from_strings
 
@@ -213,6 +214,18 @@ def test_scripts_with_spaces_or_separators_join(sample):
 
 def test_halfwidth_voicing_marks_belong_to_their_kana():
     assert len(found(Shingling(width=1), "\uff76\uff9e\uff8a\uff9f")) == 2
+
+
+def test_rules_of_an_earlier_version_name_a_sketch_but_shingle_nothing():
+    old = Shingling(rules=1)
+    assert old != Shingling() == Shingling(rules=2)
+    assert old.to_dict()["rules"] == 1 and Shingling().to_dict()["rules"] == 2
+    for shingle in (old.hashes, old.normalized):
+        with pytest.raises(IncompatibleSketchError, match=r"rules 1: sketch the texts again with this version"):
+            shingle(from_strings(["a"]))
+    for rules in (0, 3, None, "2"):
+        with pytest.raises(ParameterError, match=r"rules must be in 1\.\.2; got"):
+            Shingling(rules=rules)
 
 
 def test_rows_do_not_run_into_each_other():
