@@ -14,20 +14,43 @@ from pathlib import Path
 import numpy as np
 
 PINNED = "14.0.0"
-SPACELESS = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "THAI", "LAO",
-             "KHMER", "MYANMAR")  # fmt: skip
+# Where the letters and digits of scripts stand that are written without spaces between words: those whose letters Unicode's
+# line breaking (UAX #14) calls ideographs, kana or complex context. Of East Asian scripts, Korean and Khitan have spaces.
+SPACELESS = {
+    "Thai": [(0x0E00, 0x0E7F)],
+    "Lao": [(0x0E80, 0x0EFF)],
+    "Myanmar": [(0x1000, 0x109F), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F)],
+    "Khmer": [(0x1780, 0x17FF)],
+    "Tai Le": [(0x1950, 0x197F)],
+    "New Tai Lue": [(0x1980, 0x19DF)],
+    "Tai Tham": [(0x1A20, 0x1AAF)],
+    "Tai Viet": [(0xAA80, 0xAADF)],
+    "Ahom": [(0x11700, 0x1174F)],
+    "marks and numerals written among ideographs": [
+        (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x303C), (0x3192, 0x3195), (0x3220, 0x3229),
+        (0x3280, 0x3289), (0x16FE3, 0x16FE3),
+    ],
+    "Han": [(0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F), (0x30000, 0x3134F)],
+    "Hiragana and Katakana": [(0x3040, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9D), (0x1AFF0, 0x1B16F)],
+    "Bopomofo": [(0x3100, 0x312F), (0x31A0, 0x31BF)],
+    "Yi": [(0xA000, 0xA48F)],
+    "Tangut": [(0x16FE0, 0x16FE0), (0x17000, 0x18AFF), (0x18D00, 0x18D7F)],
+    "Nushu": [(0x16FE1, 0x16FE1), (0x1B170, 0x1B2FF)],
+}  # fmt: skip
+HALFWIDTH_MARKS = "\uff9e\uff9f"  # letters by their category, but they voice the kana before them
 OTHER, WORD, SINGLE, MARK, SPACE = range(5)
 NOT_NFC, NOT_NFKC, CLASS_SHIFT = 1 << 3, 1 << 4, 8
 N = 0x110000
+SINGLES = frozenset(point for ranges in SPACELESS.values() for a, b in ranges for point in range(a, b + 1))
 
 
 def kind(character: str) -> int:
     """The part a character plays in tokenising."""
     category = unicodedata.category(character)
-    if category[0] == "M":
+    if category[0] == "M" or character in HALFWIDTH_MARKS:
         return MARK
     if category[0] in "LN":
-        return SINGLE if unicodedata.name(character, "").startswith(SPACELESS) else WORD
+        return SINGLE if ord(character) in SINGLES else WORD
     return SPACE if category in ("Zs", "Zl", "Zp") or character in "\t\n\v\f\r\x85" else OTHER
 
 

@@ -8,6 +8,14 @@ import semblance as sb
 from semblance.kernels import banding
 from semblance.pipeline.settings import Settings
 
+# What rules 2 made other words of: marks and numerals among ideographs, more scripts, and words where a block of 64 bytes ends.
+RULES_2 = [
+    "abc人々二〇〇〇年",
+    "𛀂𛀃かなｶﾞ",
+    "ㄅㄆ ꀀꀁ ᥐᥑ 𗀀𗀁",
+    " " * 61 + "abc中文字典 one two three" + " " * 100,
+    "中" + "a" * 64 + "字" + " " * 99,
+]
 TEXTS = ["The quick brown fox jumps over the lazy dog, again and again.", "天地玄黃 宇宙洪荒", "Ελληνικά café", "", "x"]
 
 
@@ -24,6 +32,11 @@ def test_shingles():
         "byte": "655b5f91514acb77",
         "line": "4bab26fa04a6a979",
     }
+
+
+def test_shingles_of_rules_2():
+    assert digest(sb.shingle(RULES_2, width=1).values) == "1a2d84392053b925"
+    assert digest(sb.shingle(RULES_2, width=2, unit="char").values) == "62d42f9be429a323"
 
 
 def test_first_shingle_values():
@@ -67,7 +80,7 @@ def test_parameters_stated_with_every_output():
         "text": "text",
         "id": None,
         "encoding_errors": "strict",
-        "shingling": {"unit": "word", "width": 5, "normalization": "NFC", "fold_case": True, "unicode": "14.0.0"},
+        "shingling": {"unit": "word", "width": 5, "normalization": "NFC", "fold_case": True, "unicode": "14.0.0", "rules": 2},
         "method": "minhash",
         "sketch": "FastSimilarity",
         "permutations": 96,

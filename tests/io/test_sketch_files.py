@@ -1,6 +1,7 @@
 """Signatures on disk: round trips, known bytes, and three different errors."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,11 +43,46 @@ def test_round_trip(tmp_path, name):
 
 
 def test_known_bytes(tmp_path):
-    """Files of format 1 never change."""
+    """Files of format 2 never change."""
     sb.save(values()["bits"], tmp_path / "x.sig")
     data = (tmp_path / "x.sig").read_bytes()
-    assert data[:12] == b"SEMBLSIG\x01\0\0\0"
-    assert hashlib.sha256(data).hexdigest()[:16] == "94b94fc6d38925ca"
+    assert data[:12] == b"SEMBLSIG\x02\0\0\0"
+    assert hashlib.sha256(data).hexdigest()[:16] == "f5121a7a9bc8bb2a"
+
+
+def test_files_of_earlier_rules_are_loaded_but_not_mixed():
+    """Version 0.1 made other words of some texts: its sketches can be compared with each other, not with new ones."""
+    folder = Path(__file__).parents[1] / "golden/signatures-1"
+    old, old_bits = sb.load(folder / "fast.sig"), sb.load(folder / "bits.sig")
+    assert old.shingling == old_bits.shingling == sb.Shingling(width=2, rules=1) != sb.Shingling(width=2)
+    assert old.estimated_resemblance(0, 0, other=old) == 1.0
+    assert (sb.BBit(bits=3).pack(old).words == old_bits.words).all()
+    assert len(sb.BandingIndex(bands=16, rows=6).add(old).add(old).pairs().left) == 3
+    new, new_bits = values()["fast"], values()["bits"]
+    for mix in (
+        lambda: old.estimated_resemblance(0, 0, other=new),
+        lambda: old_bits.estimated_resemblance(0, 0, other=new_bits),
+        lambda: sb.BandingIndex(bands=16, rows=6).add(old).add(new),
+        lambda: sb.BandingIndex(bands=16, rows=6).add(new).query(old),
+    ):
+        with pytest.raises(sb.IncompatibleSketchError, match=r"rules=1.*rules=2|rules=2.*rules=1"):
+            mix()
+    with pytest.raises(sb.IncompatibleSketchError, match="same parameters"):
+        old.merge(new)
+
+
+def test_files_of_earlier_rules_keep_their_rules_when_saved_again(tmp_path):
+    old = sb.load(Path(__file__).parents[1] / "golden/signatures-1/fast.sig")
+    sb.save(old, tmp_path / "again.sig")
+    assert sb.load(tmp_path / "again.sig").shingling == old.shingling
+
+
+def test_files_of_newer_rules_ask_for_an_upgrade(tmp_path):
+    sb.save(values()["fast"], tmp_path / "x.sig")
+    data = (tmp_path / "x.sig").read_bytes()[:-32].replace(b'"rules": 2', b'"rules": 3')
+    (tmp_path / "x.sig").write_bytes(data + hashlib.blake2b(data, digest_size=32).digest())
+    with pytest.raises(sb.InputDataError, match=r"rules 3 are newer than 2; upgrade"):
+        sb.load(tmp_path / "x.sig")
 
 
 def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
@@ -66,8 +102,8 @@ def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
     path.write_bytes(b"PK" + data)
     with pytest.raises(sb.InputDataError, match="not a file of signatures"):
         sb.load(path)
-    path.write_bytes(data[:8] + b"\x02" + data[9:])
-    with pytest.raises(sb.InputDataError, match="format version 2 is newer"):
+    path.write_bytes(data[:8] + b"\x03" + data[9:])
+    with pytest.raises(sb.InputDataError, match="format version 3 is newer"):
         sb.load(path)
     with pytest.raises(sb.InputDataError, match="cannot be read"):
         sb.load(tmp_path / "none")

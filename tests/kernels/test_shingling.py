@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import text as naive
 
+from semblance.errors import IncompatibleSketchError, ParameterError
 from semblance.text.shingle import UNICODE_VERSION, Shingling, normalize
 from semblance.text.texts import from_strings
 
@@ -94,6 +95,139 @@ def test_wide_shingles_equal_twin(rng, width):
     assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
 
 
+ANYTHING = ["a", "Z", "7", "word", " ", "-", "\n", "\t", "\x00", "\u00e9", "\u00c9", "\u0390", "\u0130", "\u4e2d", "\u304b", "\u30fc",
+            "\uff76", "\uff9e", "\u0e01", "\u0e47", "\u0301", "\u3000", "\u2028", "\u00a0", "\u2019", "\U0001f600", "\U00020000", "\u3005",
+            "\u3007", "\U0001b002", "\uac00", "\u1100", "\u1161", "\u11a8", "\ufb03", "\u0345", b"\xff", b"\xe4\xb8",
+            b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\xaf"]  # fmt: skip
+
+
+def in_bytes(piece):
+    """UTF-8, or bytes as they are."""
+    return piece if isinstance(piece, bytes) else piece.encode()
+
+
+@same_unicode
+@settings(max_examples=20 if JIT_OFF else 400)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from(ANYTHING), st.sampled_from([1, 1, 1, 2, 3, 8, 60, 61, 62, 63, 64, 65, 130])), max_size=12),
+        min_size=1, max_size=3,
+    ),
+    st.sampled_from(["word", "char", "line"]), st.sampled_from(["none", "NFC", "NFKC"]), st.booleans(),
+)  # fmt: skip
+def test_any_bytes_equal_twin(rows, unit, normalization, fold_case):
+    """Every kind of character, invalid bytes too, beside every other and at every place in a block."""
+    import pyarrow as pa
+
+    from semblance.text.texts import from_arrow_array
+
+    data = [b"".join(in_bytes(piece) * times for piece, times in row) for row in rows]
+    shingling = Shingling(unit=unit, width=1, normalization=normalization, fold_case=fold_case)
+    values, offsets = shingling.hashes(from_arrow_array(pa.array(data, pa.large_binary())))
+    for row, text in enumerate(data):
+        expected = naive.hashes(naive.decoded(text), unit, 1, normalization, fold_case)
+        assert values[offsets[row] : offsets[row + 1]].tolist() == expected
+
+
+KINDS = ["abc", "7", "\u00e9", "\u4e2d", "\U00020000", "\u0e01", "\u0301", "\u304b\u3099", "\u3000", "-", "\u2019", "\U0001f600", "\u0390",
+         "\u0130", "\u1100\u1161\u11a8", b"\xff", b"\xe4\xb8"]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "line"])
+def test_hashes_do_not_depend_on_where_a_word_stands(unit):
+    """Two characters side by side make the same shingles at every distance from the beginning and the end of a buffer."""
+    import pyarrow as pa
+
+    from semblance.text.texts import from_arrow_array
+
+    shingling = Shingling(unit=unit, width=1)
+    around = [0, 1, 7, 8, 9, 60, 63, 64, 65, 127, 128, 130] if JIT_OFF else range(131)
+    for first in map(in_bytes, KINDS):
+        for second in map(in_bytes, KINDS):
+            core = b"abc" + first + second + b"xyz" + first + b" one"
+            data = [b" " * before + core + b" " * after for before in around for after in (0, 3, 100)]
+            # one buffer for all, and each text at the end of a buffer of its own
+            values, offsets = shingling.hashes(from_arrow_array(pa.array(data, pa.large_binary())))
+            expected = values[: offsets[1]].tolist()
+            assert values.tolist() == expected * len(data), core
+            for text in data[:: 3 if JIT_OFF else 17]:
+                alone, _ = shingling.hashes(from_arrow_array(pa.array([text], pa.large_binary())))
+                assert alone.tolist() == expected, core
+
+
+def test_letters_before_ideographs_survive_long_runs_of_ascii():
+    """A block of ASCII that ends right before an ideograph loses no letter and joins no words."""
+    text = "\u4e2d" + "a" * 64 + "\u4e2d" + "b" * 128 + "\u4e2d" + " " * 200
+    assert found(Shingling(width=1), text) == naive.hashes(text, "word", 1)
+
+
+def test_characters_that_fold_to_three_have_room():
+    """Two bytes can fold to three characters; no value is written beyond an array."""
+    text = "\u0390\u03b0" * (40 if JIT_OFF else 200_000)
+    values, offsets = Shingling(unit="char", width=1).hashes(from_strings([text]))
+    assert offsets.tolist() == [0, 3 * len(text)]
+    assert values[:6].tolist() == naive.hashes("\u0390\u03b0", "char", 1)
+
+
+@pytest.mark.parametrize(
+    ("script", "sample"),
+    [
+        ("Han", "\u4e00\u3400\u9fff\uf900\U00020000\U0002a700\U0002f800\U00030000"),
+        ("Han numerals and iteration marks", "\u3005\u3006\u3007\u303b\u3021\u3029\u3038\u303a\U00016fe3\u3220\u3280\u3192"),
+        ("Hiragana", "\u3042\u3041\u309d\u309e\u309f\U0001b001\U0001b002\U0001b11e\U0001b11f\U0001b150"),
+        ("Katakana", "\u30a2\u30a1\u30fc\u30fd\u30fe\u30ff\u31f0\uff71\uff70\U0001b000\U0001b120\U0001b164\U0001aff0"),
+        ("Bopomofo", "\u3105\u31a0"),
+        ("Yi", "\ua000\ua015\ua48c"),
+        ("Tangut", "\U00017000\U000187f7\U00018800\U00018d00\U00016fe0"),
+        ("Nushu", "\U0001b170\U0001b2fb\U00016fe1"),
+        ("Thai", "\u0e01\u0e30\u0e46\u0e51"),
+        ("Lao", "\u0e81\u0eb0\u0ec6\u0ed1"),
+        ("Khmer", "\u1780\u17d7\u17e1"),
+        ("Myanmar", "\u1000\u103f\u1041\ua9e0\uaa60"),
+        ("Tai", "\u1950\u1970\u1980\u19b0\u19d1\u1a20\u1a80\uaa80\uaadb\U00011700\U00011730"),
+    ],
+)
+def test_each_letter_of_a_script_without_spaces_is_a_word(script, sample):
+    """After a Latin word, after each other, and with the mark that follows."""
+    values = found(Shingling(width=1, normalization="none"), "abc" + "".join(c + "\u0301" for c in sample) + "xyz")
+    expected = [*found(Shingling(width=1, normalization="none"), " ".join(["abc", *(c + "\u0301" for c in sample), "xyz"]))]
+    assert len(values) == len(sample) + 2
+    assert values == expected
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "\ud55c\uad6d\uc5b4",
+        "\u1100\u1161",
+        "\uffa1\uffc2",
+        "\U00018b00\U00018b01",
+        "\u0f40\u0f41",
+        "\uff21\uff11",
+        "\ua4d0\ua4d1",
+    ],
+)
+def test_scripts_with_spaces_or_separators_join(sample):
+    """Korean, Khitan, Tibetan and Lisu, and Latin of full width, make words of several letters."""
+    assert len(found(Shingling(width=1), "abc" + sample + "xyz")) == 1
+
+
+def test_halfwidth_voicing_marks_belong_to_their_kana():
+    assert len(found(Shingling(width=1), "\uff76\uff9e\uff8a\uff9f")) == 2
+
+
+def test_rules_of_an_earlier_version_name_a_sketch_but_shingle_nothing():
+    old = Shingling(rules=1)
+    assert old != Shingling() == Shingling(rules=2)
+    assert old.to_dict()["rules"] == 1 and Shingling().to_dict()["rules"] == 2
+    for shingle in (old.hashes, old.normalized):
+        with pytest.raises(IncompatibleSketchError, match=r"rules 1: sketch the texts again with this version"):
+            shingle(from_strings(["a"]))
+    for rules in (0, 3, None, "2"):
+        with pytest.raises(ParameterError, match=r"rules must be in 1\.\.2; got"):
+            Shingling(rules=rules)
+
+
 def test_rows_do_not_run_into_each_other():
     shingling = Shingling(width=2)
     values, offsets = shingling.hashes(from_strings(["one two", "three", "", "cafe\u0301", "one two three"]))
@@ -131,16 +265,13 @@ def test_tables_are_those_of_the_pinned_unicode_version():
     from semblance.text.shingle import _tables
 
     pages, kinds, folds, fold_bytes = _tables()
-    for point in [*range(0x3000), *range(0x3000, 0x110000, 97)]:
+    parts = {"mark": 3, "single": 2, "letter": 1}
+    for point in [*range(0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0x3000, 0x110000, 97)]:
         if 0xD800 <= point < 0xE000:
             continue
         c = chr(point)
         entry = int(pages[point >> 7]) * 128 + (point & 127)
-        category = unicodedata.category(c)[0]
-        expected = 4 if naive.is_space(c) else 3 if category == "M" else 0
-        if category in "LN":
-            expected = 2 if unicodedata.name(c, "").startswith(naive.SPACELESS) else 1
-        assert int(kinds[entry]) & 7 == expected, hex(point)
+        assert int(kinds[entry]) & 7 == parts.get(naive.part(c), 4 if naive.is_space(c) else 0), hex(point)
         fold = int(fold_bytes[folds[entry]])
         folded = (fold & ((1 << 56) - 1)).to_bytes(7, "little")[: fold >> 56] if fold else c.encode()
         assert folded == c.casefold().encode(), hex(point)

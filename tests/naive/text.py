@@ -4,14 +4,38 @@ import unicodedata
 
 from naive.hashing import K0, K1, K2, K3, fold_multiply, shingle_hashes, token_hash
 
-SPACELESS = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "THAI", "LAO",
-             "KHMER", "MYANMAR")  # fmt: skip
+# How the names begin of letters and digits that are written without spaces between words.
+SPACELESS = (
+    "CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "IDEOGRAPHIC ITERATION", "IDEOGRAPHIC CLOSING", "IDEOGRAPHIC NUMBER",
+    "IDEOGRAPHIC ANNOTATION", "VERTICAL IDEOGRAPHIC", "OLD CHINESE ITERATION MARK", "HANGZHOU",
+    "CIRCLED IDEOGRAPH", "PARENTHESIZED IDEOGRAPH", "HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA", "VERTICAL KANA",
+    "MASU MARK", "BOPOMOFO", "YI SYLLABLE", "NUSHU", "TANGUT", "THAI", "LAO", "KHMER", "MYANMAR", "TAI LE", "NEW TAI LUE",
+    "TAI THAM", "TAI VIET", "AHOM",
+)  # fmt: skip
+NAMELESS = range(0x17000, 0x18D80)  # among them the ideographs of Tangut, for which ``unicodedata`` has no names
 BREAKS = "\n\v\f\r\x85\u2028\u2029"
 
 
 def is_space(c):
     """White space."""
     return c in "\t\x85" or c in BREAKS or unicodedata.category(c) in ("Zs", "Zl", "Zp")
+
+
+def part(c):
+    """How a character takes part in words: "mark", "single" (a word of its own), "letter" or "none"."""
+    category = unicodedata.category(c)[0]
+    name = unicodedata.name(c, "TANGUT" if ord(c) in NAMELESS else "")
+    if category == "M" or name in ("HALFWIDTH KATAKANA VOICED SOUND MARK", "HALFWIDTH KATAKANA SEMI-VOICED SOUND MARK"):
+        return "mark"
+    if category in "LN":
+        return "single" if name.startswith(SPACELESS) else "letter"
+    return "none"
+
+
+def decoded(data):
+    """Text of bytes, U+FFFD for each byte that is not part of valid UTF-8."""
+    text = data.decode("utf-8", "surrogateescape")
+    return "".join("\ufffd" if 0xDC80 <= ord(c) < 0xDD00 else c for c in text)
 
 
 def fold(text, fold_case):
@@ -23,18 +47,17 @@ def words(text, fold_case=True):
     """Runs of letters, digits and marks; single characters of scripts without spaces, with the marks after them."""
     out, single = [], None  # single: is the open word one of a script without spaces? None: no word is open
     for c in text:
-        category = unicodedata.category(c)[0]
-        if category == "M":
+        role = part(c)
+        if role == "mark":
             if single is None:
                 out.append("")
                 single = False
             out[-1] += fold(c, fold_case)
-        elif category in "LN":
-            alone = unicodedata.name(c, "").startswith(SPACELESS)
-            if single is None or single or alone:
+        elif role != "none":
+            if single is None or single or role == "single":
                 out.append("")
             out[-1] += fold(c, fold_case)
-            single = alone
+            single = role == "single"
         else:
             single = None
     return out

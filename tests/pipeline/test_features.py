@@ -1,6 +1,7 @@
 """Words without stop words, stems, document frequencies, weights."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,6 +45,41 @@ def test_frequencies_are_counted_merged_and_stored(tmp_path):
         sb.DocumentFrequencies.load(tmp_path / "bad")
     with pytest.raises(sb.ParameterError, match="merged"):
         whole.merge(sb.DocumentFrequencies.collect(sb.shingle(TEXTS, width=2)))
+
+
+def test_frequencies_of_earlier_rules_are_loaded_but_not_mixed():
+    path = Path(__file__).parents[1] / "golden/signatures-1/frequencies.npz"
+    old = sb.DocumentFrequencies.load(path, sb.Shingling(width=1, rules=1))
+    assert old.n_documents == 2 and sorted(old.counts.tolist()) == [1, 1, 2]
+    assert old.merge(old).n_documents == 4
+    new = sb.DocumentFrequencies.collect(sb.shingle(TEXTS, width=1))
+    for mix in (
+        lambda: sb.DocumentFrequencies.load(path, sb.Shingling(width=1)),
+        lambda: new.merge(old),
+        lambda: sb.weigh(TEXTS, frequencies=old),
+    ):
+        with pytest.raises(sb.IncompatibleSketchError, match=r"rules .* again with this version"):
+            mix()
+    with pytest.raises(sb.ParameterError, match="asked for"):
+        sb.DocumentFrequencies.load(path, sb.Shingling(width=2, rules=1))
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "array", "missing", "folder"])
+def test_damaged_frequencies_are_refused(tmp_path, damage):
+    path = tmp_path / "df.npz"
+    sb.DocumentFrequencies.collect(sb.shingle([str(i) for i in range(500)], width=1)).save(path)
+    data = path.read_bytes()
+    if damage == "array":
+        np.save(tmp_path / "x.npy", np.arange(3))
+        (tmp_path / "x.npy").replace(path)
+    elif damage == "missing":
+        path.unlink()
+    elif damage == "folder":
+        path = tmp_path
+    else:
+        path.write_bytes({"empty": b"", "cut": data[:-200], "flipped": data[:300] + b"\xff\xff" + data[302:]}[damage])
+    with pytest.raises(sb.InputDataError, match="not a file of document frequencies"):
+        sb.DocumentFrequencies.load(path, sb.Shingling(width=1))
 
 
 def test_weights_are_those_of_the_formula():

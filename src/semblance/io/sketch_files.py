@@ -1,6 +1,6 @@
 """Signatures and packed signatures on disk: a versioned header, the arrays, a checksum. No pickle.
 
-Layout, little endian: the 8 bytes ``SEMBLSIG``; uint32 format version (1); uint32 length of the header; the header, JSON in
+Layout, little endian: the 8 bytes ``SEMBLSIG``; uint32 format version (2); uint32 length of the header; the header, JSON in
 UTF-8, padded with blanks to a multiple of 8; the arrays, in the order the header names them, each padded with zeros to a
 multiple of 8; 32 bytes of BLAKE2b over all that precedes.
 """
@@ -18,12 +18,12 @@ import numpy as np
 from .. import sketches
 from ..errors import InputDataError, ParameterError
 from ..sketches import packed as packings
-from ..text.shingle import Shingling
+from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
 from .formats import atomic_file, check_output
 
 MAGIC = b"SEMBLSIG"
-VERSION = 1
+VERSION = 2  # 2: the header states the rules of shingling
 _SCHEMES = {
     c.__name__: c for c in (sketches.MinHash, sketches.FastSimilarity, sketches.OnePermutation, sketches.PermutationMinHash)
 }
@@ -125,6 +125,9 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
+        shingling = {"rules": 1} | shingling  # version 0.1 did not write its rules
+        if shingling["rules"] > RULES:
+            raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade semblance")
         shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
     densities = arrays.get("densities")
     if header["kind"] == "signatures":

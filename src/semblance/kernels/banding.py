@@ -2,8 +2,8 @@
 
 The keys of a band are divided by their upper ``part_bits`` bits into parts that sort in the cache. A sorted *entry* is what
 follows in the key, its low ``row_bits`` bits replaced by the row it belongs to: one array of integers sorts faster than keys
-with an index beside them. Rows whose keys differ only in the bits left out, the lowest ``row_bits - part_bits``, meet by
-chance and are told apart by verification.
+with an index beside them. An entry lacks the lowest ``row_bits - part_bits`` bits of its key, the *unused* bits; rows whose
+keys differ only there are told apart by the keys themselves.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from ._compile import compiled, inlined
 from .hashing import K0, fmix64, fold_multiply
 
 _ONE = np.uint64(1)
+_RETIRED = np.uint64(0x8EBC6AF09C88C6E3)  # in place of the keys of large buckets; equal to no key, not even to itself
 
 
 @compiled
@@ -63,6 +64,29 @@ def find_buckets(entries, row_bits, starts):
     return count
 
 
+@compiled
+def mark_mixed(entries, row_bits, unused_bits, keys, band, buckets, mixed):
+    """Set ``mixed`` for the buckets whose members' keys differ; their entries get the unused bits in front of the row.
+
+    Once sorted, such entries form buckets again, of the members whose keys are the same in all bits.
+    """
+    mask = (_ONE << row_bits) - _ONE
+    unused = (_ONE << unused_bits) - _ONE
+    for bucket in range(len(buckets)):
+        begin = buckets[bucket, 0]
+        end = buckets[bucket, 1]
+        key = keys[np.int64(entries[begin] & mask), band]
+        mixed[bucket] = False
+        for i in range(begin + 1, end):
+            if keys[np.int64(entries[i] & mask), band] != key:
+                mixed[bucket] = True
+                break
+        if mixed[bucket]:
+            for i in range(begin, end):
+                row = entries[i] & mask
+                entries[i] = ((keys[np.int64(row), band] & unused) << row_bits) | row
+
+
 @inlined
 def link(a, b, parents):
     """Bring two rows into one component; its root is its smallest row."""
@@ -103,16 +127,15 @@ def find_roots(parents):
 
 
 @compiled
-def retire_keys(entries, row_bits, unused_bits, begin, end, band, keys):
-    """Give the members of one bucket keys of their own, so that later bands do not take the bucket for a match."""
+def retire_keys(entries, row_bits, begin, end, band, keys):
+    """Take the keys of the members of one bucket, so that later bands do not take the bucket for a match."""
     mask = (_ONE << row_bits) - _ONE
     for i in range(begin, end):
-        row = entries[i] & mask
-        keys[np.int64(row), band] = row << unused_bits
+        keys[np.int64(entries[i] & mask), band] = _RETIRED
 
 
 @compiled
-def bucket_pairs(entries, row_bits, unused_bits, buckets, band, keys, first_free, left, right):
+def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right):
     """Write the pairs of all buckets that no earlier band holds; return how many. Without ``left`` they are counted.
 
     ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other. Without ``keys`` pairs
@@ -130,7 +153,7 @@ def bucket_pairs(entries, row_bits, unused_bits, buckets, band, keys, first_free
                     continue
                 fresh = True
                 for earlier in range(earlier_bands):
-                    if (keys[a, earlier] ^ keys[b, earlier]) >> unused_bits == 0:
+                    if keys[a, earlier] == keys[b, earlier] and keys[a, earlier] != _RETIRED:
                         fresh = False
                         break
                 if fresh:

@@ -151,6 +151,7 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
         if previous == SINGLE:  # a blank that the next character takes back if it is a mark
             out[written] = 32
             written += 1
+        begun = position
         if position + 64 <= len(data):
             beyond = fold_ascii(data, position, out, written, fold_case)
             # A loop of its own for plain ASCII: its loads do not wait for what the block before contained.
@@ -164,7 +165,7 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
             tops = word & _TOPS
             size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
             store64(out, written, blank_separators(lower_ascii(word & ~_TOPS) if fold_case else word & ~_TOPS))
-        if size > 0:
+        if position + size > begun:  # with size 0 too: a character beyond ASCII can begin a block
             position += size
             written += size
             previous = WORD if out[written - 1] != 32 else OTHER

@@ -150,7 +150,8 @@ def shingle_rows(
     """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
 
     ``out_offsets`` (rows + 1) receives where each row's hashes start. The scratch
-    ``folded`` holds three bytes per byte of the longest row and 96 more, ``tokens`` one value per byte of it and one more.
+    ``folded`` holds three bytes per byte of the longest row and 96 more, ``tokens`` one value per byte of it and one more; with
+    unit char and ``fold_case`` half as many again, in ``out`` too.
     """
     written = 0
     out_offsets[0] = 0

@@ -76,14 +76,20 @@ def _sorted_entries(read: ReadBand, n: int, band: int) -> tuple[int, UInt64Array
     ends = np.cumsum(counts)
     entries, places = np.empty(n, np.uint64), ends - counts
     kernel.make_entries(keys, column, row_bits, part_bits, places, entries)
-    del keys
     found = []
     for begin, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
         part = entries[begin:end]
         part.sort()
         bounds = np.empty((len(part) // 2 + 1, 2), np.int64)
-        count = kernel.find_buckets(part, row_bits, bounds)
-        found.append(bounds[:count] + begin)
+        bounds = bounds[: kernel.find_buckets(part, row_bits, bounds)]
+        mixed = np.empty(len(bounds), np.bool_)
+        kernel.mark_mixed(part, row_bits, row_bits - part_bits, keys, column, bounds, mixed)
+        found.append(bounds[~mixed] + begin)
+        for first, last in bounds[mixed].tolist():
+            part[first:last].sort()
+            split = np.empty(((last - first) // 2 + 1, 2), np.int64)
+            found.append(split[: kernel.find_buckets(part[first:last], row_bits, split)] + begin + first)
+    del keys
     return band, entries, np.concatenate(found)
 
 
@@ -114,8 +120,7 @@ def link_bands(
     threads : int
         Bands sorted at a time.
     """
-    row_bits, part_bits = _bits(n)
-    unused_bits = row_bits - part_bits
+    row_bits, _ = _bits(n)
     mask = (np.uint64(1) << row_bits) - np.uint64(1)
     none = np.empty(0, np.int64)
     known = np.empty((0, bands), np.uint64) if keys is None else keys
@@ -127,15 +132,15 @@ def link_bands(
             members = [(entries[begin:end] & mask).astype(np.int64) for begin, end in bounds[large].tolist()]
             if keys is not None:
                 for begin, end in bounds[large].tolist():
-                    kernel.retire_keys(entries, row_bits, unused_bits, begin, end, band, keys)
+                    kernel.retire_keys(entries, row_bits, begin, end, band, keys)
             if members:
                 sizes = np.array([len(m) for m in members])
                 yield BandLinks(band, none, none, sizes, np.concatenate(members))
         for some in _portions(bounds[~large], limit):
-            count = kernel.bucket_pairs(entries, row_bits, unused_bits, some, band, known, n_reference, none, none)
+            count = kernel.bucket_pairs(entries, row_bits, some, band, known, n_reference, none, none)
             left, right = np.empty(count, np.int64), np.empty(count, np.int64)
             if count:
-                kernel.bucket_pairs(entries, row_bits, unused_bits, some, band, known, n_reference, left, right)
+                kernel.bucket_pairs(entries, row_bits, some, band, known, n_reference, left, right)
                 yield BandLinks(band, left, right, none, none)
         del entries  # before the next band is sorted
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from ..errors import InputDataError, MissingExtraError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, OutputError, ParameterError
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
 from ..values.weighted import count_repeats
-from .shingle import Shingling
+from .shingle import RULES, Shingling
 from .texts import as_texts, concatenate
 
 _WORD = re.compile(r"[^\W_]+")
@@ -84,6 +86,16 @@ class WordTokenizer:
         return [stemmed(word) for word in _WORD.findall(text.casefold()) if word not in left_out]
 
 
+def _check_equal(mine: object, other: object, message: str) -> None:
+    """Raise unless two features were made alike; ``message`` says what cannot be done."""
+    if isinstance(mine, Shingling) and isinstance(other, Shingling) and mine.rules != other.rules:
+        raise IncompatibleSketchError(
+            f"{message}: they were shingled by rules {mine.rules} and {other.rules}; count the features again with this version"
+        )
+    if mine != other:
+        raise ParameterError(message)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentFrequencies:
     """In how many documents each feature occurs.
@@ -131,11 +143,11 @@ class DocumentFrequencies:
 
         Raises
         ------
-        ParameterError
-            If the features were made with other parameters.
+        ParameterError, IncompatibleSketchError
+            If the features were made with other parameters, or by the shingling rules of another version.
         """
-        if self.parameters != other.parameters:
-            raise ParameterError(f"frequencies of {self.parameters} cannot be merged with those of {other.parameters}")
+        message = f"frequencies of {self.parameters} cannot be merged with those of {other.parameters}"
+        _check_equal(self.parameters, other.parameters, message)
         values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         counts = np.bincount(place, np.concatenate([self.counts, other.counts]), len(values)).astype(np.int64)
         return DocumentFrequencies(values, counts, self.n_documents + other.n_documents, self.parameters)
@@ -163,10 +175,18 @@ class DocumentFrequencies:
         Parameters
         ----------
         path : str or path
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
         """
-        with open(path, "wb") as file:
-            np.savez_compressed(file, values=self.values, counts=self.counts, n_documents=self.n_documents,
-                                parameters=str(self.parameters))  # fmt: skip
+        try:
+            with open(path, "wb") as file:
+                np.savez_compressed(file, values=self.values, counts=self.counts, n_documents=self.n_documents,
+                                    parameters=str(self.parameters))  # fmt: skip
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
     @classmethod
     def load(cls, path: str | Path, parameters: object = "arrays") -> DocumentFrequencies:
@@ -184,17 +204,24 @@ class DocumentFrequencies:
 
         Raises
         ------
-        ParameterError, InputDataError
-            If the counts are of other features; if the file cannot be read or is damaged.
+        ParameterError, IncompatibleSketchError, InputDataError
+            If the counts are of other features; if they are of the shingling rules of another version; if the file cannot be
+            read or is damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
                 found = cls(data["values"], data["counts"], int(data["n_documents"]), parameters)
                 stated = str(data["parameters"])
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as error:
             raise InputDataError(f"{path}: not a file of document frequencies ({error})") from None
-        if stated != str(parameters):
-            raise ParameterError(f"{path} counts features of {stated}; {parameters} was asked for")
+        if stated.startswith("Shingling(") and ", rules=" not in stated:
+            stated = f"{stated[:-1]}, rules=1)"  # version 0.1 did not write its rules
+        message = f"{path} counts features of {stated}; {parameters} was asked for"
+        if isinstance(parameters, Shingling):
+            known = {str(p): p for p in (replace(parameters, rules=rules) for rules in range(1, RULES + 1))}
+            _check_equal(parameters, known.get(stated), message)
+        elif stated != str(parameters):
+            raise ParameterError(message)
         return found
 
 
@@ -219,8 +246,9 @@ def weigh(
 
     Raises
     ------
-    ParameterError
-        If the frequencies are of other features, or the cap is not positive.
+    ParameterError, IncompatibleSketchError
+        If the frequencies are of other features, or the cap is not positive; if the frequencies are of the shingling rules of
+        another version.
     """
     shingling = shingling or Shingling(width=1)
     if cap is not None and not cap > 0.0:
@@ -229,8 +257,9 @@ def weigh(
     distinct, often, bounds = count_repeats(values, offsets)
     if frequencies is None:
         frequencies = DocumentFrequencies.collect(Shingles(distinct, bounds, shingling))
-    elif frequencies.parameters != shingling:
-        raise ParameterError(f"the frequencies count features of {frequencies.parameters}; these are of {shingling}")
+    else:
+        message = f"the frequencies count features of {frequencies.parameters}; these are of {shingling}"
+        _check_equal(frequencies.parameters, shingling, message)
     rarity = frequencies.inverse(distinct)
     weights = (1.0 + np.log(often)) * (rarity if cap is None else np.minimum(rarity, cap))
     return WeightedSets(distinct, weights, bounds)

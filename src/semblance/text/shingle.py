@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels import folding
 from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
@@ -21,6 +21,7 @@ from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from .texts import Texts, as_texts, from_arrow_array
 
 UNICODE_VERSION = "14.0.0"
+RULES = 2  # raised whenever the same text gets other hashes
 DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
 NORMALIZATIONS = ("none", "NFC", "NFKC")
 Tokenizer = Callable[[str], Iterable[str]]
@@ -65,7 +66,7 @@ def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     done, growth = 0, np.zeros(len(texts), np.int64)
     for row, begin, end in stretches.tolist():
         old = data[begin - first : end - first].tobytes()
-        new = normalize(old.decode("utf-8", "replace"), form).encode()
+        new = normalize(old.decode("utf-8", "surrogateescape"), form).encode("utf-8", "surrogateescape")
         if new != old:
             parts += [data[done : begin - first].data, new]
             done = end - first
@@ -85,9 +86,9 @@ class Shingling:
     ----------
     unit : {"word", "char", "byte", "line"}, default "word"
         What a shingle is made of. Words are runs of Unicode letters, digits and marks; in scripts without spaces (Han,
-        Hiragana, Katakana, Thai, Lao, Khmer, Myanmar) each letter or digit, with the marks after it, is a word. "char" is
-        code points, runs of white space counting as one blank; "byte" is the text's UTF-8 bytes as they are; "line" is
-        non-blank lines, white space likewise.
+        Hiragana, Katakana, Bopomofo, Yi, Tangut, Nushu, Thai, Lao, Khmer, Myanmar, Tai Le, New Tai Lue, Tai Tham, Tai Viet,
+        Ahom) each letter or digit, with the marks after it, is a word. "char" is code points, runs of white space counting
+        as one blank; "byte" is the text's UTF-8 bytes as they are; "line" is non-blank lines, white space likewise.
     width : int >= 1, optional
         Units in a shingle; default 5 words, 5 characters, 8 bytes or 1 line. A shorter text is one shingle, itself.
     normalization : {"NFC", "NFKC", "none"}, default "NFC"
@@ -96,6 +97,9 @@ class Shingling:
         Whether letters that differ in case only are the same; without effect on bytes.
     tokenizer : callable, optional
         From a text (str) to a list of tokens (str), in place of the unit; it sees the normalised text, unfolded or folded.
+    rules : {1, 2}, default 2
+        Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. Sketches from
+        files of version 0.1 have rules 1; this version shingles texts by rules 2 only.
 
     Raises
     ------
@@ -112,6 +116,7 @@ class Shingling:
     normalization: str = "NFC"
     fold_case: bool = True
     tokenizer: Tokenizer | None = None
+    rules: int = RULES
 
     def __post_init__(self) -> None:
         """Check the parameters and fill in the width."""
@@ -123,6 +128,15 @@ class Shingling:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if self.width is not None and not 1 <= self.width <= 1 << 20:
             raise ParameterError(f"width must lie in 1..{1 << 20}; {self.width} was given")
+        if self.rules not in range(1, RULES + 1):
+            raise ParameterError(f"rules must be in 1..{RULES}; got {self.rules!r}")
+
+    def _check_rules(self) -> None:
+        if self.rules != RULES:
+            raise IncompatibleSketchError(
+                f"this version shingles texts by rules {RULES}; an earlier version used rules {self.rules}: "
+                "sketch the texts again with this version"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values, for files."""
@@ -132,6 +146,7 @@ class Shingling:
             "normalization": self.normalization,
             "fold_case": self.fold_case,
             "unicode": UNICODE_VERSION,
+            "rules": self.rules,
         }
 
     def normalized(self, texts: Texts) -> Texts:
@@ -140,7 +155,13 @@ class Shingling:
         Parameters
         ----------
         texts : Texts
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If the rules are those of an earlier version.
         """
+        self._check_rules()
         if self.normalization == "none" or self.unit == "byte":
             return texts
         flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
@@ -158,15 +179,25 @@ class Shingling:
         Parameters
         ----------
         texts : Texts
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If the rules are those of an earlier version.
+        InputDataError
+            If the tokenizer fails or yields anything but str.
         """
+        self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
             return self._tokenized(texts)
         texts = self.normalized(texts)
-        longest = int(np.diff(texts.offsets).max(initial=0))
+        longest, room = int(np.diff(texts.offsets).max(initial=0)), texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
+        if self.unit == "char" and self.fold_case:  # two bytes can fold to three characters: U+0390
+            longest, room = longest + longest // 2, room + room // 2
         tokens = scratch("tokens", longest + 1, np.uint64)
-        out = scratch("values", texts.n_bytes + len(texts), np.uint64)
+        out = scratch("values", room + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
         unit = UNITS.index(self.unit)
         shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, *_tables(),
