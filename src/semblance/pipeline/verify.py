@@ -235,7 +235,7 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     Raises
     ------
     ParameterError
-        If the threshold is out of range, or the pairs belong to another number of documents.
+        If the threshold is out of range, or the pairs are of other documents.
 
     Notes
     -----
@@ -253,8 +253,8 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
         raise ParameterError(f"threshold must lie in (0, 1]; {threshold} was given")
     if candidates.n_rows != len(shingles):
         raise ParameterError(f"the pairs belong to {candidates.n_rows} documents, the shingles to {len(shingles)}")
-    left = np.ascontiguousarray(candidates.left, np.int64)
-    right = np.ascontiguousarray(candidates.right, np.int64)
+    candidates.check_rows()
+    left, right = candidates.left, candidates.right
     resemblance = RowSets.from_values(shingles.values, shingles.offsets).compare(left, right, threshold)
     enough = resemblance >= threshold
     return Pairs(left[enough], right[enough], candidates.n_rows, resemblance[enough])

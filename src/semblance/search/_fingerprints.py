@@ -82,6 +82,11 @@ class FingerprintIndex:
                     f"this index holds fingerprints of {self._made_by}; those of {made_by} do not fit"
                 )
             self._made_by = made_by
+            if (empty := np.flatnonzero(values.empty)).size:
+                raise ParameterError(
+                    f"document {empty[0]} is empty, and {len(empty) - 1} more: empty documents have equal fingerprints without "
+                    "being alike; leave them out before signing"
+                )
         else:
             words = np.asarray(values)
             if words.dtype.kind not in "iu" or words.ndim not in (1, 2):

@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import simhash as kernel
-from ..values import Fingerprints, Shingles, WeightedSets
+from ..values import Fingerprints, Shingles, UInt64Array, WeightedSets
+from ..values.arrays import MOST_SEED, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class SimHash:
     Notes
     -----
     Time: features of equal weight, a few ns each; weighted ones, an addition a bit. A document without features gets the
-    tie word itself.
+    tie word itself, which matches nothing: indexes refuse it.
 
     References
     ----------
@@ -55,10 +56,17 @@ class SimHash:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if self.bits % 32 or not 32 <= self.bits <= 256:
-            raise ParameterError(f"bits must be a multiple of 32 in 32..256; {self.bits} was given")
-        if not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+        object.__setattr__(self, "bits", whole("bits", self.bits, 32, 256))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
+        if self.bits % 32:
+            raise ParameterError(f"bits must be a multiple of 32 in 32..256; got {self.bits}")
+
+    @property
+    def no_features(self) -> UInt64Array:
+        """The fingerprint of a document without features, uint64 of shape (n_words,)."""
+        words = derive(self.seed, "simhash ties", (self.bits + 63) // 64)
+        words[self.bits // 64 :] &= np.uint64((1 << self.bits % 64) - 1)
+        return words
 
     def sign(self, features: Shingles | WeightedSets) -> Fingerprints:
         """Fingerprint documents: sets of features of equal weight, or weighted ones.
