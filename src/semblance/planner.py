@@ -31,7 +31,7 @@ class Plan:
     threshold : float in (0, 1]
         Resemblance from which two documents count as near-duplicates.
     recall : float in (0, 1)
-        Wanted probability that a pair at the threshold is found.
+        Wanted probability that a pair at the threshold becomes a candidate; unless ``verify`` is "sketch", that it is found.
     permutations : int >= 1
         Slots of a signature: ``bands * rows``, and those set aside for estimates or left over.
     bands, rows : int >= 1
@@ -58,8 +58,33 @@ class Plan:
 
     @property
     def recall_at_threshold(self) -> float:
-        """Probability that a pair whose resemblance is the threshold becomes a candidate."""
-        return float(banding.candidate_probability(self.threshold, self.bands, self.rows))
+        """Probability that a pair whose resemblance is the threshold is found.
+
+        That is the probability that it becomes a candidate; with ``verify="sketch"`` times the probability, about a half,
+        that its estimate reaches the threshold too.
+        """
+        return self.recall_at(self.threshold)
+
+    def recall_at(self, threshold: float, bands_left_out: int = 0) -> float:
+        """Return the same for another threshold that pairs have to reach, and without some of the bands.
+
+        The slots for estimates are not those of the bands. Both probabilities are those of independent slots; on texts of
+        few shingles the slots of ``FastSimilarity`` vary less.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1]
+        bands_left_out : int >= 0
+
+        Returns
+        -------
+        float
+        """
+        bands = self.bands - bands_left_out
+        found = float(banding.candidate_probability(threshold, bands, self.rows)) if bands > 0 else 0.0
+        if self.estimation_slots:
+            found *= minhash.reach_probability(threshold, threshold, self.estimation_slots)
+        return found
 
     @property
     def curve(self) -> dict[float, float]:
@@ -152,6 +177,8 @@ def plan(
     ----------
     threshold : float in (0, 1], default 0.8
     recall : float in (0, 1), default 0.99
+        Probability that a pair at the threshold becomes a candidate. With "sketch" it is then found with about half of it:
+        ``Plan.recall_at_threshold`` states the product.
     permutations : int >= 1, optional
         Number of slots that bands may use.
     bands, rows : int >= 1, optional

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import weighted as kernel
-from ..theory import minhash, setsketch
+from ..theory import setsketch
 from ..values import Float64Array, Shingles
 from ..values.arrays import MOST_SEED, matrix, rows_of, whole
 from ._scheme import MAX_PERMUTATIONS
@@ -69,7 +69,8 @@ class SetSketches:
         """Estimate the share of the shingles of rows ``left`` that rows ``right`` have too, cut to 1."""
         found, n_left, n_right = self._joint(left, right, other)
         empty = n_left == 0
-        share = minhash.containment(np.where(empty, 0.0, found), np.maximum(n_left, 1.0), n_right)
+        found = np.where(empty, 0.0, found)
+        share = found / (1.0 + found) * (1.0 + n_right / np.where(empty, 1.0, n_left))
         return np.where(empty, np.nan, np.minimum(share, 1.0))[()]
 
     def merge(self, other: SetSketches) -> SetSketches:

@@ -64,9 +64,7 @@ def offsets_of(offsets: ArrayLike, n: int) -> Int64Array:
             f"offsets must rise from 0 to the number of values, {n}; entry {at} falls from {bounds[at - 1]} to {bounds[at]}"
         )
     if bounds[0] != 0 or bounds[-1] != n:
-        raise ParameterError(
-            f"offsets must rise from 0 to the number of values, {n}; they go from {bounds[0]} to {bounds[-1]}"
-        )
+        raise ParameterError(f"offsets must rise from 0 to the number of values, {n}; they go from {bounds[0]} to {bounds[-1]}")
     return np.ascontiguousarray(bounds, np.int64)
 
 
@@ -77,7 +75,9 @@ def rows_of(rows: ArrayLike, n: int, name: str = "rows") -> Int64Array:
         raise ParameterError(f"{name} must be integers; got {found.dtype}")
     if found.size and (found.min() < 0 or found.max() >= n):
         first = found[(found < 0) | (found >= n)].flat[0] if found.ndim else found
-        raise ParameterError(f"{name} must be in 0..{n - 1}, the rows there are; got {first}" if n else f"{name}: there are no rows")
+        raise ParameterError(
+            f"{name} must be in 0..{n - 1}, the rows there are; got {first}" if n else f"{name}: there are no rows"
+        )
     return np.ascontiguousarray(found, np.int64).reshape(found.shape)
 
 
