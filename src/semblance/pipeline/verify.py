@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..kernels._threads import in_order
 from ..search.banding import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
-from ..values.arrays import runs
+from ..values.arrays import number, runs
 from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked, join_scored
 from .methods import Comparable
 from .sets import RowSets
@@ -249,8 +249,8 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     >>> sb.verify(pairs, shingles, threshold=0.6).resemblance.tolist()
     [0.6]
     """
-    if not 0.0 < threshold <= 1.0:
-        raise ParameterError(f"threshold must lie in (0, 1]; {threshold} was given")
+    if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
+        raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")
     if candidates.n_rows != len(shingles):
         raise ParameterError(f"the pairs belong to {candidates.n_rows} documents, the shingles to {len(shingles)}")
     candidates.check_rows()

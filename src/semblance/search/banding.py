@@ -299,6 +299,7 @@ class BandingIndex:
         """
         if not self._keys:
             return Pairs(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+        threads = whole("threads", threads, 1)
         keys, full = np.concatenate(self._keys), np.concatenate(self._full)
         found = find_candidates(keys, max_bucket=None, threads=threads)
         order = np.lexsort((found.right, found.left))

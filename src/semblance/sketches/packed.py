@@ -15,6 +15,7 @@ from ..theory import bbit, fractional, mixture, xor_bits
 from ..theory.minhash import share_error
 from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
+from ..values.arrays import number, whole
 from .one_permutation import OnePermutation
 from .permutation import PermutationMinHash
 
@@ -144,8 +145,9 @@ class BBit(_Packing):
 
     def __post_init__(self) -> None:
         """Check the number of bits."""
-        if not (1 <= self.bits <= 16 or self.bits == 32):
-            raise ParameterError(f"bits must lie in 1..16 or be 32; {self.bits} was given")
+        object.__setattr__(self, "bits", whole("bits", self.bits, 1, 32))
+        if 16 < self.bits < 32:
+            raise ParameterError(f"bits must be in 1..16 or 32; got {self.bits}")
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the one part there is.
@@ -214,7 +216,8 @@ class Fractional(_Packing):
 
     def __post_init__(self) -> None:
         """Check the shares."""
-        object.__setattr__(self, "shares", tuple((int(b), float(w)) for b, w in self.shares))
+        pairs = tuple((whole("bits", b, 1, 64), number("share", w)) for b, w in self.shares)
+        object.__setattr__(self, "shares", pairs)
         fractional.check_parts(self.shares)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
@@ -278,8 +281,7 @@ class XorBits(_Packing):
 
     def __post_init__(self) -> None:
         """Check the number combined."""
-        if self.combined < 1:
-            raise ParameterError(f"combined must be at least 1; {self.combined} was given")
+        object.__setattr__(self, "combined", whole("combined", self.combined, 1))
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the one part; raises ParameterError where ``combined`` does not divide the number of slots.

@@ -33,9 +33,8 @@ def within(
     if below:
         inside &= array < high
     if not np.all(inside):
-        raise ParameterError(
-            f"{name} must be in {'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}; got {value!r}"
-        )
+        ends = f"{'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}"
+        raise ParameterError(f"{name} must be in {ends}; got {value!r}")
     return np.clip(array, low, high)
 
 

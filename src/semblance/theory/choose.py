@@ -112,7 +112,7 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
         raise ParameterError(f"the standard error must be a number of at least {LEAST_ERROR:g}; got {standard_error}")
     if not 0.0 <= resemblance < 1.0:
         raise ParameterError(f"resemblance must be in [0, 1): at 1 no sketch errs; got {resemblance}")
-    choices = []
+    choices: list[tuple[int, int, str, int, int, int, float]] = []
     for scheme, bits, combined, spread in candidates(resemblance, density):
         if not np.isfinite(spread):
             continue

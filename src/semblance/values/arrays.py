@@ -42,6 +42,13 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     return number
 
 
+def number(name: str, value: Any, rule: str = "a number") -> float:
+    """Return a real parameter as float; texts, bools, arrays and nan are no numbers."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or value != value:
+        raise ParameterError(f"{name} must be {rule}; got {value!r}")
+    return float(value)
+
+
 def keys_of(values: ArrayLike, name: str = "values") -> UInt64Array:
     """Return one-dimensional integers as uint64, contiguous and of native byte order; negative ones modulo 2^64."""
     keys = np.asarray(values)
