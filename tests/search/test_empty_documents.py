@@ -105,6 +105,14 @@ def test_bits_of_empty_documents_are_refused(packing, scheme):
         packing.pack(SIGNED[scheme])
 
 
+def test_fingerprints_have_no_bits_beyond_their_number():
+    index = sb.HammingIndex(radius=3, bits=40).add(np.array([1, (1 << 40) - 1], np.uint64))
+    for call in (index.add, index.query):
+        with pytest.raises(sb.ParameterError, match="below 2\\^40"):
+            call(np.array([1 | 1 << 40], np.uint64))
+    assert index.query(np.array([1], np.uint64)).right.tolist() == [0]
+
+
 @pytest.mark.parametrize("bits", [32, 64, 96, 256])
 @pytest.mark.parametrize("features", [SHINGLES, WEIGHTED], ids=["sets", "weights"])
 def test_fingerprints_of_empty_documents_are_found_by_no_index(bits, features):

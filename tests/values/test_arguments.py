@@ -117,6 +117,13 @@ def test_weights_beyond_all_numbers_are_refused_and_large_ones_are_not():
         np.testing.assert_array_equal(sb.SimHash().sign(sets).words, sb.SimHash().sign(WEIGHTED).words)
 
 
+def test_sums_of_large_weights_keep_their_signs():
+    """Two infinite sums of unlike sign would make a tie of every bit."""
+    values, ratios = np.arange(40), np.linspace(1.0, 1.7, 40)
+    plain, large = (sb.WeightedSets.from_arrays(values, scale * ratios, [0, 30, 40]) for scale in (1.0, 1e308))
+    np.testing.assert_array_equal(sb.SimHash().sign(large).words, sb.SimHash().sign(plain).words)
+
+
 def test_rows_without_weight_are_empty():
     sets = sb.WeightedSets.from_arrays([1, 2, 3], [0.0, 0.0, 1.0], [0, 2, 3])
     assert np.diff(sets.offsets).tolist() == [0, 1]

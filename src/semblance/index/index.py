@@ -72,8 +72,8 @@ class Index:
         **parameters
             ``threshold`` (default 0.8), ``recall`` (0.99), ``unit``, ``width``, ``normalization``, ``fold_case``, ``seed``; for
             "simhash" ``radius`` (3). A match is one whose estimate reaches the threshold; of the documents at the threshold a
-            share of ``recall`` is looked at (of fingerprints: those within the radius), and about half of these are found, as an
-            estimate is as often below as above: ``info`` states the product, ``recall_at_threshold``.
+            share of ``recall`` is looked at (of fingerprints: those within the radius), and about half of these are found, as
+            an estimate is as often below as above: ``info`` states the product, ``recall_at_threshold``.
 
         Returns
         -------

@@ -275,7 +275,7 @@ class DedupResult:
 
     def _summarize(self) -> Summary:
         """Count, and take times and sizes."""
-        documents, settings = self._corpus.documents, self._corpus.settings
+        documents, settings = self._corpus.documents, self.settings
         removed = ~self.keep
         keeper = self._decisions.keeper[self._first :]
         same = keeper == self._corpus.active.representative[self._first :]

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import simhash as kernel
-from ..values import Fingerprints, Shingles, UInt64Array, WeightedSets
+from ..values import Fingerprints, Float64Array, Shingles, UInt64Array, WeightedSets
 from ..values.arrays import MOST_SEED, whole
 
 
@@ -86,9 +86,8 @@ class SimHash:
         margins = np.empty((n if self.margins else 0, self.bits), np.float32)
         ties = derive(self.seed, "simhash ties", words)
         if isinstance(features, WeightedSets):
-            kernel.sign_weighted(
-                features.values, features.weights, features.offsets, self.bits, salt, ties, np.empty(64 * words), margins, out
-            )
+            weights, sums = _summable(features), np.empty(64 * words)
+            kernel.sign_weighted(features.values, weights, features.offsets, self.bits, salt, ties, sums, margins, out)
         else:
             longest = int(np.diff(features.offsets).max(initial=0))
             planes = np.empty(longest.bit_length() + 4, np.uint64)
@@ -96,3 +95,13 @@ class SimHash:
             kernel.sign_sets(features.values, features.offsets, self.bits, salt, ties, planes, mixed, margins, out)
         made_by = features.parameters if isinstance(features, Shingles) else "weighted"
         return Fingerprints(out, self.bits, self, made_by, margins if self.margins else None)
+
+
+def _summable(features: WeightedSets) -> Float64Array:
+    """Return the weights; where a sum could be beyond all numbers, each row scaled by a power of two, which changes no bit."""
+    weights, sizes = features.weights, np.diff(features.offsets)
+    if not len(weights) or weights.max() < np.finfo(np.float64).max / sizes.max():
+        return weights
+    exponents = np.zeros(len(sizes), np.int64)
+    np.maximum.at(exponents, np.repeat(np.arange(len(sizes)), sizes), np.frexp(weights)[1])
+    return np.ldexp(weights, -np.repeat(exponents, sizes))

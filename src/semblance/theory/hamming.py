@@ -43,6 +43,11 @@ def resemblance(distance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
     -------
     float or ndarray of float64
 
+    Raises
+    ------
+    ParameterError
+        If the distance is above the sum of both sizes.
+
     References
     ----------
     Li & König, WWW 2010, equation 18, solved for R.

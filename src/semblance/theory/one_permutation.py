@@ -113,6 +113,11 @@ def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
     -------
     float or ndarray of float64
 
+    Raises
+    ------
+    ParameterError
+        If there are more matches and empty bins than bins.
+
     References
     ----------
     Report, equations 25 and 26.
