@@ -10,6 +10,7 @@ import numpy as np
 from .errors import ParameterError
 from .sketches._scheme import MAX_PERMUTATIONS
 from .theory import banding, choose, minhash
+from .values.arrays import number, whole
 
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
 ESTIMATION_SLOTS = 256
@@ -31,7 +32,7 @@ class Plan:
     threshold : float in (0, 1]
         Resemblance from which two documents count as near-duplicates.
     recall : float in (0, 1)
-        Wanted probability that a pair at the threshold is found.
+        Wanted probability that a pair at the threshold becomes a candidate; unless ``verify`` is "sketch", that it is found.
     permutations : int >= 1
         Slots of a signature: ``bands * rows``, and those set aside for estimates or left over.
     bands, rows : int >= 1
@@ -58,8 +59,33 @@ class Plan:
 
     @property
     def recall_at_threshold(self) -> float:
-        """Probability that a pair whose resemblance is the threshold becomes a candidate."""
-        return float(banding.candidate_probability(self.threshold, self.bands, self.rows))
+        """Probability that a pair whose resemblance is the threshold is found.
+
+        That is the probability that it becomes a candidate; with ``verify="sketch"`` times the probability, about a half,
+        that its estimate reaches the threshold too.
+        """
+        return self.recall_at(self.threshold)
+
+    def recall_at(self, threshold: float, bands_left_out: int = 0) -> float:
+        """Return the same for another threshold that pairs have to reach, and without some of the bands.
+
+        The slots for estimates are not those of the bands. Both probabilities are those of independent slots; on texts of
+        few shingles the slots of ``FastSimilarity`` vary less.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1]
+        bands_left_out : int >= 0
+
+        Returns
+        -------
+        float
+        """
+        bands = self.bands - bands_left_out
+        found = float(banding.candidate_probability(threshold, bands, self.rows)) if bands > 0 else 0.0
+        if self.estimation_slots:
+            found *= minhash.reach_probability(threshold, threshold, self.estimation_slots)
+        return found
 
     @property
     def curve(self) -> dict[float, float]:
@@ -103,12 +129,12 @@ class Plan:
 
 def check_targets(threshold: float, recall: float) -> None:
     """Raise ParameterError unless threshold and recall are ones that can be planned for."""
-    if not 0.0 < threshold <= 1.0:
+    if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
         raise ParameterError(
             f"threshold must lie in (0, 1]: it is the resemblance from which documents count as near-duplicates; "
             f"{threshold} was given"
         )
-    if not 0.0 < recall < 1.0:
+    if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:
         raise ParameterError(
             f"recall must lie strictly between 0 and 1: it is the share of near-duplicates to be found, "
             f"and no sketch finds all for certain (0.999 costs about half as much again as 0.99); {recall} was given"
@@ -152,6 +178,8 @@ def plan(
     ----------
     threshold : float in (0, 1], default 0.8
     recall : float in (0, 1), default 0.99
+        Probability that a pair at the threshold becomes a candidate. With "sketch" it is then found with about half of it:
+        ``Plan.recall_at_threshold`` states the product.
     permutations : int >= 1, optional
         Number of slots that bands may use.
     bands, rows : int >= 1, optional
@@ -182,18 +210,20 @@ def plan(
     (26, 8)
     """
     check_targets(threshold, recall)
+    threshold, recall = float(threshold), float(recall)
     if verify not in ("exact", "sketch", "none"):
         raise ParameterError(f"verify must be exact, sketch or none; {verify!r} was given")
-    if documents is not None and not 0 <= documents < float("inf"):
-        raise ParameterError(f"documents must be a number >= 0; {documents} was given")
-    if permutations is not None and not 1 <= permutations <= MAX_PERMUTATIONS:
-        raise ParameterError(f"permutations must lie in 1..{MAX_PERMUTATIONS}; {permutations} was given")
+    if documents is not None and not 0 <= number("documents", documents, "a number >= 0") < float("inf"):
+        raise ParameterError(f"documents must be a number >= 0; got {documents}")
+    if permutations is not None:
+        permutations = whole("permutations", permutations, 1, MAX_PERMUTATIONS)
     if (bands is None) != (rows is None):
         raise ParameterError("bands and rows override the planner together: give both or neither")
     if bands is not None and rows is not None:
-        if bands < 1 or rows < 1 or bands * rows > (permutations or MAX_PERMUTATIONS):
+        bands, rows = whole("bands", bands, 1), whole("rows", rows, 1)
+        if bands * rows > (permutations or MAX_PERMUTATIONS):
             raise ParameterError(
-                f"bands and rows must be at least 1 and their product at most {permutations or MAX_PERMUTATIONS}; "
+                f"the product of bands and rows must be at most {permutations or MAX_PERMUTATIONS}; "
                 f"{bands} bands of {rows} rows were given"
             )
         shape = (bands, rows)
@@ -216,9 +246,9 @@ def plan(
     if standard_error is not None or sketch_bytes is not None:
         at = min(threshold, 0.999)  # at 1 every sketch is free of error
         if standard_error is not None:
-            sketch = choose.for_error(at, standard_error)
+            sketch = choose.for_error(at, number("standard_error", standard_error))
         elif sketch_bytes is not None:
-            sketch = choose.for_memory(at, 8 * sketch_bytes)
+            sketch = choose.for_memory(at, 8 * whole("sketch_bytes", sketch_bytes, 1))
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(

@@ -91,21 +91,29 @@ def test_normal_interval():
 @pytest.mark.parametrize("combined", [2, 3, 5])
 @pytest.mark.parametrize("densities", [(0.0, 0.0), (0.3, 0.3)])
 def test_most_likely_errs_as_combined_bits_do(combined, densities):
-    """One part: the estimate is the plain one, and the error that of its variance."""
+    """One part: the estimate is the plain one, and the error that of its variance at two matches and two mismatches more."""
     r, n = 0.7, 1000
     share = xor_bits.match_probability(r, combined, *densities)
     found, error = mixture.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
     assert found == pytest.approx(r, abs=1e-9)
-    assert error**2 == pytest.approx(xor_bits.variance(r, combined, n, *densities))
+    likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
+    assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities))
 
 
 def test_most_likely_errs_less_with_more_parts():
     """The information of independent parts adds up, the slopes included."""
     r, parts = 0.7, [mixture.Part(slots=400, bits=2), mixture.Part(slots=300, combined=3), mixture.Part(slots=200, bits=8)]
     shares = [bbit.match_probability(r, 2), xor_bits.match_probability(r, 3), bbit.match_probability(r, 8)]
-    found, error = mixture.most_likely([p.slots * s for p, s in zip(parts, shares, strict=True)], parts)
-    variances = [bbit.variance(r, 2, 400), xor_bits.variance(r, 3, 300), bbit.variance(r, 8, 200)]
+    counts = [p.slots * s for p, s in zip(parts, shares, strict=True)]
+    found, error = mixture.most_likely(counts, parts)
     assert found == pytest.approx(r, abs=1e-9)
+    more = [p.slots / 900 for p in parts]
+    larger = [mixture.Part(slots=904 * p.slots, bits=p.bits, combined=p.combined) for p in parts]  # whole, to the same scale
+    likely = mixture.most_likely([900 * (x + 2 * m) for x, m in zip(counts, more, strict=True)], larger)[0]
+    variances = [
+        bbit.variance(likely, 2, 400 * 904 / 900), xor_bits.variance(likely, 3, 300 * 904 / 900),
+        bbit.variance(likely, 8, 200 * 904 / 900),
+    ]  # fmt: skip
     assert error**-2 == pytest.approx(sum(1 / v for v in variances))
 
 
@@ -149,7 +157,10 @@ def test_least_budgets():
         found = choose.for_memory(r, 1000)
         assert found.total_bits == found.slots * found.bits <= 1000
         slot = {"minhash": minhash.variance(r, 1), "bbit": bbit.variance(r, found.bits, 1)}
-        slot["xor_bits"] = xor_bits.variance(r, found.combined, 1) if found.scheme == "xor_bits" else 0.0
-        assert found.standard_error == pytest.approx((slot[found.scheme] / found.slots) ** 0.5)
+        expected = slot.get(found.scheme, 0.0) / found.slots
+        if found.scheme == "xor_bits":
+            expected = xor_bits.mean_squared_error(r, found.combined, found.slots)
+            assert expected > xor_bits.variance(r, found.combined, found.slots), "the root is not linear"
+        assert found.standard_error == pytest.approx(expected**0.5)
         again = choose.for_error(r, found.standard_error)
         assert again.standard_error == pytest.approx(found.standard_error) and again.total_bits == found.total_bits

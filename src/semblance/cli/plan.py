@@ -32,7 +32,8 @@ def plan(as_json: bool, **targets: Any) -> None:
     click.echo(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
                + (f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})"
                   if chosen.estimation_slots else ""))  # fmt: skip
-    click.echo(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}")
+    click.echo(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}"
+               + (", as its estimate has to reach the threshold too" if chosen.estimation_slots else ""))  # fmt: skip
     click.echo("  probability of comparing a pair, by its resemblance:")
     for resemblance, probability in chosen.curve.items():
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""

@@ -72,7 +72,8 @@ class Index:
         **parameters
             ``threshold`` (default 0.8), ``recall`` (0.99), ``unit``, ``width``, ``normalization``, ``fold_case``, ``seed``; for
             "simhash" ``radius`` (3). A match is one whose estimate reaches the threshold; of the documents at the threshold a
-            share of ``recall`` is looked at (of fingerprints: those within the radius).
+            share of ``recall`` is looked at (of fingerprints: those within the radius), and about half of these are found, as
+            an estimate is as often below as above: ``info`` states the product, ``recall_at_threshold``.
 
         Returns
         -------
@@ -178,7 +179,7 @@ class Index:
             "path": str(self.path), "documents": len(self), "segments": len(manifest.segments),
             "removed": sum(entry.n_removed for entry in manifest.segments), "bytes": size,
             "bytes_per_document": size / max(1, len(self)), "keep_text": manifest.keep_text, "damaged": self.damaged,
-            "parameters": self.kind.to_dict(),
+            "recall_at_threshold": self.kind.recall_at_threshold, "parameters": self.kind.to_dict(),
         }  # fmt: skip
 
     def refresh(self) -> None:

@@ -142,6 +142,12 @@ class MinHashKind(Kind):
         """Least score of a match: the estimate reaches the threshold."""
         return int(np.ceil(CODES * (self.threshold * (1 - CHANCE) + CHANCE) - 1e-9))
 
+    @property
+    def recall_at_threshold(self) -> float:
+        """Probability that a document at the threshold is found: looked at, and estimated to reach the threshold."""
+        match = self.threshold * (1 - CHANCE) + CHANCE
+        return self.plan.recall_at_threshold * minhash.reach_probability(match, min(1.0, self.least / CODES), CODES)
+
     def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
         """Sketch documents given by their shingle hashes."""
         shape = self.plan
@@ -160,7 +166,7 @@ class MinHashKind(Kind):
     def _estimates(self) -> tuple[Float64Array, Float64Array]:
         """The same for every score there is."""
         estimated = np.clip((np.arange(CODES + 1) / CODES - CHANCE) / (1 - CHANCE), 0, 1)
-        return estimated, np.asarray(minhash.standard_error(estimated, CODES), np.float64)
+        return estimated, np.asarray(minhash.share_error(np.arange(CODES + 1), CODES) / (1 - CHANCE), np.float64)
 
     def measure(self, a: UInt64Array, b: UInt64Array) -> float:
         """Return the exact resemblance of two documents given by their shingle hashes."""
@@ -206,6 +212,11 @@ class SimHashKind(Kind):
         enough = distances[simhash.cosine(distances, 64) >= self.threshold - 1e-12]
         return -int(enough.max(initial=-1)) if len(enough) else 1
 
+    @property
+    def recall_at_threshold(self) -> float:
+        """Probability that a document whose cosine is the threshold is found: within the radius, and estimated to reach it."""
+        return float(simhash.within_radius(self.threshold, -self.least, 64)) if self.least <= 0 else 0.0
+
     def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
         """Fingerprint documents given by their shingle hashes; a feature weighs as often as it occurs."""
         words = SimHash(bits=64, seed=self.seed).sign(Shingles(values, offsets)).words[:, 0]
@@ -222,7 +233,7 @@ class SimHashKind(Kind):
     def _estimates(self) -> tuple[Float64Array, Float64Array]:
         """The same for every distance there is."""
         estimated = np.asarray(simhash.cosine(np.arange(65), 64), np.float64)
-        return estimated, np.sqrt(np.asarray(simhash.cosine_variance(estimated, 64), np.float64))
+        return estimated, np.asarray(simhash.cosine_error(np.arange(65), 64), np.float64)
 
     def measure(self, a: UInt64Array, b: UInt64Array) -> float:
         """Return the exact cosine of two documents given by their features."""

@@ -28,29 +28,46 @@ def sign_rows(values, offsets, seed, out):
 
 @compiled
 def rotate(slots, out):
-    """Fill each empty bin from the next filled one on the circle, mixed with the distance to it."""
+    """Fill each empty bin from the next filled one on the circle, mixed with the distance to it: two steps a bin."""
     bins = slots.shape[1]
     for row in range(len(slots)):
-        for j in range(bins):
-            out[row, j] = slots[row, j]
-            distance = 0
-            while distance < bins and slots[row, (j + distance) % bins] == EMPTY:
-                distance += 1
-            if 0 < distance < bins:
-                value = np.uint64(slots[row, (j + distance) % bins]) | (np.uint64(distance) << _S32)
+        first = 0
+        while first < bins and slots[row, first] == EMPTY:
+            first += 1
+        out[row] = slots[row]
+        if first == bins:
+            continue
+        source = first
+        distance = 0
+        for step in range(bins):
+            j = first - step if step <= first else first - step + bins
+            distance += 1
+            if slots[row, j] != EMPTY:
+                source = j
+                distance = 0
+            else:
+                value = np.uint64(slots[row, source]) | (np.uint64(distance) << _S32)
                 out[row, j] = np.uint32(fmix64(value) >> _S32)
 
 
 @compiled
 def fill_optimally(slots, seed, out):
-    """Let each empty bin try random bins until it meets a filled one, whose value it copies."""
+    """Let each empty bin try random bins until it meets a filled one, whose value it copies.
+
+    Time: bins / filled tries for each empty bin; with one filled bin there is nothing to try.
+    """
     bins = slots.shape[1]
     for row in range(len(slots)):
-        some = False
+        filled = 0
+        source = 0
         for j in range(bins):
             out[row, j] = slots[row, j]
-            some = some or slots[row, j] != EMPTY
-        if not some:
+            if slots[row, j] != EMPTY:
+                filled += 1
+                source = j
+        if filled == 1:
+            out[row] = slots[row, source]
+        if filled < 2:
             continue
         for j in range(bins):
             attempt = 0
@@ -63,23 +80,29 @@ def fill_optimally(slots, seed, out):
 
 
 @compiled
-def fill_in_reverse(slots, seed, out):
-    """Let filled bins write into random bins, round after round in the order of bins, until none is empty."""
+def fill_in_reverse(slots, seed, places, out):
+    """Let filled bins write into random bins, round after round in the order of bins, until none is empty.
+
+    ``places`` (int64) has room for all bins. Time: about t ln t writes a row of t bins, however many are filled.
+    """
     bins = slots.shape[1]
     for row in range(len(slots)):
-        missing = 0
+        filled = 0
         for j in range(bins):
             out[row, j] = slots[row, j]
-            missing += slots[row, j] == EMPTY
-        if missing == bins:
+            if slots[row, j] != EMPTY:
+                places[filled] = j
+                filled += 1
+        missing = bins - filled
+        if filled == 0:
             continue
         attempt = 0
         while missing > 0:
             attempt += 1
-            for j in range(bins):
-                if slots[row, j] != EMPTY and missing > 0:
-                    key = fmix64(seed + (np.uint64(attempt) << _S32) + np.uint64(j) * _GOLDEN)
-                    target = np.int64((key >> _S32) * np.uint64(bins) >> _S32)
-                    if out[row, target] == EMPTY:
-                        out[row, target] = slots[row, j]
-                        missing -= 1
+            for i in range(filled):
+                j = places[i]
+                key = fmix64(seed + (np.uint64(attempt) << _S32) + np.uint64(j) * _GOLDEN)
+                target = np.int64((key >> _S32) * np.uint64(bins) >> _S32)
+                if missing > 0 and out[row, target] == EMPTY:
+                    out[row, target] = slots[row, j]
+                    missing -= 1

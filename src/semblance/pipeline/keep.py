@@ -213,7 +213,7 @@ def keep(verified: Pairs) -> Kept:
     Raises
     ------
     ParameterError
-        If the pairs have not been verified.
+        If the pairs have not been verified, or are not rows left < right of the documents.
 
     Examples
     --------
@@ -224,6 +224,9 @@ def keep(verified: Pairs) -> Kept:
     """
     if verified.resemblance is None:
         raise ParameterError("keep needs verified pairs; these have no resemblance: call verify first")
+    verified.check_rows(ordered=True)
+    if not ((verified.resemblance >= 0.0) & (verified.resemblance <= 1.0)).all():
+        raise ParameterError("keep needs resemblances in [0, 1]: call verify first")
     walk = Walk(verified.n_rows, 0, 0.0)
     walk.advance(0, verified.n_rows, Scored(verified.left, verified.right, verified.resemblance))
     walked = walk.finish()

@@ -18,7 +18,7 @@ from ..kernels import banding as banding_kernel
 from ..planner import Plan
 from ..search.banding import Candidates, find_candidates
 from ..sketches import FastSimilarity
-from ..theory import banding, minhash
+from ..theory import minhash
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from .sets import RowSets
 
@@ -84,14 +84,15 @@ class MinHashMethod:
         """Return the columns that state scores, null where ``missing``: measured, or estimated with the standard error."""
         if self.exact:
             return {"resemblance": pa.array(score, mask=missing)}
-        error = minhash.standard_error(np.clip(score, 0, 1), self.plan.estimation_slots)
+        slots = self.plan.estimation_slots
+        error = minhash.share_error(np.clip(score, 0, 1) * slots, slots)
         return {"estimated_resemblance": pa.array(score, mask=missing), "standard_error": pa.array(error, mask=missing)}
 
     def recall(self, threshold: float, bands_left_out: int = 0) -> float:
-        """Probability that a pair at the threshold is found."""
-        bands = self.plan.bands - bands_left_out
-        return float(banding.candidate_probability(threshold, bands, self.plan.rows)) if bands else 0.0
+        """Probability that a pair at the threshold is found: compared, and where estimates decide, estimated to reach it."""
+        return self.plan.recall_at(threshold, bands_left_out)
 
     def describe(self) -> str:
-        """Say how candidates are found."""
-        return f"{self.plan.bands} bands of {self.plan.rows} rows"
+        """Say how pairs are found."""
+        estimated = ", then an estimate" if self.plan.estimation_slots else ""
+        return f"{self.plan.bands} bands of {self.plan.rows} rows{estimated}"

@@ -38,7 +38,8 @@ class Summary:
         Pairs compared; found at or above the threshold; left out in large buckets of documents that are not alike (a pair
         counts once for each such bucket it shares).
     recall_planned : float
-        Probability that a pair at the threshold is found, by the plan.
+        Probability that a pair at the threshold is found, by the plan: that it is compared, and with ``verify="sketch"`` also
+        that its estimate reaches the threshold.
     recall_vouched : float
         The same for the documents worst off because of uncompared pairs.
     verified_by : str
@@ -139,7 +140,9 @@ class DedupResult:
         self._corpus = corpus = judge.corpus
         self._decisions = decisions
         self.threshold = threshold
-        self.settings = replace(corpus.settings, threshold=threshold)
+        plan = corpus.settings.plan  # the bands are those that were searched, whatever the threshold
+        slots = plan.permutations - plan.estimation_slots
+        self.settings = replace(corpus.settings, threshold=threshold, permutations=slots, bands=plan.bands, rows=plan.rows)
         self.summary = self._summarize()  # now: what it counts may lie in a work folder that will be gone
 
     def __repr__(self) -> str:
@@ -272,7 +275,7 @@ class DedupResult:
 
     def _summarize(self) -> Summary:
         """Count, and take times and sizes."""
-        documents, settings = self._corpus.documents, self._corpus.settings
+        documents, settings = self._corpus.documents, self.settings
         removed = ~self.keep
         keeper = self._decisions.keeper[self._first :]
         same = keeper == self._corpus.active.representative[self._first :]

@@ -172,7 +172,7 @@ class Settings:
         """How candidates are found and scored."""
         exact = self.verify == "exact"
         if self.method == "simhash":
-            return SimHashMethod(radius=self.radius, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
+            return SimHashMethod(radius=self.radius, seed=self.seed, verify=self.verify, max_bucket=self.max_bucket)
         return MinHashMethod(plan=self.plan, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
 
     @property

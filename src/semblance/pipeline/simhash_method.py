@@ -71,11 +71,16 @@ class SimHashMethod:
 
     radius: int
     seed: int
-    exact: bool
+    verify: str
     max_bucket: int
     bits: int = 64
     name: str = "simhash"
     score: str = "cosine"
+
+    @property
+    def exact(self) -> bool:
+        """Whether cosines are measured."""
+        return self.verify == "exact"
 
     @property
     def n_keys(self) -> int:
@@ -137,8 +142,17 @@ class SimHashMethod:
         return dict(zip(self.added, (pa.array(score, mask=missing), pa.array(distance, mask=missing)), strict=True))
 
     def recall(self, threshold: float, bands_left_out: int = 0) -> float:
-        """Probability that a pair whose cosine is the threshold lies within the radius."""
-        return float(simhash.within_radius(threshold, self.radius, self.bits))
+        """Probability that a pair whose cosine is the threshold is found: its fingerprints are within the radius.
+
+        Where estimates decide, also within the distance at which the estimated cosine reaches the threshold.
+        """
+        radius = self.radius
+        if self.verify == "sketch":
+            enough = simhash.cosine(np.arange(radius + 1), self.bits) >= threshold
+            if not enough.any():
+                return 0.0
+            radius = int(np.flatnonzero(enough)[-1])
+        return float(simhash.within_radius(threshold, radius, self.bits))
 
     def describe(self) -> str:
         """Say how candidates are found."""

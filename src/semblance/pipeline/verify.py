@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..kernels._threads import in_order
 from ..search.banding import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
-from ..values.arrays import runs
+from ..values.arrays import number, runs
 from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked, join_scored
 from .methods import Comparable
 from .sets import RowSets
@@ -235,7 +235,7 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     Raises
     ------
     ParameterError
-        If the threshold is out of range, or the pairs belong to another number of documents.
+        If the threshold is out of range, or the pairs are of other documents.
 
     Notes
     -----
@@ -249,12 +249,12 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     >>> sb.verify(pairs, shingles, threshold=0.6).resemblance.tolist()
     [0.6]
     """
-    if not 0.0 < threshold <= 1.0:
-        raise ParameterError(f"threshold must lie in (0, 1]; {threshold} was given")
+    if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
+        raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")
     if candidates.n_rows != len(shingles):
         raise ParameterError(f"the pairs belong to {candidates.n_rows} documents, the shingles to {len(shingles)}")
-    left = np.ascontiguousarray(candidates.left, np.int64)
-    right = np.ascontiguousarray(candidates.right, np.int64)
+    candidates.check_rows()
+    left, right = candidates.left, candidates.right
     resemblance = RowSets.from_values(shingles.values, shingles.offsets).compare(left, right, threshold)
     enough = resemblance >= threshold
     return Pairs(left[enough], right[enough], candidates.n_rows, resemblance[enough])

@@ -81,6 +81,11 @@ class FingerprintIndex:
                 raise IncompatibleSketchError(
                     f"this index holds fingerprints of {self._made_by}; those of {made_by} do not fit"
                 )
+            if (empty := np.flatnonzero(values.empty)).size:
+                raise ParameterError(
+                    f"document {empty[0]} is empty, and {len(empty) - 1} more: empty documents have equal fingerprints without "
+                    "being alike; leave them out before signing"
+                )
             self._made_by = made_by
         else:
             words = np.asarray(values)
@@ -100,6 +105,8 @@ class FingerprintIndex:
             raise ParameterError(
                 f"this index holds fingerprints of {self.bits} bits; some of {bits} bits in {words.shape[1]} words were given"
             )
+        if self.bits % 64 and (words[:, -1] >> np.uint64(self.bits % 64)).any():
+            raise ParameterError(f"fingerprints of {self.bits} bits must be below 2^{self.bits}; some have higher bits set")
         return np.ascontiguousarray(words)
 
     def add(self, values: Values) -> Self:

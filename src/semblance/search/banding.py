@@ -12,8 +12,9 @@ import numpy as np
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import banding as kernel
 from ..kernels._threads import in_order
+from ..sketches.one_permutation import OnePermutation
 from ..values import Int64Array, Pairs, Signatures, UInt64Array
-from ..values.arrays import runs
+from ..values.arrays import runs, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +222,8 @@ class BandingIndex:
 
     Notes
     -----
-    Time: a sort of n keys a band, and the pairs found. Memory: 8 bytes a band and document.
+    Time: a sort of n keys a band, and the pairs found. Memory: 8 bytes a band and document. Empty documents are in no pair.
+    Raw one-permutation signatures are refused: their empty bins have to be filled first.
 
     Examples
     --------
@@ -234,10 +236,8 @@ class BandingIndex:
     """
 
     def __init__(self, *, bands: int, rows: int) -> None:
-        if bands < 1 or rows < 1:
-            raise ParameterError(f"bands and rows must be at least 1; {bands} and {rows} were given")
-        self.bands = bands
-        self.rows = rows
+        self.bands = whole("bands", bands, 1)
+        self.rows = whole("rows", rows, 1)
         self._made_by: tuple[Any, Any] | None = None
         self._keys: list[UInt64Array] = []
         self._full: list[Int64Array] = []
@@ -249,7 +249,13 @@ class BandingIndex:
 
     def _keys_of(self, signatures: Signatures) -> tuple[UInt64Array, Int64Array]:
         """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
-        made_by = (signatures.scheme, signatures.shingling)
+        scheme = signatures.scheme
+        if isinstance(scheme, OnePermutation) and scheme.densify == "none":
+            raise ParameterError(
+                "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
+                'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill'
+            )
+        made_by = (scheme, signatures.shingling)
         if self._made_by not in (None, made_by):
             raise IncompatibleSketchError(
                 f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
@@ -260,7 +266,7 @@ class BandingIndex:
                 f"the signatures have {signatures.values.shape[1]}"
             )
         self._made_by = made_by
-        full = np.flatnonzero(signatures.values[:, 0] != 0xFFFFFFFF)
+        full = np.flatnonzero(~signatures.empty)
         keys = np.empty((len(full), self.bands), np.uint64)
         kernel.band_keys(signatures.values[full], np.zeros(len(full), np.uint64), self.bands, self.rows, keys)
         return keys, full
@@ -281,7 +287,7 @@ class BandingIndex:
         IncompatibleSketchError
             If the signatures were made with other parameters than those added before.
         ParameterError
-            If they are too short.
+            If they are too short, or have bins that can be empty.
         """
         keys, full = self._keys_of(signatures)
         self._keys.append(keys)
@@ -298,6 +304,7 @@ class BandingIndex:
         """
         if not self._keys:
             return Pairs(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+        threads = whole("threads", threads, 1)
         keys, full = np.concatenate(self._keys), np.concatenate(self._full)
         found = find_candidates(keys, max_bucket=None, threads=threads)
         order = np.lexsort((found.right, found.left))

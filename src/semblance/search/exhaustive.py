@@ -11,6 +11,7 @@ from ..kernels import all_pairs as kernel
 from ..kernels._threads import in_order
 from ..theory import bbit
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
+from ..values.arrays import number, whole
 
 ROOM = 1 << 14
 
@@ -67,8 +68,9 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, threads: int = 1)
     plain = len(packed.layout) == 1 and not packed.has_empty and packed.densities is None
     if not plain or packed.permutations != packed.layout[0, 1]:
         raise ParameterError("pairs_above takes signatures packed by BBit, hashed and without empty slots")
-    if not 0.0 <= threshold <= 1.0:
-        raise ParameterError(f"threshold must lie in [0, 1]; {threshold} was given")
+    if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:
+        raise ParameterError(f"threshold must be in [0, 1]; got {threshold}")
+    threads = whole("threads", threads, 1)
     n, slots, bits = len(packed), int(packed.layout[0, 1]), int(packed.layout[0, 2])
     work = partial(_scan, packed, _most_mismatches(packed, threshold))
     parts = list(in_order(work, range(0, n, kernel.BLOCK), threads)) or [(np.empty(0, np.int64),) * 3]
@@ -97,8 +99,7 @@ def nearest(packed: PackedSignatures, queries: PackedSignatures, top: int = 10) 
     ParameterError
         If ``top`` is below 1.
     """
-    if top < 1:
-        raise ParameterError(f"top must be at least 1; {top} was given")
+    top = whole("top", top, 1)
     count = min(top, len(packed))
     rows, values = np.empty((len(queries), count), np.int64), np.empty((len(queries), count))
     everyone = np.arange(len(packed))

@@ -6,13 +6,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import ParameterError
 from ..theory import minhash as theory
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
+from ..values.arrays import MOST_SEED, whole
 
 EMPTY = np.uint32(0xFFFFFFFF)
 MAX_PERMUTATIONS = 1 << 16
+
+
+def share_of_equal(left: NDArray[Any], right: NDArray[Any], unused: np.unsignedinteger[Any]) -> tuple[Any, Any]:
+    """Return (share of equal slots, its standard error if slots are independent) over the last axis.
+
+    Documents whose slots are all ``unused`` are empty: nan where both are.
+    """
+    equal = left == right
+    both_empty = equal[..., 0] & (left[..., 0] == unused)
+    if both_empty.any():
+        both_empty = (equal & (left == unused)).all(-1)
+    share = np.where(both_empty, np.nan, equal.mean(-1))
+    error = np.where(both_empty, np.nan, theory.share_error(equal.sum(-1), equal.shape[-1]))
+    return (share, error) if share.ndim else (float(share), float(error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +47,8 @@ class SlotScheme:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 1 <= self.permutations <= MAX_PERMUTATIONS:
-            raise ParameterError(f"permutations must lie in 1..{MAX_PERMUTATIONS}; {self.permutations} was given")
-        if not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+        object.__setattr__(self, "permutations", whole("permutations", self.permutations, 1, MAX_PERMUTATIONS))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
     @property
     def mergeable(self) -> bool:
@@ -67,8 +80,4 @@ class SlotScheme:
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        resemblance = np.mean(left == right, axis=-1)
-        both_empty = (left[..., 0] == EMPTY) & (right[..., 0] == EMPTY)
-        resemblance = np.where(both_empty, np.nan, resemblance)
-        error = theory.standard_error(resemblance, self.permutations)
-        return (float(resemblance), float(error)) if resemblance.ndim == 0 else (resemblance, error)
+        return share_of_equal(left, right, EMPTY)

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import one_permutation as kernel
+from ..theory import minhash
 from ..theory import one_permutation as theory
 from ..values import Int64Array, Signatures, UInt32Array, UInt64Array
 from ._scheme import EMPTY, SlotScheme
@@ -75,7 +76,7 @@ class OnePermutation(SlotScheme):
         elif self.densify == "optimal":
             kernel.fill_optimally(bins, seed, out)
         elif self.densify == "reverse":
-            kernel.fill_in_reverse(bins, seed, out)
+            kernel.fill_in_reverse(bins, seed, np.empty(bins.shape[1], np.int64), out)
         else:
             return bins
         return out
@@ -114,6 +115,4 @@ class OnePermutation(SlotScheme):
         empty = ((left == EMPTY) & (right == EMPTY)).sum(-1)
         matches = ((left == right) & (left != EMPTY)).sum(-1)
         found = theory.resemblance(matches, empty, self.permutations)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            error = np.sqrt(found * (1.0 - found) / (self.permutations - empty))
-        return found, np.asarray(error)[()]
+        return found, minhash.share_error(matches, self.permutations - empty)

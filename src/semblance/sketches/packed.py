@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..kernels import bbit as kernel
 from ..theory import bbit, fractional, mixture, xor_bits
+from ..theory.minhash import share_error
 from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
+from ..values.arrays import number, whole
 from .one_permutation import OnePermutation
 from .permutation import PermutationMinHash
 
@@ -92,15 +94,18 @@ class _Packing:
         """Return (unbiased estimate, its standard error) from matches of shape (..., n_parts)."""
         raise NotImplementedError
 
-    def most_likely(self, matches: Int64Array, permutations: int) -> tuple[Any, Any]:
-        """Return (maximum-likelihood estimate in [0, 1], its standard error) for vanishing densities.
+    def most_likely(
+        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
+    ) -> tuple[Any, Any]:
+        """Return (maximum-likelihood estimate in [0, Rmax], its standard error).
 
         Parameters
         ----------
         matches : ndarray of int64, shape (..., n_parts)
         permutations : int >= 1
+        density_left, density_right : ndarray of float64
         """
-        return mixture.most_likely(matches, self.parts(permutations))
+        return mixture.most_likely(matches, self.parts(permutations), density_left, density_right)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +145,9 @@ class BBit(_Packing):
 
     def __post_init__(self) -> None:
         """Check the number of bits."""
-        if not (1 <= self.bits <= 16 or self.bits == 32):
-            raise ParameterError(f"bits must lie in 1..16 or be 32; {self.bits} was given")
+        object.__setattr__(self, "bits", whole("bits", self.bits, 1, 32))
+        if 16 < self.bits < 32:
+            raise ParameterError(f"bits must be in 1..16 or 32; got {self.bits}")
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the one part there is.
@@ -185,11 +191,10 @@ class BBit(_Packing):
         permutations : int >= 1
         density_left, density_right : ndarray of float64
         """
-        share = matches[..., 0] / permutations
-        found = bbit.resemblance(share, self.bits, density_left, density_right)
+        found = bbit.resemblance(matches[..., 0] / permutations, self.bits, density_left, density_right)
         _, c2 = bbit.constants(self.bits, density_left, density_right)
         with np.errstate(divide="ignore", invalid="ignore"):
-            error = np.sqrt(np.maximum(share * (1.0 - share), 0.0) / permutations) / (1.0 - c2)
+            error = share_error(matches[..., 0], permutations) / (1.0 - c2)
         return found, error
 
 
@@ -211,7 +216,8 @@ class Fractional(_Packing):
 
     def __post_init__(self) -> None:
         """Check the shares."""
-        object.__setattr__(self, "shares", tuple((int(b), float(w)) for b, w in self.shares))
+        pairs = tuple((whole("bits", b, 1, 64), number("share", w)) for b, w in self.shares)
+        object.__setattr__(self, "shares", pairs)
         fractional.check_parts(self.shares)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
@@ -246,10 +252,10 @@ class Fractional(_Packing):
         spread: Any = 0.0
         slope: Any = 0.0
         for i, (bits, share) in enumerate(self.shares):
-            e = matches[..., i] / round(share * permutations)
+            e = (matches[..., i] + 2.0 * share) / (round(share * permutations) + 4.0 * share)  # as for ``share_error``
             spread = spread + share * e * (1.0 - e)
             slope = slope + share * (1.0 - bbit.constants(bits, density_left, density_right)[1])
-        return found, np.sqrt(spread / permutations) / slope
+        return found, np.sqrt(spread / (permutations + 4)) / slope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,8 +281,7 @@ class XorBits(_Packing):
 
     def __post_init__(self) -> None:
         """Check the number combined."""
-        if self.combined < 1:
-            raise ParameterError(f"combined must be at least 1; {self.combined} was given")
+        object.__setattr__(self, "combined", whole("combined", self.combined, 1))
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the one part; raises ParameterError where ``combined`` does not divide the number of slots.
@@ -312,9 +317,10 @@ class XorBits(_Packing):
         share = matches[..., 0] / samples
         found = xor_bits.resemblance(share, self.combined, density_left, density_right)
         _, c2 = bbit.constants(1, density_left, density_right)
-        rho = np.maximum(2.0 * share - 1.0, 1.0 / samples) ** (1.0 / self.combined)
+        likely = (matches[..., 0] + 2.0) / (samples + 4.0)  # as for ``share_error``: the root is taken of a share below 1
+        rho = np.maximum(2.0 * likely - 1.0, 1.0 / samples) ** (1.0 / self.combined)
         spread = (1.0 - rho ** (2.0 * self.combined)) / rho ** (2.0 * self.combined - 2.0)
-        return found, np.sqrt(np.maximum(spread, 0.0) / samples) / (2.0 * self.combined * (1.0 - c2))
+        return found, np.sqrt(np.maximum(spread, 0.0) / (samples + 4.0)) / (2.0 * self.combined * (1.0 - c2))
 
 
 def unpack(packed: PackedSignatures) -> list[NDArray[np.uint64]]:

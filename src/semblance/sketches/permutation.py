@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
 from ..kernels import families as kernel
-from ..theory import minhash as theory
 from ..values import Float64Array, Signatures, UInt64Array
+from ..values.arrays import MOST_SEED, keys_of, offsets_of, whole
+from ._scheme import MAX_PERMUTATIONS, share_of_equal
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -28,7 +29,7 @@ class PermutationMinHash:
     ----------
     universe : int in [1, 2^64]
         D.
-    permutations : int >= 1, default 128
+    permutations : int in [1, 65536], default 128
         k.
     seed : int in [0, 2^64), default 1
 
@@ -47,9 +48,8 @@ class PermutationMinHash:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        Permutation(universe=self.universe, seed=self.seed)
-        if self.permutations < 1:
-            raise ParameterError(f"permutations must be at least 1; {self.permutations} was given")
+        for name, low, high in (("universe", 1, 1 << 64), ("permutations", 1, MAX_PERMUTATIONS), ("seed", 0, MOST_SEED)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
 
     @property
     def mergeable(self) -> bool:
@@ -71,12 +71,19 @@ class PermutationMinHash:
         Raises
         ------
         ParameterError
-            If a member lies outside the universe, or shapes do not fit.
+            If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
         """
-        keys = np.ascontiguousarray(values).astype(np.uint64)
-        bounds = np.ascontiguousarray(offsets).astype(np.int64)
-        if len(keys) and int(keys.max()) >= self.universe:
-            raise ParameterError(f"elements must lie in [0, {self.universe}); {int(keys.max())} was given")
+        keys = keys_of(values)
+        bounds = offsets_of(offsets, len(keys))
+        for outside in (np.min(values, initial=0), np.max(values, initial=0)):
+            if not 0 <= int(outside) < self.universe:
+                raise ParameterError(f"elements must be in [0, {self.universe}); got {outside}")
+        row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        order = np.lexsort((keys, row))
+        again = np.flatnonzero((keys[order][1:] == keys[order][:-1]) & (row[order][1:] == row[order][:-1]))
+        if len(again):
+            at = order[again[0]]
+            raise ParameterError(f"a set has each element once; got {keys[at]} twice in row {row[at]}")
         out = np.empty((len(bounds) - 1, self.permutations), np.uint64)
         rounds = derive(self.seed, "permutations", ROUNDS * self.permutations).reshape(self.permutations, ROUNDS)
         half_bits = np.uint64(Permutation(universe=self.universe).half_bits)
@@ -91,6 +98,4 @@ class PermutationMinHash:
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        share = np.where((left[..., 0] == EMPTY) & (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
-        error = theory.standard_error(share, self.permutations)
-        return share[()], error[()]
+        return share_of_equal(left, right, EMPTY)

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import weighted as kernel
-from ..theory import minhash, setsketch
+from ..theory import setsketch
 from ..values import Float64Array, Shingles
+from ..values.arrays import MOST_SEED, matrix, rows_of, whole
+from ._scheme import MAX_PERMUTATIONS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +31,17 @@ class SetSketches:
     scheme: SetSketch
     shingling: object
 
+    def __post_init__(self) -> None:
+        """Check type and shape."""
+        object.__setattr__(self, "registers", matrix("registers", self.registers, {"u2": np.uint16}))
+
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.registers)
 
     def cardinality(self, rows: ArrayLike | None = None) -> Any:
         """Estimate the number of shingles of some rows (all by default)."""
-        some = self.registers if rows is None else self.registers[np.asarray(rows)]
+        some = self.registers if rows is None else self.registers[rows_of(rows, len(self))]
         sums = np.power(self.scheme.base, -some.astype(np.float64)).sum(-1)
         found = setsketch.cardinality(sums, self.scheme.permutations, self.scheme.base, self.scheme.rate)
         return np.where((some == 0).all(-1), 0.0, found)[()]
@@ -44,7 +50,7 @@ class SetSketches:
         there = self if other is None else other
         if there.scheme != self.scheme or there.shingling != self.shingling:
             raise IncompatibleSketchError(f"sketches of {self.scheme} cannot be compared with those of {there.scheme}")
-        a, b = self.registers[np.asarray(left)], there.registers[np.asarray(right)]
+        a, b = self.registers[rows_of(left, len(self), "left")], there.registers[rows_of(right, len(there), "right")]
         n_left, n_right = np.asarray(self.cardinality(left)), np.asarray(there.cardinality(right))
         total = n_left + n_right
         share = np.divide(n_left, total, out=np.full_like(total, 0.5), where=total > 0)
@@ -63,7 +69,8 @@ class SetSketches:
         """Estimate the share of the shingles of rows ``left`` that rows ``right`` have too, cut to 1."""
         found, n_left, n_right = self._joint(left, right, other)
         empty = n_left == 0
-        share = minhash.containment(np.where(empty, 0.0, found), np.maximum(n_left, 1.0), n_right)
+        found = np.where(empty, 0.0, found)
+        share = found / (1.0 + found) * (1.0 + n_right / np.where(empty, 1.0, n_left))
         return np.where(empty, np.nan, np.minimum(share, 1.0))[()]
 
     def merge(self, other: SetSketches) -> SetSketches:
@@ -106,10 +113,12 @@ class SetSketch:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 1 <= self.permutations <= 1 << 16 or not 1 <= self.limit <= 65535 or not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"permutations must lie in 1..65536, limit in 1..65535, seed in 0..2^64-1; not {self}")
-        if not self.base > 1.0 or not self.rate > 0.0:
-            raise ParameterError(f"base must be above 1 and rate above 0; {self.base} and {self.rate} were given")
+        for name, low, high in (("permutations", 1, MAX_PERMUTATIONS), ("limit", 1, 65535), ("seed", 0, MOST_SEED)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
+        for name, above in (("base", 1.0), ("rate", 0.0)):
+            value = getattr(self, name)
+            if isinstance(value, str) or not above < value < float("inf"):
+                raise ParameterError(f"{name} must be a number above {above:g}; got {value!r}")
 
     def sign(self, shingles: Shingles) -> SetSketches:
         """Sketch documents.

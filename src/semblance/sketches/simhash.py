@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import simhash as kernel
-from ..values import Fingerprints, Shingles, WeightedSets
+from ..values import Fingerprints, Float64Array, Shingles, UInt64Array, WeightedSets
+from ..values.arrays import MOST_SEED, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class SimHash:
     Notes
     -----
     Time: features of equal weight, a few ns each; weighted ones, an addition a bit. A document without features gets the
-    tie word itself.
+    tie word itself, which matches nothing: indexes refuse it.
 
     References
     ----------
@@ -55,10 +56,17 @@ class SimHash:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if self.bits % 32 or not 32 <= self.bits <= 256:
-            raise ParameterError(f"bits must be a multiple of 32 in 32..256; {self.bits} was given")
-        if not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+        object.__setattr__(self, "bits", whole("bits", self.bits, 32, 256))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
+        if self.bits % 32:
+            raise ParameterError(f"bits must be a multiple of 32 in 32..256; got {self.bits}")
+
+    @property
+    def no_features(self) -> UInt64Array:
+        """The fingerprint of a document without features, uint64 of shape (n_words,)."""
+        words = derive(self.seed, "simhash ties", (self.bits + 63) // 64)
+        words[self.bits // 64 :] &= np.uint64((1 << self.bits % 64) - 1)
+        return words
 
     def sign(self, features: Shingles | WeightedSets) -> Fingerprints:
         """Fingerprint documents: sets of features of equal weight, or weighted ones.
@@ -78,9 +86,8 @@ class SimHash:
         margins = np.empty((n if self.margins else 0, self.bits), np.float32)
         ties = derive(self.seed, "simhash ties", words)
         if isinstance(features, WeightedSets):
-            kernel.sign_weighted(
-                features.values, features.weights, features.offsets, self.bits, salt, ties, np.empty(64 * words), margins, out
-            )
+            weights, sums = _summable(features), np.empty(64 * words)
+            kernel.sign_weighted(features.values, weights, features.offsets, self.bits, salt, ties, sums, margins, out)
         else:
             longest = int(np.diff(features.offsets).max(initial=0))
             planes = np.empty(longest.bit_length() + 4, np.uint64)
@@ -88,3 +95,13 @@ class SimHash:
             kernel.sign_sets(features.values, features.offsets, self.bits, salt, ties, planes, mixed, margins, out)
         made_by = features.parameters if isinstance(features, Shingles) else "weighted"
         return Fingerprints(out, self.bits, self, made_by, margins if self.margins else None)
+
+
+def _summable(features: WeightedSets) -> Float64Array:
+    """Return the weights; where a sum could be beyond all numbers, each row scaled by a power of two, which changes no bit."""
+    weights, sizes = features.weights, np.diff(features.offsets)
+    if not len(weights) or weights.max() < np.finfo(np.float64).max / sizes.max():
+        return weights
+    exponents = np.zeros(len(sizes), np.int64)
+    np.maximum.at(exponents, np.repeat(np.arange(len(sizes)), sizes), np.frexp(weights)[1])
+    return np.ldexp(weights, -np.repeat(exponents, sizes))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..kernels import weighted as kernel
-from ..theory import minhash as theory
 from ..values import Signatures, UInt64Array, WeightedSets
+from ..values.arrays import MOST_SEED, whole
+from ._scheme import MAX_PERMUTATIONS, share_of_equal
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -24,10 +24,8 @@ class _WeightedScheme:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 1 <= self.permutations <= 1 << 16:
-            raise ParameterError(f"permutations must lie in 1..65536; {self.permutations} was given")
-        if not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+        object.__setattr__(self, "permutations", whole("permutations", self.permutations, 1, MAX_PERMUTATIONS))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
     @property
     def mergeable(self) -> bool:
@@ -60,8 +58,7 @@ class _WeightedScheme:
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        share = np.where((left[..., 0] == EMPTY) & (right[..., 0] == EMPTY), np.nan, np.mean(left == right, axis=-1))
-        return share[()], theory.standard_error(share, self.permutations)[()]
+        return share_of_equal(left, right, EMPTY)
 
 
 class ICWS(_WeightedScheme):

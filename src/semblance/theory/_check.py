@@ -13,12 +13,29 @@ Float = Any
 """A float, or a float64 array of the shape that the arguments broadcast to."""
 
 
-def within(name: str, value: ArrayLike, low: float, high: float) -> NDArray[np.float64]:
-    """Return a value as float64 if all of it lies in [low, high] (nan passes)."""
-    array = np.asarray(value, np.float64)
-    if np.any((array < low) | (array > high)):
-        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}]; {value!r} was given")
-    return array
+ROUNDING = 1e-12
+
+
+def within(
+    name: str, value: ArrayLike, low: float, high: float, *, above: bool = False, below: bool = False
+) -> NDArray[np.float64]:
+    """Return a value as float64, cut to [low, high], if all of it is in there but for rounding; nan is not.
+
+    With ``above`` it must be above ``low``, with ``below`` below ``high``.
+    """
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a number; got {value!r}") from None
+    inside = (array >= low - ROUNDING * abs(low)) & (array <= (high if np.isinf(high) else high + ROUNDING * abs(high)))
+    if above:
+        inside &= array > low
+    if below:
+        inside &= array < high
+    if not np.all(inside):
+        ends = f"{'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}"
+        raise ParameterError(f"{name} must be in {ends}; got {value!r}")
+    return np.clip(array, low, high)
 
 
 def count(name: str, value: ArrayLike, least: int = 1) -> NDArray[np.float64]:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._check import count, within
+
 FloatArray = Any
 
 
@@ -25,9 +27,9 @@ def candidate_probability(resemblance: ArrayLike, bands: ArrayLike, rows: ArrayL
     ----------
     Leskovec, Rajaraman & Ullman, "Mining of Massive Datasets", section 3.4.2.
     """
-    band = np.asarray(resemblance, np.float64) ** np.asarray(rows, np.float64)
+    band = within("resemblance", resemblance, 0.0, 1.0) ** count("rows", rows)
     with np.errstate(divide="ignore"):
-        return -np.expm1(np.asarray(bands, np.float64) * np.log1p(-band))
+        return -np.expm1(count("bands", bands) * np.log1p(-band))
 
 
 def bands_for_recall(threshold: ArrayLike, recall: ArrayLike, rows: ArrayLike) -> FloatArray:
@@ -48,9 +50,10 @@ def bands_for_recall(threshold: ArrayLike, recall: ArrayLike, rows: ArrayLike) -
     ----------
     Inverse of ``candidate_probability``: ln(1 - recall) / ln(1 - R^rows), rounded up.
     """
+    t, wanted = within("threshold", threshold, 0.0, 1.0, above=True), within("recall", recall, 0.0, 1.0, above=True, below=True)
     with np.errstate(divide="ignore", over="ignore"):
-        miss = np.log1p(-(np.asarray(threshold, np.float64) ** np.asarray(rows, np.float64)))
-        needed = np.log1p(-np.asarray(recall, np.float64)) / miss
+        miss = np.log1p(-(t ** count("rows", rows)))
+        needed = np.log1p(-wanted) / miss
     return np.maximum(1.0, np.ceil(needed - 1e-9))
 
 
@@ -72,5 +75,6 @@ def mean_candidate_probability(threshold: float, bands: int, rows: int, points: 
     ----------
     Integral of ``candidate_probability`` over [0, threshold], divided by the threshold.
     """
-    grid = np.linspace(0.0, threshold, points)
+    within("threshold", threshold, 0.0, 1.0, above=True)
+    grid = np.linspace(0.0, threshold, int(count("points", points, 2)))
     return float(np.trapezoid(candidate_probability(grid, bands, rows), grid) / threshold)

@@ -114,7 +114,7 @@ def resemblance(
     """
     c1, c2 = constants(bits, density_left, density_right)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (np.asarray(match_share, np.float64) - c1) / (1.0 - c2)
+        return (within("match_share", match_share, 0.0, 1.0) - c1) / (1.0 - c2)
 
 
 def variance(
@@ -168,7 +168,7 @@ def scheme_variance(slot_variance: ArrayLike, resemblance: ArrayLike, bits: Arra
     Law of total variance: given which slots agree, the others match by chance, independently.
     """
     r, b = within("resemblance", resemblance, 0.0, 1.0), within("bits", bits, 1, 64)
-    return np.asarray(slot_variance, np.float64) + (1.0 - r) / (count("slots", slots) * (np.exp2(b) - 1.0))
+    return within("slot_variance", slot_variance, 0.0, np.inf) + (1.0 - r) / (count("slots", slots) * (np.exp2(b) - 1.0))
 
 
 def storage_factor(
@@ -325,7 +325,8 @@ def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayL
     ----------
     Li & König, WWW 2010, section 5.2.
     """
-    r, true, kept = (np.asarray(x, np.float64) for x in (resemblance, density, stored))
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    true, kept = within("density", density, 0.0, 1.0), within("stored", stored, 0.0, 1.0)
     return (kept - true) * (1.0 - r) / (2.0 - true)
 
 
@@ -344,7 +345,7 @@ def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
     ----------
     Li & König, WWW 2010, section 5.2.
     """
-    return ((2.0 - np.asarray(stored, np.float64)) / (2.0 - np.asarray(density, np.float64))) ** 2
+    return ((2.0 - within("stored", stored, 0.0, 1.0)) / (2.0 - within("density", density, 0.0, 1.0))) ** 2
 
 
 def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16, 32), density: float = 0.0) -> Float:
@@ -364,7 +365,8 @@ def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16
     ----------
     Li & König, WWW 2010, section 2.3: the least B(b).
     """
-    choices = np.asarray(bits)
-    r = np.asarray(resemblance, np.float64)
+    within("bits", bits, 1, 64)
+    choices = np.atleast_1d(bits)
+    r = within("resemblance", resemblance, 0.0, 1.0)
     factors = np.stack([storage_factor(r, int(b), density, density) for b in choices])
     return choices[np.argmin(factors, axis=0)]

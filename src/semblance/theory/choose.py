@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ParameterError
 from . import bbit, xor_bits
+from ._check import within
 
 BITS = (1, 2, 3, 4, 6, 8, 16, 32)
 COMBINED = (2, 3, 4, 6, 8, 16, 32, 64)
+LEAST_ERROR = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,7 @@ class Choice:
     total_bits : int
         Bits of a sketch.
     standard_error : float
-        At the resemblance asked about.
+        Root of the mean squared error at the resemblance asked about.
     """
 
     scheme: str
@@ -56,11 +58,31 @@ def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, 
     ----------
     The variances of ``bbit``, ``xor_bits`` and ``minhash``.
     """
+    within("resemblance", resemblance, 0.0, 1.0)
     for b in BITS:
         yield "bbit", b, 1, float(bbit.variance(resemblance, b, 1, density, density))
     if resemblance >= density / 2.0 and resemblance > 0.0:
         for m in COMBINED:
             yield "xor_bits", 1, m, float(xor_bits.variance(resemblance, m, 1, density, density))
+
+
+def _error(scheme: str, spread: float, resemblance: float, combined: int, slots: int, density: float) -> float:
+    """Root of the mean squared error of so many slots: exact; of combined bits never less than by the delta method."""
+    squared = spread / slots
+    if scheme == "xor_bits":
+        squared = max(squared, xor_bits.mean_squared_error(resemblance, combined, slots, density, density))
+    return float(squared**0.5)
+
+
+def _least_slots(error: Callable[[int], float], wanted: float, first: int) -> int:
+    """Return a number of slots from ``first`` on that reaches an error, the least one if more slots never err more."""
+    low, high = first - 1, first
+    while error(high) > wanted:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if error(middle) <= wanted else (middle, high)
+    return high
 
 
 def for_error(resemblance: float, standard_error: float, density: float = 0.0) -> Choice:
@@ -69,7 +91,7 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     Parameters
     ----------
     resemblance : float in [0, 1)
-    standard_error : float > 0
+    standard_error : float >= 0.0001
     density : float in [0, 1]
         Of both sets in the range of the permutation; 0 for hashes.
 
@@ -80,22 +102,31 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     Raises
     ------
     ParameterError
-        If the error is not positive or the resemblance out of range.
+        If the error is too small or the resemblance out of range.
 
     References
     ----------
     Storage factors B(b): Li & König, WWW 2010, section 2.3.
     """
-    if not standard_error > 0.0:
-        raise ParameterError(f"the standard error must be positive; {standard_error} was given")
-    choices = []
+    if not LEAST_ERROR <= standard_error < float("inf"):
+        raise ParameterError(f"the standard error must be a number of at least {LEAST_ERROR:g}; got {standard_error}")
+    if not 0.0 <= resemblance < 1.0:
+        raise ParameterError(f"resemblance must be in [0, 1): at 1 no sketch errs; got {resemblance}")
+    choices: list[tuple[int, int, str, int, int, int, float]] = []
     for scheme, bits, combined, spread in candidates(resemblance, density):
         if not np.isfinite(spread):
             continue
         slots = max(1, int(np.ceil(spread / standard_error**2 - 1e-9)))
-        choices.append((slots * bits, slots * combined, scheme, bits, combined, slots, (spread / slots) ** 0.5))
-    size, _, scheme, bits, combined, slots, error = min(choices)
-    return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=size, standard_error=error)
+        if choices and slots * bits > min(choices)[0]:
+            continue  # more slots than by the delta method cannot make it the smallest
+
+        def error(n: int, scheme: str = scheme, spread: float = spread, combined: int = combined) -> float:
+            return _error(scheme, spread, resemblance, combined, n, density)
+
+        slots = _least_slots(error, standard_error * (1.0 + 1e-9), slots)
+        choices.append((slots * bits, slots * combined, scheme, bits, combined, slots, error(slots)))
+    size, _, scheme, bits, combined, slots, found = min(choices)
+    return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=size, standard_error=found)
 
 
 def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Choice:
@@ -120,13 +151,15 @@ def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Cho
     ----------
     The variances of ``bbit``, ``xor_bits`` and ``minhash``, compared at equal memory.
     """
-    if total_bits < 1:
-        raise ParameterError(f"a sketch needs at least a bit; {total_bits} was given")
+    if not 1 <= total_bits < float("inf"):
+        raise ParameterError(f"a sketch needs at least one bit; got {total_bits}")
+    total_bits = int(total_bits)
     choices = []
     for scheme, bits, combined, spread in candidates(resemblance, density):
         slots = total_bits // bits
         if slots >= 1 and np.isfinite(spread):
-            choices.append(((spread / slots) ** 0.5, slots * combined, scheme, bits, combined, slots))
+            error = _error(scheme, spread, resemblance, combined, slots, density)
+            choices.append((error, slots * combined, scheme, bits, combined, slots))
     error, _, scheme, bits, combined, slots = min(choices)
     return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=slots * bits, standard_error=error)
 
@@ -150,12 +183,14 @@ def error_for_precision(threshold: float, margin: float, confidence_z: float = 1
     Raises
     ------
     ParameterError
-        If threshold or margin lie outside (0, 1).
+        If threshold or margin are outside (0, 1), or the quantile is not positive.
 
     References
     ----------
     One-sided normal bound: margin / z.
     """
-    if not 0.0 < margin < 1.0 or not 0.0 < threshold < 1.0:
-        raise ParameterError(f"threshold and margin must lie in (0, 1); {threshold} and {margin} were given")
+    if not 0.0 < margin < 1.0 or not 0.0 < threshold < 1.0 or not 0.0 < confidence_z < float("inf"):
+        raise ParameterError(
+            f"threshold and margin must be in (0, 1), confidence_z above 0; got {threshold}, {margin} and {confidence_z}"
+        )
     return margin / confidence_z

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from . import bbit
-from ._check import Float, count
+from ._check import Float, count, within
 
 Parts = Sequence[tuple[int, float]]
 """Pairs (bits, share): a share of the slots keeps so many bits; the shares sum to 1."""
@@ -118,7 +118,7 @@ def resemblance(match_share: ArrayLike, parts: Parts, density_left: ArrayLike = 
     check_parts(parts)
     constants = [(share, *bbit.constants(bits, density_left, density_right)) for bits, share in parts]
     c1, c2 = (sum(c[0] * c[i] for c in constants) for i in (1, 2))
-    return (np.asarray(match_share, np.float64) - c1) / (1.0 - c2)
+    return (within("match_share", match_share, 0.0, 1.0) - c1) / (1.0 - c2)
 
 
 def variance(

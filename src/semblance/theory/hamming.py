@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import ParameterError
 from . import bbit
 from ._check import Float, count, resemblance_of, within
 
@@ -27,7 +28,7 @@ def distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
     Li & König, WWW 2010, equation 18; report, equation 12.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    return (1.0 - r) / (1.0 + r) * (np.asarray(size_left, np.float64) + np.asarray(size_right, np.float64))
+    return (1.0 - r) / (1.0 + r) * (count("size_left", size_left, 0) + count("size_right", size_right, 0))
 
 
 def resemblance(distance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
@@ -42,12 +43,18 @@ def resemblance(distance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
     -------
     float or ndarray of float64
 
+    Raises
+    ------
+    ParameterError
+        If the distance is above the sum of both sizes.
+
     References
     ----------
     Li & König, WWW 2010, equation 18, solved for R.
     """
-    total = np.asarray(size_left, np.float64) + np.asarray(size_right, np.float64)
-    h = np.asarray(distance, np.float64)
+    total, h = count("size_left", size_left, 0) + count("size_right", size_right, 0), within("distance", distance, 0.0, np.inf)
+    if np.any(h > total):
+        raise ParameterError(f"distance must be at most the sum of both sizes, {total}; got {distance!r}")
     with np.errstate(invalid="ignore"):
         return (total - h) / (total + h)
 
@@ -73,7 +80,8 @@ def variance(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size
     Li & König, WWW 2010, equation 19.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    return np.asarray(resemblance_variance, np.float64) * 4.0 * np.asarray(total_size, np.float64) ** 2 / (1.0 + r) ** 4
+    spread, total = within("resemblance_variance", resemblance_variance, 0.0, np.inf), count("total_size", total_size, 0)
+    return spread * 4.0 * total**2 / (1.0 + r) ** 4
 
 
 def bias(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size: ArrayLike) -> Float:
@@ -95,7 +103,8 @@ def bias(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size: Ar
     Second-order expansion of Li & König, WWW 2010, equation 18.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    return 2.0 * np.asarray(total_size, np.float64) * np.asarray(resemblance_variance, np.float64) / (1.0 + r) ** 3
+    spread, total = within("resemblance_variance", resemblance_variance, 0.0, np.inf), count("total_size", total_size, 0)
+    return 2.0 * total * spread / (1.0 + r) ** 3
 
 
 def sampling_estimate(differing: ArrayLike, universe: ArrayLike, samples: ArrayLike) -> Float:
@@ -114,7 +123,9 @@ def sampling_estimate(differing: ArrayLike, universe: ArrayLike, samples: ArrayL
     ----------
     Li & König, WWW 2010, equation 16.
     """
-    return np.asarray(differing, np.float64) * count("universe", universe) / count("samples", samples)
+    found, k = count("differing", differing, 0), count("samples", samples)
+    within("differing / samples", found / k, 0.0, 1.0)
+    return found * count("universe", universe) / k
 
 
 def sampling_variance(distance: ArrayLike, universe: ArrayLike, samples: ArrayLike, replacement: bool = True) -> Float:
@@ -135,7 +146,10 @@ def sampling_variance(distance: ArrayLike, universe: ArrayLike, samples: ArrayLi
     ----------
     Li & König, WWW 2010, equation 17.
     """
-    h, d, k = np.asarray(distance, np.float64), count("universe", universe), count("samples", samples)
+    h, d, k = within("distance", distance, 0.0, np.inf), count("universe", universe), count("samples", samples)
+    within("distance / universe", h / d, 0.0, 1.0)
+    if not replacement:
+        within("samples / universe", k / d, 0.0, 1.0)
     factor = 1.0 if replacement else (d - k) / np.maximum(d - 1.0, 1.0)
     return d**2 / k * (h / d - (h / d) ** 2) * factor
 
@@ -191,7 +205,8 @@ def sparse_sampling_ratio(
     Li & König, WWW 2010, equation 20 and Theorem 3.
     """
     total = np.asarray(density_left, np.float64) + np.asarray(density_right, np.float64)
-    return sampling_ratio(resemblance, bits, density_left, density_right) * index_bits * total / 2.0
+    size = within("index_bits", index_bits, 0.0, np.inf, above=True)
+    return sampling_ratio(resemblance, bits, density_left, density_right) * size * total / 2.0
 
 
 def sparse_sampling_ratio_limit(resemblance: ArrayLike, bits: ArrayLike, index_bits: float = 64.0) -> Float:
@@ -215,5 +230,6 @@ def sparse_sampling_ratio_limit(resemblance: ArrayLike, bits: ArrayLike, index_b
     ``sparse_sampling_ratio`` for r -> 0; at R = 1 it is Li & König, WWW 2010, equation 22.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    a = 2.0 ** -np.asarray(bits, np.float64)
-    return index_bits / 8.0 / np.asarray(bits, np.float64) * (1.0 + r) ** 3 * (1.0 - a) / (a + (1.0 - a) * r)
+    b, size = within("bits", bits, 1, 64), within("index_bits", index_bits, 0.0, np.inf, above=True)
+    a = 2.0**-b
+    return size / 8.0 / b * (1.0 + r) ** 3 * (1.0 - a) / (a + (1.0 - a) * r)

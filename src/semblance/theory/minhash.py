@@ -29,9 +29,9 @@ def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) 
     ----------
     Li & König, "b-Bit Minwise Hashing", WWW 2010, section 1.
     """
-    a, left, right = (np.asarray(x, np.float64) for x in (common, size_left, size_right))
-    if np.any(a > np.minimum(left, right)) or np.any(a < 0):
-        raise ParameterError(f"common must lie between 0 and the smaller size; {common!r} of {size_left!r}, {size_right!r}")
+    a, left, right = count("common", common, 0), count("size_left", size_left, 0), count("size_right", size_right, 0)
+    if np.any(a > np.minimum(left, right)):
+        raise ParameterError(f"common must be at most the smaller size; got {common!r} of {size_left!r} and {size_right!r}")
     with np.errstate(invalid="ignore"):
         return a / (left + right - a)
 
@@ -53,7 +53,7 @@ def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: Array
     Report on minwise, b-bit and one-permutation hashing, equation 11.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    return r / (1.0 + r) * (np.asarray(size_left, np.float64) + np.asarray(size_right, np.float64))
+    return r / (1.0 + r) * (count("size_left", size_left, 0) + count("size_right", size_right, 0))
 
 
 def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
@@ -71,7 +71,7 @@ def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
     ----------
     Li & König, WWW 2010, section 1: common members are at most the smaller set.
     """
-    left, right = np.asarray(size_left, np.float64), np.asarray(size_right, np.float64)
+    left, right = count("size_left", size_left, 0), count("size_right", size_right, 0)
     with np.errstate(invalid="ignore"):
         return np.minimum(left, right) / np.maximum(left, right)
 
@@ -116,6 +116,34 @@ def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     return np.sqrt(variance(resemblance, permutations))
 
 
+def share_error(matches: ArrayLike, trials: ArrayLike) -> Float:
+    """Standard error of a counted share: sqrt(p (1 - p) / (n + 4)) at p = (matches + 2) / (n + 4).
+
+    The plain formula, sqrt(R (1 - R) / k) at the observed share, is 0 if all slots match or none does, although the true
+    resemblance can differ from 1 by about 3 / k. Two matches and two mismatches more keep the interval of 1.96 standard
+    errors at its level there; at other shares the difference is below 2 / n of the error for n trials.
+
+    Parameters
+    ----------
+    matches : array_like of float in [0, trials]
+    trials : array_like of float >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+        Above 0; nan where there is no trial.
+
+    References
+    ----------
+    Agresti & Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions", The American
+    Statistician 1998.
+    """
+    n = count("trials", trials, 0)
+    share = np.divide(np.where(n > 0.0, matches, 0.0), n, out=np.zeros(np.broadcast(matches, n).shape), where=n > 0.0)
+    p = (n * within("matches / trials", share, 0.0, 1.0) + 2.0) / (n + 4.0)
+    return np.where(n > 0.0, np.sqrt(p * (1.0 - p) / (n + 4.0)), np.nan)[()]
+
+
 def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
     """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
 
@@ -123,7 +151,7 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     ----------
     matches : array_like of int in [0, trials]
     trials : array_like of int >= 1
-    z : float
+    z : float >= 0
         Quantile of the normal distribution; the default is that of 95 %.
 
     Returns
@@ -134,7 +162,8 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     ----------
     The normal approximation of the binomial (Wald).
     """
-    p = within("matches / trials", np.asarray(matches, np.float64) / count("trials", trials), 0.0, 1.0)
+    p = within("matches / trials", count("matches", matches, 0) / count("trials", trials), 0.0, 1.0)
+    z = float(within("z", z, 0.0, np.inf))
     half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
     return np.maximum(p - half, 0.0), np.minimum(p + half, 1.0)
 
@@ -189,17 +218,57 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
     return (solve(matches) if matches else 0.0), (1.0 - solve(trials - matches) if matches < trials else 1.0)
 
 
+def reach_probability(resemblance: float, threshold: float, slots: int) -> float:
+    """Probability that the share of equal slots reaches a threshold: P(Bin(k, R) >= m), m / k the least share that does.
+
+    About a half at R = threshold: an estimate is as likely below as above.
+
+    Parameters
+    ----------
+    resemblance : float in [0, 1]
+    threshold : float in [0, 1]
+    slots : int >= 1
+        Number k of independent slots.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Independent slots agree with probability R each (Broder 1997): their number is binomial.
+    """
+    p, least = float(within("resemblance", resemblance, 0.0, 1.0)), within("threshold", threshold, 0.0, 1.0)
+    k = int(count("slots", slots))
+    needed = int(np.argmax(np.arange(k + 1) / k >= least))
+    if needed == 0 or p in (0.0, 1.0):
+        return float(needed == 0 or p == 1.0)
+    return _upper_tail(needed, k, p)
+
+
+def _check_feasible(resemblance: Float, left: Float, right: Float) -> None:
+    if np.any(resemblance * np.maximum(left, right) > np.minimum(left, right) * (1.0 + 1e-9)):
+        raise ParameterError(
+            f"sets of sizes {left} and {right} resemble each other by the smaller over the larger at most; got {resemblance}"
+        )
+
+
 def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
     """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2).
 
     Parameters
     ----------
     resemblance : array_like of float in [0, 1]
-    size_left, size_right : array_like of int >= 0
+    size_left, size_right : array_like of int >= 1
 
     Returns
     -------
     float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If sets of these sizes cannot have this resemblance.
 
     References
     ----------
@@ -207,6 +276,7 @@ def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: 
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
     left, right = count("size_left", size_left), count("size_right", size_right)
+    _check_feasible(r, left, right)
     return (left - r * right) / (left + right)
 
 
@@ -223,11 +293,18 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     -------
     float or ndarray of float64
 
+    Raises
+    ------
+    ParameterError
+        If sets of these sizes cannot have this resemblance.
+
     References
     ----------
     |A & B| = R (f1 + f2) / (1 + R), over f1.
     """
-    return intersection(resemblance, size_left, size_right) / count("size_left", size_left)
+    left = count("size_left", size_left)
+    _check_feasible(within("resemblance", resemblance, 0.0, 1.0), left, count("size_right", size_right, 0))
+    return intersection(resemblance, size_left, size_right) / left
 
 
 def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
@@ -236,18 +313,29 @@ def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, siz
     Parameters
     ----------
     containment : array_like of float in [0, 1]
-    size_left, size_right : array_like of int >= 0
+    size_left : array_like of int >= 1
+    size_right : array_like of int >= 0
 
     Returns
     -------
     float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If the share is more than the right set.
 
     References
     ----------
     ``containment``, solved for R.
     """
     c = within("containment", containment, 0.0, 1.0)
-    return c / (1.0 + np.asarray(size_right, np.float64) / count("size_left", size_left) - c)
+    left, right = count("size_left", size_left), count("size_right", size_right, 0)
+    if np.any(c * left > right * (1.0 + 1e-9)):
+        raise ParameterError(
+            f"a share {containment!r} of {size_left!r} members is more than the {size_right!r} of the right set"
+        )
+    return c / (1.0 + right / left - c)
 
 
 def containment_variance(
@@ -259,7 +347,8 @@ def containment_variance(
     ----------
     resemblance : array_like of float in [0, 1]
     resemblance_variance : array_like of float >= 0
-    size_left, size_right : array_like of int >= 0
+    size_left : array_like of int >= 1
+    size_right : array_like of int >= 0
 
     Returns
     -------
@@ -270,5 +359,5 @@ def containment_variance(
     Delta method: the squared derivative of ``containment`` times the variance.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    slope = (1.0 + np.asarray(size_right, np.float64) / count("size_left", size_left)) / (1.0 + r) ** 2
-    return slope**2 * np.asarray(resemblance_variance, np.float64)
+    slope = (1.0 + count("size_right", size_right, 0) / count("size_left", size_left)) / (1.0 + r) ** 2
+    return slope**2 * within("resemblance_variance", resemblance_variance, 0.0, np.inf)

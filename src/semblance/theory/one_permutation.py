@@ -34,8 +34,7 @@ def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
     ----------
     The occupancy problem: each further member falls into a filled bin with probability m / t.
     """
-    if union_size < 0 or bins < 1:
-        raise ParameterError(f"union_size must be >= 0 and bins >= 1; {union_size} and {bins} were given")
+    union_size, bins = int(count("union_size", union_size, 0)), int(count("bins", bins))
     m = np.arange(bins + 1)
     p = np.zeros(bins + 1)
     p[0] = 1.0
@@ -67,7 +66,7 @@ def expected_empty(union_size: ArrayLike, bins: ArrayLike, universe: ArrayLike |
     ----------
     Report on minwise, b-bit and one-permutation hashing, equation 27.
     """
-    f, t = np.asarray(union_size, np.float64), count("bins", bins)
+    f, t = count("union_size", union_size, 0), count("bins", bins)
     if universe is None:
         return t * (1.0 - 1.0 / t) ** f
     d = count("universe", universe)
@@ -97,7 +96,7 @@ def expected_matches(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
     Report, equations 28-30 (30 corrected: the sum runs over all bins).
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    return r * (np.asarray(bins, np.float64) - expected_empty(union_size, bins))
+    return r * (count("bins", bins) - expected_empty(union_size, bins))
 
 
 def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
@@ -114,13 +113,20 @@ def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
     -------
     float or ndarray of float64
 
+    Raises
+    ------
+    ParameterError
+        If there are more matches and empty bins than bins.
+
     References
     ----------
     Report, equations 25 and 26.
     """
-    filled = np.asarray(bins, np.float64) - np.asarray(empty, np.float64)
+    filled, found = count("bins", bins) - count("empty", empty, 0), count("matches", matches, 0)
+    if np.any(found > filled):
+        raise ParameterError(f"matches and empty bins must be at most the bins; got {matches!r}, {empty!r} and {bins!r}")
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(filled > 0, np.asarray(matches, np.float64) / filled, np.nan)[()]
+        return np.where(filled > 0, found / filled, np.nan)[()]
 
 
 def expected_inverse_filled(union_size: int, bins: int) -> float:
@@ -128,7 +134,7 @@ def expected_inverse_filled(union_size: int, bins: int) -> float:
 
     Parameters
     ----------
-    union_size : int >= 0
+    union_size : int >= 1
     bins : int >= 1
 
     Returns
@@ -144,8 +150,8 @@ def expected_inverse_filled(union_size: int, bins: int) -> float:
     ----------
     Expectation under ``occupancy``.
     """
-    if union_size < 1:
-        raise ParameterError(f"the union must hold a member; {union_size} was given")
+    count("union_size", union_size)
+    count("bins", bins)
     if union_size > 50 * bins * max(1.0, np.log(bins)):
         return 1.0 / bins
     p = occupancy(union_size, bins)
@@ -154,7 +160,8 @@ def expected_inverse_filled(union_size: int, bins: int) -> float:
 
 def _each(function: object, union_size: ArrayLike, bins: ArrayLike) -> Float:
     """Apply a function of two integers elementwise."""
-    return np.vectorize(lambda f, t: function(int(f), int(t)), otypes=[np.float64])(union_size, bins)[()]  # type: ignore[operator]
+    f, t = count("union_size", union_size, 0), count("bins", bins)
+    return np.vectorize(lambda f, t: function(int(f), int(t)), otypes=[np.float64])(f, t)[()]  # type: ignore[operator]
 
 
 def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
@@ -204,9 +211,9 @@ def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLi
     ----------
     Second moments of the number of equal bins, given who copied whom.
     """
-    r, f, t = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size), count("bins", bins)
+    r, f, t = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size, 0), count("bins", bins)
     others = np.maximum(f - 1.0, 1.0)
-    factor = f / others * np.asarray(square_copies, np.float64) / t**2 - 1.0 / others
+    factor = f / others * within("square_copies", square_copies, 0.0, np.inf) / t**2 - 1.0 / others
     return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]
 
 
@@ -271,7 +278,7 @@ def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, f
         D.
     permutations : int >= 1
         k permutations, or bins.
-    bits : int
+    bits : int in [1, 64]
         b of b-bit hashing.
 
     Returns
@@ -283,6 +290,7 @@ def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, f
     Report, table 1. In practice hash functions replace the tables.
     """
     d, k = float(count("universe", universe)), float(count("permutations", permutations))
+    within("bits", bits, 1, 64)
     log = np.log2(d)
     return {
         "naive": d,
@@ -298,7 +306,7 @@ def superminhash_ratio(permutations: int, union_size: int) -> float:
     Parameters
     ----------
     permutations : int >= 1
-    union_size : int >= 0
+    union_size : int >= 1
 
     Returns
     -------

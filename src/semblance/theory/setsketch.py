@@ -26,7 +26,9 @@ def cardinality(register_sums: ArrayLike, registers: int, base: float, rate: flo
     ----------
     Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021, equation 12.
     """
-    return registers * (1.0 - 1.0 / base) / (rate * np.log(base) * np.asarray(register_sums, np.float64))
+    m, b = count("registers", registers), within("base", base, 1.0, np.inf, above=True)
+    a, sums = within("rate", rate, 0.0, np.inf, above=True), within("register_sums", register_sums, 0.0, np.inf, above=True)
+    return m * (1.0 - 1.0 / b) / (a * np.log(b) * sums)
 
 
 def cardinality_relative_error(registers: ArrayLike, base: ArrayLike) -> Float:
@@ -45,7 +47,7 @@ def cardinality_relative_error(registers: ArrayLike, base: ArrayLike) -> Float:
     ----------
     Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021.
     """
-    b = np.asarray(base, np.float64)
+    b = within("base", base, 1.0, np.inf, above=True)
     return np.sqrt(((b + 1.0) / (b - 1.0) * np.log(b) - 1.0) / count("registers", registers))
 
 
@@ -71,7 +73,7 @@ def order_probabilities(resemblance: ArrayLike, share_left: ArrayLike, base: flo
     Ertl, VLDB 2021, section 3.2.
     """
     j, u = within("resemblance", resemblance, 0.0, 1.0), within("share_left", share_left, 0.0, 1.0)
-    v = 1.0 - u
+    v, base = 1.0 - u, float(within("base", base, 1.0, np.inf, above=True))
 
     def p(x: Float) -> Float:
         return -np.log1p(-np.maximum(x, 0.0) * (base - 1.0) / base) / np.log(base)
@@ -102,11 +104,12 @@ def most_likely_resemblance(
     ----------
     Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021.
     """
-    left, right = np.asarray(larger_left, np.float64), np.asarray(larger_right, np.float64)
-    u = np.asarray(share_left, np.float64)
+    left, right = count("larger_left", larger_left, 0), count("larger_right", larger_right, 0)
+    u, m = within("share_left", share_left, 0.0, 1.0), count("registers", registers)
+    within("(larger_left + larger_right) / registers", (left + right) / m, 0.0, 1.0)
     low = np.zeros(np.broadcast(left, right, u).shape)
     high = low + np.minimum(u, 1.0 - u) / np.maximum(u, 1.0 - u)
-    equal = registers - left - right
+    equal = m - left - right
 
     def likelihood(j: Float) -> Float:
         p_left, p_right = order_probabilities(np.clip(j, 0.0, 1.0), u, base)

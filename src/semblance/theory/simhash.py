@@ -88,7 +88,8 @@ def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     ----------
     Thesis on PSM, equation 2.3, solved for the cosine.
     """
-    return np.cos(np.pi * np.asarray(distance, np.float64) / count("bits", bits))
+    share = within("distance", distance, 0.0, np.inf) / count("bits", bits)
+    return np.cos(np.pi * within("distance / bits", share, 0.0, 1.0))
 
 
 def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
@@ -113,6 +114,31 @@ def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
     return np.pi**2 * (1.0 - c**2) * p * (1.0 - p) / count("bits", bits)
 
 
+def cosine_error(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
+    """Standard error of a cosine estimated from a distance: pi sin(angle) sqrt(p (1 - p) / (f + 4)), p = (d + 2) / (f + 4).
+
+    With two differing and two equal bits more, as for ``minhash.share_error``: it is not 0 at distance 0.
+
+    Parameters
+    ----------
+    distance : array_like of float >= 0
+    bits : array_like of int >= 1
+        F, bits of a fingerprint.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Delta method on ``cosine``; Agresti & Coull, The American Statistician 1998.
+    """
+    d, f = within("distance", distance, 0.0, np.inf), count("bits", bits)
+    within("distance / bits", d / f, 0.0, 1.0)
+    p = (d + 2.0) / (f + 4.0)
+    return np.pi * np.sin(np.pi * p) * np.sqrt(p * (1.0 - p) / (f + 4.0))
+
+
 def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
     """Probability that two fingerprints differ in at most ``radius`` bits.
 
@@ -134,4 +160,7 @@ def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
     Thesis on PSM, equation 2.3: a binomial number of bits.
     """
     p = np.asarray(differ_probability(cosine))
+    bits, radius = int(count("bits", bits)), int(count("radius", radius, 0))
+    if radius >= bits:
+        return np.ones(p.shape)[()]
     return sum(comb(bits, d) * p**d * (1.0 - p) ** (bits - d) for d in range(radius + 1))

@@ -68,8 +68,11 @@ def resemblance(
     Li & König, WWW 2010, equation 25; f-fractional bit minwise hashing, equations 30-32, corrected.
     """
     c1, c2 = bbit.constants(1, density_left, density_right)
-    rho = np.maximum(2.0 * np.asarray(match_share, np.float64) - 1.0, 0.0) ** (1.0 / count("combined", combined))
+    rho = np.maximum(2.0 * within("match_share", match_share, 0.0, 1.0) - 1.0, 0.0) ** (1.0 / count("combined", combined))
     return (rho + 1.0 - 2.0 * c1) / (2.0 - 2.0 * c2)
+
+
+_estimate = resemblance
 
 
 def variance(
@@ -142,6 +145,44 @@ def bias(
     return 0.5 * curvature * t * (1.0 - t) / count("samples", samples)
 
 
+def mean_squared_error(
+    resemblance: float, combined: int, samples: int, density_left: float = 0.0, density_right: float = 0.0
+) -> float:
+    """Mean squared error of that estimate by the binomial law of the matches, bias included: no approximation.
+
+    Above ``variance`` for few samples at a high resemblance: there the root is far from linear.
+
+    Parameters
+    ----------
+    resemblance : float in [0, 1]
+    combined, samples : int >= 1
+    density_left, density_right : float in [0, 1]
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Time: one step for each number of matches within 40 standard deviations of the mean.
+
+    References
+    ----------
+    Expectation over Bin(n, T); Li & König, WWW 2010, equations 23 and 25.
+    """
+    t = float(match_probability(resemblance, combined, density_left, density_right))
+    n = int(count("samples", samples))
+    reach = 40.0 * (n * t * (1.0 - t)) ** 0.5 + 40.0
+    x = np.arange(max(0, int(n * t - reach)), min(n, int(n * t + reach)) + 1)
+    if t == 1.0:
+        return 0.0
+    log_steps = np.log((n - x[:-1]) / (x[:-1] + 1.0)) + np.log(t / (1.0 - t))
+    log_p = np.concatenate([[0.0], np.cumsum(log_steps)])
+    p = np.exp(log_p - log_p.max())
+    found = _estimate(x / n, combined, density_left, density_right)
+    return float(np.sum(p * (found - resemblance) ** 2) / p.sum())
+
+
 def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
     """Number of permutations to combine that gives the least variance per stored bit: about 0.797 / (1 - R), sparse sets.
 
@@ -160,7 +201,7 @@ def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
     Li & König, WWW 2010, equations 23-27, combine two and 2^n bits; the least variance over any number of them.
     """
     r = within("resemblance", resemblance, 0.0, 1.0)
-    choices = np.arange(1, most + 1)
+    choices = np.arange(1, int(count("most", most)) + 1)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         spread = variance(np.minimum(r, 1 - 1e-12)[..., None], choices, 1)
     return choices[np.argmin(np.where(np.isfinite(spread), spread, np.inf), axis=-1)]
@@ -202,7 +243,7 @@ def three_quarter_resemblance(match_share: ArrayLike, density_left: ArrayLike = 
     ----------
     f-fractional bit minwise hashing, equations 37 and 38.
     """
-    e = (1.0 + np.sqrt(np.maximum(16.0 * np.asarray(match_share, np.float64) - 7.0, 0.0))) / 4.0
+    e = (1.0 + np.sqrt(np.maximum(16.0 * within("match_share", match_share, 0.0, 1.0) - 7.0, 0.0))) / 4.0
     return bbit.resemblance(e, 1, density_left, density_right)
 
 
@@ -253,5 +294,7 @@ def odd_sketch_resemblance(differing: ArrayLike, bits: ArrayLike, slots: ArrayLi
     Mitzenmacher, Pagh & Pham, "Efficient estimation for high similarities using odd sketches", WWW 2014.
     """
     n, k = count("bits", bits), count("slots", slots)
-    share = np.maximum(1.0 - 2.0 * np.asarray(differing, np.float64) / n, 1.0 / n)
+    differ = count("differing", differing, 0)
+    within("differing / bits", differ / n, 0.0, 1.0)
+    share = np.maximum(1.0 - 2.0 * differ / n, 1.0 / n)
     return 1.0 + n / (4.0 * k) * np.log(share)

@@ -1,20 +1,101 @@
-"""The array types that values are made of."""
+"""The array types that values are made of, and the checks of what callers pass in.
+
+Public functions and constructors check once; the kernels behind them trust what they get.
+"""
 
 from __future__ import annotations
 
+import operator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ParameterError
 
 UInt64Array = NDArray[np.uint64]
 UInt32Array = NDArray[np.uint32]
 Int64Array = NDArray[np.int64]
 Float64Array = NDArray[np.float64]
 
+MOST_SEED = (1 << 64) - 1
+
 
 def runs(labels: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:
     """Return the bounds of each run of equal labels, none of them negative."""
     starts = np.flatnonzero(np.diff(labels, prepend=-1)).tolist()
     return list(pairwise([*starts, len(labels)])) if starts else []
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return an integer parameter as int if it is in [low, high]; floats, texts and bools are no integers."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name} must be an integer; got {value!r}")
+    if number < low or (high is not None and number > high):
+        limits = f"at least {low}" if high is None else f"in {low}..{'2^64-1' if high == MOST_SEED else high}"
+        raise ParameterError(f"{name} must be {limits}; got {number}")
+    return number
+
+
+def number(name: str, value: Any, rule: str = "a number") -> float:
+    """Return a real parameter as float; texts, bools, arrays and nan are no numbers."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or value != value:
+        raise ParameterError(f"{name} must be {rule}; got {value!r}")
+    return float(value)
+
+
+def keys_of(values: ArrayLike, name: str = "values") -> UInt64Array:
+    """Return one-dimensional integers as uint64, contiguous and of native byte order; negative ones modulo 2^64."""
+    keys = np.asarray(values)
+    if keys.ndim != 1 or (keys.size and keys.dtype.kind not in "iu"):
+        raise ParameterError(f"{name} must be one-dimensional integers; got {keys.dtype} of shape {keys.shape}")
+    return np.ascontiguousarray(keys, np.uint64)
+
+
+def offsets_of(offsets: ArrayLike, n: int) -> Int64Array:
+    """Return the bounds of rows in n values as int64 if they rise from 0 to n, equal neighbours allowed."""
+    bounds = np.asarray(offsets)
+    if bounds.ndim != 1 or bounds.size == 0 or bounds.dtype.kind not in "iu":
+        raise ParameterError(
+            f"offsets must be one-dimensional integers with at least the entry 0; got {bounds.dtype} of shape {bounds.shape}"
+        )
+    falls = np.flatnonzero(bounds[1:] < bounds[:-1])
+    if len(falls):
+        at = int(falls[0]) + 1
+        raise ParameterError(
+            f"offsets must rise from 0 to the number of values, {n}; entry {at} falls from {bounds[at - 1]} to {bounds[at]}"
+        )
+    if bounds[0] != 0 or bounds[-1] != n:
+        raise ParameterError(f"offsets must rise from 0 to the number of values, {n}; they go from {bounds[0]} to {bounds[-1]}")
+    return np.ascontiguousarray(bounds, np.int64)
+
+
+def rows_of(rows: ArrayLike, n: int, name: str = "rows") -> Int64Array:
+    """Return row numbers as int64, of the shape they have, if all are in [0, n)."""
+    found = np.asarray(rows)
+    if found.size and found.dtype.kind not in "iu":
+        raise ParameterError(f"{name} must be integers; got {found.dtype}")
+    if found.size and (found.min() < 0 or found.max() >= n):
+        first = found[(found < 0) | (found >= n)].flat[0] if found.ndim else found
+        raise ParameterError(
+            f"{name} must be in 0..{n - 1}, the rows there are; got {first}" if n else f"{name}: there are no rows"
+        )
+    return np.ascontiguousarray(found, np.int64).reshape(found.shape)
+
+
+def matrix(name: str, values: Any, kinds: dict[str, type]) -> Any:
+    """Return a two-dimensional array of one of some kinds of numbers, contiguous and of native byte order.
+
+    ``kinds`` maps the kinds and sizes that are allowed, as in "u4", to types.
+    """
+    array = np.asarray(values)
+    dtype = kinds.get(array.dtype.str[1:])
+    if array.ndim != 2 or dtype is None:
+        allowed = " or ".join(np.dtype(kind).name for kind in kinds.values())
+        raise ParameterError(f"{name} must be {allowed} of two dimensions; got {array.dtype} of shape {array.shape}")
+    return np.ascontiguousarray(array, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
-from .arrays import UInt64Array
+from .arrays import UInt64Array, matrix, rows_of, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +27,11 @@ class Fingerprints:
         What made the features.
     margins : ndarray of float32 or int8, shape (n_documents, bits), optional
         The signed sums behind the bits: only queries need them, to tell weak bits.
+
+    Raises
+    ------
+    ParameterError
+        If the words or margins do not have the shapes that the bits ask for.
     """
 
     words: UInt64Array
@@ -35,9 +40,31 @@ class Fingerprints:
     features: object = "arrays"
     margins: NDArray[np.float32] | NDArray[np.int8] | None = None
 
+    def __post_init__(self) -> None:
+        """Check types and shapes."""
+        object.__setattr__(self, "words", matrix("words", self.words, {"u8": np.uint64}))
+        object.__setattr__(self, "bits", whole("bits", self.bits, 1))
+        n, n_words = self.words.shape
+        if n_words != (self.bits + 63) // 64:
+            raise ParameterError(f"fingerprints of {self.bits} bits have {(self.bits + 63) // 64} words; got {n_words}")
+        if self.margins is not None:
+            margins = matrix("margins", self.margins, {"f4": np.float32, "i1": np.int8})
+            if margins.shape != (n, self.bits):
+                raise ParameterError(f"margins must have shape ({n}, {self.bits}); got {margins.shape}")
+            object.__setattr__(self, "margins", margins)
+
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.words)
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Whether each document is without features, bool of shape (n_documents,); False where what made them is unknown.
+
+        Documents without features get a fingerprint of their own, the scheme's ``no_features``.
+        """
+        unused = getattr(self.scheme, "no_features", None)
+        return np.zeros(len(self), np.bool_) if unused is None else np.equal(self.words, unused).all(1)
 
     def distance(self, left: ArrayLike, right: ArrayLike) -> Any:
         """Hamming distance of rows ``left`` and rows ``right``, in bits.
@@ -49,11 +76,17 @@ class Fingerprints:
         Returns
         -------
         int or ndarray of int64
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
         """
-        return np.bitwise_count(self.words[np.asarray(left)] ^ self.words[np.asarray(right)]).sum(-1, dtype=np.int64)[()]
+        a, b = rows_of(left, len(self), "left"), rows_of(right, len(self), "right")
+        return np.bitwise_count(self.words[a] ^ self.words[b]).sum(-1, dtype=np.int64)[()]
 
     def estimated_cosine(self, left: ArrayLike, right: ArrayLike) -> Any:
-        """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f).
+        """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f); nan where a document is empty.
 
         Parameters
         ----------
@@ -62,8 +95,14 @@ class Fingerprints:
         Returns
         -------
         float or ndarray of float64
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
         """
-        return np.cos(np.pi * self.distance(left, right) / self.bits)
+        found, empty = np.cos(np.pi * self.distance(left, right) / self.bits), self.empty
+        return np.where(empty[np.asarray(left)] | empty[np.asarray(right)], np.nan, found)[()]
 
     def quantise_margins(self) -> Fingerprints:
         """Return the same fingerprints with margins of one byte: a quarter of the memory, nearly the same order of bits.

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.bbit import count_filled, count_matches
 from ..theory.bbit import quantized
-from .arrays import Float64Array, Int64Array, UInt64Array
+from ..theory.minhash import share_error
+from .arrays import Float64Array, Int64Array, UInt64Array, matrix, rows_of, whole
 
 
 class PackingScheme(Protocol):
@@ -21,7 +22,7 @@ class PackingScheme(Protocol):
         """Return (estimated resemblance, standard error) from counted matches."""
         ...
 
-    def most_likely(self, matches: Any, permutations: int) -> tuple[Any, Any]:
+    def most_likely(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
         """Return (maximum-likelihood estimate, standard error) from counted matches."""
         ...
 
@@ -41,6 +42,11 @@ class PackedSignatures:
     densities : ndarray of float64, shape (n_documents,), optional
     has_empty : bool
         Whether a last plane tells filled slots from empty ones.
+
+    Raises
+    ------
+    ParameterError
+        If the arrays are of other types, or the words are too few for the layout.
     """
 
     words: UInt64Array
@@ -50,6 +56,20 @@ class PackedSignatures:
     shingling: object = "arrays"
     densities: Float64Array | None = None
     has_empty: bool = False
+
+    def __post_init__(self) -> None:
+        """Check types and shapes."""
+        object.__setattr__(self, "words", matrix("words", self.words, {"u8": np.uint64}))
+        layout = matrix("layout", self.layout, {"i8": np.int64})
+        object.__setattr__(self, "layout", layout)
+        n, n_words = self.words.shape
+        if layout.shape[1] != 3 or not len(layout) or (layout < (0, 1, 1)).any() or (layout[:, 2] > 64).any():
+            raise ParameterError(f"layout must have a row (first word, slots, bits) for each part; got {layout.tolist()}")
+        ends = layout[:, 0] + (layout[:, 1] + 63) // 64 * (layout[:, 2] + self.has_empty)
+        if ends.max() > n_words:
+            raise ParameterError(f"the layout needs {ends.max()} words a document; got {n_words}")
+        if self.densities is not None and np.shape(self.densities) != (n,):
+            raise ParameterError(f"densities must be one for each of {n} rows; got shape {np.shape(self.densities)}")
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -83,9 +103,7 @@ class PackedSignatures:
         """
         if self.densities is None:
             raise ParameterError("these signatures have no densities: hashes of any practical set have density 0")
-        if not 1 <= bits <= 16:
-            raise ParameterError(f"bits must lie in 1..16; {bits} was given")
-        return replace(self, densities=np.asarray(quantized(self.densities, 1 << bits)))
+        return replace(self, densities=np.asarray(quantized(self.densities, 1 << whole("bits", bits, 1, 16))))
 
     def check_compatible(self, other: PackedSignatures) -> None:
         """Raise IncompatibleSketchError unless another value was made with the same parameters.
@@ -125,11 +143,8 @@ class PackedSignatures:
         if other is not None:
             self.check_compatible(other)
         there = self if other is None else other
-        rows = np.broadcast_arrays(np.asarray(left, np.int64), np.asarray(right, np.int64))
+        rows = np.broadcast_arrays(rows_of(left, len(self), "left"), rows_of(right, len(there), "right"))
         a, b = (np.ascontiguousarray(r).ravel() for r in rows)
-        for r, n in ((a, len(self)), (b, len(there))):
-            if r.size and not (r.min() >= 0 and r.max() < n):
-                raise ParameterError(f"rows must lie in 0..{n - 1}; {r.min()}..{r.max()} were given")
         if self.has_empty:
             out = np.empty((len(a), 3), np.int64)
             count_filled(self.words, a, there.words, b, int(self.layout[0, 1]), int(self.layout[0, 2]), out)
@@ -162,7 +177,7 @@ class PackedSignatures:
             error near the ends, at the price of a bias. The raw estimate is unbiased (but for combined bits) and may be
             negative.
         most_likely : bool
-            The maximum-likelihood estimate: for mixtures of bits it errs less than the pooled one.
+            The maximum-likelihood estimate in [0, Rmax]: for mixtures of bits it errs less than the pooled one.
 
         Returns
         -------
@@ -172,22 +187,25 @@ class PackedSignatures:
         ------
         IncompatibleSketchError
             If ``other`` was made with different parameters.
+        ParameterError
+            If there is no such row.
         """
         counted = self.matches(left, right, other)
         highest: Any = 1.0
+        densities: list[Any] = [0.0, 0.0]
+        for i, (value, rows) in enumerate(((self, left), (self if other is None else other, right))):
+            if value.densities is not None:
+                densities[i] = value.densities[np.asarray(rows)]
         if self.has_empty:
             chance = 2.0 ** -int(self.layout[0, 2])
             union = counted[..., 1] + counted[..., 2]
             with np.errstate(invalid="ignore", divide="ignore"):
                 found = (counted[..., 0] - counted[..., 1] * chance) / (1.0 - chance) / union
-                error = np.sqrt(np.maximum(found * (1 - found) + (1 - found) * chance / (1 - chance), 0.0) / union)
+                error = share_error(union * (chance + (1.0 - chance) * found), union) / (1.0 - chance)
+            found = np.clip(found, 0.0, 1.0) if most_likely else found
         elif most_likely:
-            found, error = self.packing.most_likely(counted, self.permutations)
+            found, error = self.packing.most_likely(counted, self.permutations, *densities)
         else:
-            densities = [np.zeros(1), np.zeros(1)]
-            for i, (value, rows) in enumerate(((self, left), (self if other is None else other, right))):
-                if value.densities is not None:
-                    densities[i] = value.densities[np.asarray(rows)]
             found, error = self.packing.estimate(counted, self.permutations, *densities)
             if self.densities is not None:
                 highest = np.minimum(*densities) / np.maximum(*densities)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .arrays import Float64Array, Int64Array
+import numpy as np
+
+from ..errors import ParameterError
+from .arrays import Float64Array, Int64Array, whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +27,11 @@ class Pairs:
         Exact resemblance, where verified.
     distance : ndarray of int64, shape (n_pairs,), optional
         Hamming distance, where fingerprints were searched.
+
+    Raises
+    ------
+    ParameterError
+        If the columns are not integers and numbers of one length.
     """
 
     left: Int64Array
@@ -31,6 +39,44 @@ class Pairs:
     n_rows: int
     resemblance: Float64Array | None = field(default=None)
     distance: Int64Array | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        """Check types and lengths."""
+        object.__setattr__(self, "n_rows", whole("n_rows", self.n_rows, 0))
+        for name, kinds in (("left", "iu"), ("right", "iu"), ("resemblance", "iuf"), ("distance", "iu")):
+            column = getattr(self, name)
+            if column is None:
+                continue
+            column = np.asarray(column)
+            if column.ndim != 1 or len(column) != np.size(self.left) or (column.size and column.dtype.kind not in kinds):
+                raise ParameterError(
+                    f"{name} must be {'numbers' if 'f' in kinds else 'integers'}, one for each of {np.size(self.left)} pairs; "
+                    f"got {column.dtype} of shape {column.shape}"
+                )
+            object.__setattr__(self, name, np.ascontiguousarray(column, np.float64 if "f" in kinds else np.int64))
+
+    def check_rows(self, ordered: bool = False) -> None:
+        """Raise ParameterError unless both sides are rows of the ``n_rows`` documents.
+
+        Parameters
+        ----------
+        ordered : bool
+            Also raise unless left < right.
+
+        Raises
+        ------
+        ParameterError
+            With the first pair that breaks the rule.
+        """
+        bad = (self.left < 0) | (self.right < 0) | (self.left >= self.n_rows) | (self.right >= self.n_rows)
+        if ordered:
+            bad |= self.left >= self.right
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise ParameterError(
+                f"pairs must be of rows in 0..{self.n_rows - 1}{', left < right' if ordered else ''}; "
+                f"pair {at} is ({self.left[at]}, {self.right[at]})"
+            )
 
     def __len__(self) -> int:
         """Return the number of pairs."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from ..kernels.hashing import mix_keys
 from ..kernels.shingling import distinct_rows
-from .arrays import Int64Array, UInt64Array
+from .arrays import Int64Array, UInt64Array, keys_of, offsets_of, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +26,11 @@ class Shingles:
     parameters : object
         What made them, a ``Shingling`` or a text; rows made differently are not comparable.
 
+    Raises
+    ------
+    ParameterError
+        If the values are no integers, or the offsets do not rise from 0 to their number.
+
     Notes
     -----
     Two different shingles of a pair of documents share a hash with probability 2^-64.
@@ -34,6 +39,11 @@ class Shingles:
     values: UInt64Array
     offsets: Int64Array
     parameters: object = "arrays"
+
+    def __post_init__(self) -> None:
+        """Check that each row is a part of the values."""
+        object.__setattr__(self, "values", keys_of(self.values))
+        object.__setattr__(self, "offsets", offsets_of(self.offsets, len(self.values)))
 
     @classmethod
     def from_arrays(cls, values: ArrayLike, offsets: ArrayLike) -> Shingles:
@@ -61,24 +71,10 @@ class Shingles:
         >>> sb.Shingles.from_arrays([1, 2, 2, 3, 1, 2], [0, 4, 6]).sizes.tolist()
         [3, 2]
         """
-        keys = np.ascontiguousarray(values)
-        bounds = np.ascontiguousarray(offsets)
-        if keys.ndim != 1 or (keys.size and keys.dtype.kind not in "iu"):
-            raise ParameterError(f"values must be one-dimensional integers; they are {keys.dtype} of shape {keys.shape}")
-        if bounds.ndim != 1 or bounds.size == 0 or bounds.dtype.kind not in "iu":
-            raise ParameterError(
-                f"offsets must be one-dimensional integers with at least the entry 0; they are {bounds.dtype} "
-                f"of shape {bounds.shape}"
-            )
-        bounds = bounds.astype(np.int64)
-        if bounds[0] != 0 or bounds[-1] != keys.size or (np.diff(bounds) < 0).any():
-            raise ParameterError(
-                f"offsets must rise from 0 to the number of values, {keys.size}; "
-                f"they go from {bounds[0]} to {bounds[-1]}" + (", falling" if (np.diff(bounds) < 0).any() else "")
-            )
+        keys = keys_of(values)
         mixed = np.empty(keys.size, np.uint64)
-        mix_keys(keys.astype(np.uint64), mixed)
-        return cls(*drop_repeats(mixed, bounds))
+        mix_keys(keys, mixed)
+        return cls(*drop_repeats(mixed, offsets_of(offsets, keys.size)))
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -101,7 +97,7 @@ class Shingles:
         ParameterError
             If there is no such row.
         """
-        if not -len(self) <= row < len(self):
+        if not -len(self) <= whole("row", row, -(1 << 63)) < len(self):
             raise ParameterError(f"there is no row {row} among {len(self)} documents")
         row %= len(self)
         return self.values[self.offsets[row] : self.offsets[row + 1]]
@@ -138,6 +134,8 @@ class Shingles:
 
 def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:
     """Return (values, offsets) of the same rows without repeated values, in order of first appearance."""
+    values = keys_of(values)
+    offsets = offsets_of(offsets, len(values))
     longest = int(np.diff(offsets).max(initial=1))
     table = np.zeros(1 << max(1, (2 * longest - 1).bit_length()), np.uint64)
     out, out_offsets = np.empty(len(values), np.uint64), np.empty(len(offsets), np.int64)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import IncompatibleSketchError
-from .arrays import Float64Array
+from ..errors import IncompatibleSketchError, ParameterError
+from .arrays import Float64Array, matrix, rows_of
 
 
 class SketchScheme(Protocol):
@@ -31,14 +31,19 @@ class Signatures:
 
     Parameters
     ----------
-    values : ndarray of uint32, shape (n_documents, permutations)
-        The slots; all of a row are 2^32 - 1 where the document has no shingle.
+    values : ndarray of uint32 or uint64, shape (n_documents, permutations)
+        The slots; all of a row are the highest of their type where the document has no shingle.
     scheme : SketchScheme
         The parameter object that made them.
     shingling : object
         What made the shingles.
     densities : ndarray of float64, shape (n_documents,), optional
         Sizes over the universe, where the slots come from true permutations of one.
+
+    Raises
+    ------
+    ParameterError
+        If the arrays are of other types or shapes.
     """
 
     values: Any
@@ -46,9 +51,23 @@ class Signatures:
     shingling: object = "arrays"
     densities: Float64Array | None = None
 
+    def __post_init__(self) -> None:
+        """Check types and shapes."""
+        object.__setattr__(self, "values", matrix("values", self.values, {"u4": np.uint32, "u8": np.uint64}))
+        if self.densities is not None and np.shape(self.densities) != (len(self.values),):
+            raise ParameterError(f"densities must be one for each of {len(self)} rows; got shape {np.shape(self.densities)}")
+
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.values)
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Whether each document is without shingles, bool of shape (n_documents,)."""
+        unused = np.iinfo(self.values.dtype).max
+        found = self.values[:, :1].max(1, initial=0) == unused
+        found[found] = (self.values[found] == unused).all(1)
+        return np.asarray(found)
 
     def estimated_resemblance(
         self, left: ArrayLike, right: ArrayLike, *, other: Signatures | None = None, with_error: bool = False
@@ -73,14 +92,17 @@ class Signatures:
         ------
         IncompatibleSketchError
             If ``other`` was made with different parameters.
+        ParameterError
+            If there is no such row.
         """
         if other is not None and (other.scheme != self.scheme or other.shingling != self.shingling):
             raise IncompatibleSketchError(
                 f"signatures of {self.scheme} on {self.shingling} cannot be compared with those of "
                 f"{other.scheme} on {other.shingling}: sign both with the same parameters"
             )
-        values = self.values if other is None else other.values
-        estimate, error = self.scheme.estimate(self.values[np.asarray(left)], values[np.asarray(right)])
+        there = self if other is None else other
+        a, b = rows_of(left, len(self), "left"), rows_of(right, len(there), "right")
+        estimate, error = self.scheme.estimate(self.values[a], there.values[b])
         return (estimate, error) if with_error else estimate
 
     def merge(self, other: Signatures) -> Signatures:

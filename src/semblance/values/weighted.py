@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from ..kernels.cosine import compare_vectors
 from ..kernels.hashing import mix_keys
-from .arrays import Float64Array, Int64Array, UInt64Array
+from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, rows_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,11 +25,30 @@ class WeightedSets:
     weights : ndarray of float64, shape (n,)
         Positive.
     offsets : ndarray of int64, shape (n_documents + 1,)
+
+    Raises
+    ------
+    ParameterError
+        If a weight is not positive and finite, values do not ascend, or shapes do not match.
     """
 
     values: UInt64Array
     weights: Float64Array
     offsets: Int64Array
+
+    def __post_init__(self) -> None:
+        """Check that each row is a part of the values, in the form that comparisons rely on."""
+        values, weights = keys_of(self.values), _amounts(self.weights, len(self.values), least=np.nextafter(0.0, 1.0))
+        offsets = offsets_of(self.offsets, len(values))
+        within_row = np.ones(max(0, len(values) - 1), np.bool_)
+        starts = offsets[1:-1]
+        within_row[starts[(starts > 0) & (starts < len(values))] - 1] = False
+        falls = np.flatnonzero(within_row & (values[1:] <= values[:-1]))
+        if len(falls):
+            row = int(np.searchsorted(offsets, falls[0], "right")) - 1
+            raise ParameterError(f"values must ascend within a row; those of row {row} do not: use WeightedSets.from_arrays")
+        for name, array in (("values", values), ("weights", weights), ("offsets", offsets)):
+            object.__setattr__(self, name, array)
 
     @classmethod
     def from_arrays(cls, values: ArrayLike, weights: ArrayLike, offsets: ArrayLike) -> WeightedSets:
@@ -50,20 +69,16 @@ class WeightedSets:
         ParameterError
             If a weight is negative or not finite, or shapes do not fit.
         """
-        keys, bounds = np.ascontiguousarray(values), np.ascontiguousarray(offsets).astype(np.int64)
-        amounts = np.ascontiguousarray(weights, np.float64)
-        if keys.shape != amounts.shape or keys.ndim != 1 or bounds[0] != 0 or bounds[-1] != len(keys):
-            raise ParameterError(f"{keys.shape} values, {amounts.shape} weights and offsets to {bounds[-1]} do not fit")
-        if not np.isfinite(amounts).all() or (amounts < 0).any():
-            bad = int(np.flatnonzero(~np.isfinite(amounts) | (amounts < 0))[0])
-            raise ParameterError(f"weights must be finite and not negative; number {bad} is {amounts[bad]}")
+        keys = keys_of(values)
+        bounds, amounts = offsets_of(offsets, len(keys)), _amounts(weights, len(keys))
         mixed = np.empty(len(keys), np.uint64)
-        mix_keys(keys.astype(np.uint64), mixed)
+        mix_keys(keys, mixed)
         row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         order = np.lexsort((mixed, row))
         first = np.ones(len(order), np.bool_)
         first[1:] = (mixed[order][1:] != mixed[order][:-1]) | (row[order][1:] != row[order][:-1])
-        totals = np.add.reduceat(amounts[order], np.flatnonzero(first)) if len(order) else amounts
+        with np.errstate(over="ignore"):  # a sum beyond all numbers is refused with the other infinite weights
+            totals = np.add.reduceat(amounts[order], np.flatnonzero(first)) if len(order) else amounts
         kept = totals > 0
         rows = row[order][first][kept]
         counts = np.bincount(rows, minlength=len(bounds) - 1)
@@ -83,10 +98,20 @@ class WeightedSets:
         Returns
         -------
         float, or ndarray of float64, shape (n_pairs,)
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
         """
-        a, b = (np.atleast_1d(np.asarray(side, np.int64)) for side in (left, right))
-        lengths = np.sqrt(np.bincount(np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.weights**2, len(self)))
-        unit = self.weights / np.repeat(lengths, np.diff(self.offsets))
+        sides = rows_of(left, len(self), "left"), rows_of(right, len(self), "right")
+        a, b = (np.ascontiguousarray(side) for side in np.broadcast_arrays(*map(np.atleast_1d, sides)))
+        row, sizes = np.repeat(np.arange(len(self)), np.diff(self.offsets)), np.diff(self.offsets)
+        largest = np.zeros(len(self))
+        np.maximum.at(largest, row, self.weights)
+        unit = self.weights / np.repeat(largest, sizes)  # squares of very large or very small weights are no numbers
+        lengths = np.sqrt(np.bincount(row, unit**2, len(self)))
+        unit /= np.repeat(lengths, sizes)
         out = np.empty(len(a))
         compare_vectors(a, b, self.offsets, self.values, unit, out)
         out[(lengths[a] == 0) | (lengths[b] == 0)] = np.nan
@@ -94,7 +119,7 @@ class WeightedSets:
 
     def _aligned(self, left: int, right: int) -> tuple[Float64Array, Float64Array]:
         """Weights of both rows over the union of their elements."""
-        parts = [slice(self.offsets[r], self.offsets[r + 1]) for r in (left, right)]
+        parts = [slice(*self.offsets[row : row + 2]) for row in (int(rows_of(r, len(self), "row")) for r in (left, right))]
         union = np.union1d(self.values[parts[0]], self.values[parts[1]])
         out = np.zeros((2, len(union)))
         for i, part in enumerate(parts):
@@ -111,9 +136,17 @@ class WeightedSets:
         Returns
         -------
         float
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
         """
         a, b = self._aligned(left, right)
-        return float(np.minimum(a, b).sum() / np.maximum(a, b).sum()) if len(a) else float("nan")
+        if not len(a):
+            return float("nan")
+        scale = max(a.max(), b.max()) * len(a)  # so that no sum is beyond all numbers
+        return float((np.minimum(a, b) / scale).sum() / (np.maximum(a, b) / scale).sum())
 
     def probability_resemblance(self, left: int, right: int) -> float:
         """Probability resemblance: sum over i of 1 / sum over j of max(p_j / p_i, q_j / q_i), for normalised weights p and q.
@@ -126,6 +159,11 @@ class WeightedSets:
         -------
         float
 
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
+
         References
         ----------
         Moulton & Jiang, "Maximally consistent sampling and the Jaccard index of probability distributions", ICDM 2018.
@@ -136,6 +174,19 @@ class WeightedSets:
         p, q = a / a.sum(), b / b.sum()
         both = (p > 0) & (q > 0)
         return float(sum(1.0 / np.maximum(p / p[i], q / q[i]).sum() for i in np.flatnonzero(both)))
+
+
+def _amounts(weights: ArrayLike, n: int, least: float = 0.0) -> Float64Array:
+    """Return n weights as float64 if all are finite and at least ``least``, which is 0 or the smallest number above it."""
+    found = np.asarray(weights)
+    if found.shape != (n,) or (n and found.dtype.kind not in "iuf"):
+        raise ParameterError(f"weights must be numbers, one for each of {n} values; got {found.dtype} of shape {found.shape}")
+    amounts = np.ascontiguousarray(found, np.float64)
+    bad = np.flatnonzero(~(np.isfinite(amounts) & (amounts >= least)))
+    if len(bad):
+        rule = "positive" if least > 0.0 else "not negative"
+        raise ParameterError(f"weights must be finite and {rule}; number {bad[0]} is {amounts[bad[0]]}")
+    return amounts
 
 
 def count_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array, Int64Array]:

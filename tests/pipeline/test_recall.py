@@ -1,0 +1,101 @@
+"""The recall that is printed is that of pairs exactly at the threshold, whatever decides about them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import semblance as sb
+from semblance.pipeline.pairs import find_pairs
+from semblance.theory import banding, minhash, simhash
+
+
+def planted(rng, n, union, common):
+    """2 n texts of distinct words; 2i and 2i + 1 have ``common`` words of ``union`` in common."""
+    half, texts = (union - common) // 2, []
+    for _ in range(n):
+        words = [f"w{x}" for x in rng.choice(1 << 50, union, replace=False)]
+        texts += [" ".join(words[: common + half]), " ".join(words[:common] + words[common + half :])]
+    return texts
+
+
+def found_share(table):
+    left, right = (np.array(table[name].to_pylist()) for name in ("left_id", "right_id"))
+    return (left // 2 == right // 2).sum()
+
+
+@pytest.mark.parametrize("verify", ["exact", "sketch", "none"])
+@pytest.mark.parametrize(("union", "common", "threshold"), [(10, 8, 0.8), (100, 80, 0.8), (400, 360, 0.9), (40, 20, 0.5)])
+def test_pairs_at_the_threshold_are_found_with_the_recall_stated(rng, verify, union, common, threshold):
+    """0.1 stated .9923 for estimates, which find about half. Few shingles make slots vary less: .03 in the bands."""
+    n = 1000 if union <= 100 else 300
+    found = find_pairs(planted(rng, n, union, common), threshold=threshold, verify=verify, width=1)
+    stated = found.summary["recall_planned"]
+    assert stated > 0.99 if verify != "sketch" else 0.45 < stated < 0.55
+    slack = 0.0 if verify != "sketch" else 0.01
+    assert abs(found_share(found.table) / n - stated) < slack + 5 * (stated * (1 - stated) / n) ** 0.5 + 1 / n
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9, 0.95, 1.0])
+def test_recall_by_estimates_is_the_product_of_both_probabilities(threshold):
+    plan = sb.plan(threshold=threshold, verify="sketch")
+    compared = banding.candidate_probability(threshold, plan.bands, plan.rows)
+    least = next(m for m in range(257) if m / 256 >= threshold)
+    expected = compared * stats.binom.sf(least - 1, 256, threshold)
+    assert plan.recall_at_threshold == pytest.approx(expected) == plan.to_dict()["recall_at_threshold"]
+    assert sb.plan(threshold=threshold, verify="none").recall_at_threshold == pytest.approx(compared)
+    assert sb.plan(threshold=threshold).recall_at_threshold == pytest.approx(compared)
+
+
+def test_probability_of_reaching_a_threshold():
+    for slots, threshold, resemblance in ((10, 0.3, 0.3), (256, 0.8, 0.75), (7, 0.0, 0.0), (5, 1.0, 1.0), (5, 0.2, 0.0)):
+        least = next(m for m in range(slots + 1) if m / slots >= threshold)
+        expected = stats.binom.sf(least - 1, slots, resemblance)
+        assert minhash.reach_probability(resemblance, threshold, slots) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("verify", "radius", "most"), [("exact", 5, 5), ("sketch", 5, 5), ("sketch", 10, 6), ("none", 10, 10)])
+def test_recall_of_fingerprints_is_that_of_all_they_have_to_pass(rng, verify, radius, most):
+    """Cosine .95 less a rounding: estimates reach it up to a distance of 6 of 64 bits."""
+    n, threshold = 800, 0.95 - 1e-9
+    texts = planted(rng, n, 105, 95)
+    found = find_pairs(texts, method="simhash", threshold=threshold, radius=radius, verify=verify, width=1)
+    stated = found.summary["recall_planned"]
+    assert stated == pytest.approx(simhash.within_radius(threshold, most, 64))
+    assert abs(found_share(found.table) / n - stated) < 5 * (stated * (1 - stated) / n) ** 0.5
+    if verify == "sketch":
+        beyond = sb.dedup(["a b c"], method="simhash", threshold=1.0, radius=radius, verify="sketch").summary
+        assert beyond.recall_planned == 1.0, "equal vectors have equal fingerprints"
+
+
+@pytest.mark.parametrize("verify", ["exact", "sketch"])
+def test_a_higher_threshold_states_the_bands_that_were_searched(rng, verify):
+    """0.1 wrote bands into the provenance that nobody had searched, and the recall of the lower threshold into the plan."""
+    base = sb.dedup(planted(rng, 30, 40, 36), threshold=0.7, verify=verify, width=1)
+    higher = base.rethreshold(0.9)
+    bands, rows = base.summary.plan["bands"], base.summary.plan["rows"]
+    assert sb.plan(threshold=0.9).bands != bands
+    for described in (higher.summary.plan, higher.provenance["parameters"], base.provenance["parameters"]):
+        assert (described["bands"], described["rows"]) == (bands, rows)
+    assert higher.summary.found_by == base.summary.found_by
+    assert higher.provenance["parameters"]["threshold"] == higher.summary.plan["threshold"] == 0.9
+    assert higher.summary.plan["permutations"] == base.summary.plan["permutations"]
+    expected = banding.candidate_probability(0.9, bands, rows)
+    if verify == "sketch":
+        expected *= minhash.reach_probability(0.9, 0.9, 256)
+    assert higher.summary.recall_planned == pytest.approx(expected) == higher.summary.recall_vouched
+    assert higher.summary.plan["recall_at_threshold"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("settings", "union", "common"), [({"threshold": 0.8}, 100, 80),
+                                                           ({"kind": "simhash", "threshold": 0.95, "radius": 5}, 105, 95)])  # fmt: skip
+def test_an_index_states_the_recall_of_its_answers(rng, tmp_path, settings, union, common):
+    n = 800
+    texts = planted(rng, n, union, common)
+    with sb.Index.create(tmp_path / "index", width=1, **settings) as index:
+        stated = index.info["recall_at_threshold"]
+        index.add(list(range(n)), texts[0::2])
+        found = index.query(texts[1::2])
+    hits = (np.array(found["query"].to_pylist()) == np.array(found["id"].to_pylist())).sum()
+    assert 0 < stated < 0.6
+    assert abs(hits / n - stated) < 5 * (stated * (1 - stated) / n) ** 0.5 + 0.01
+    assert min(found["standard_error"].to_pylist()) > 0

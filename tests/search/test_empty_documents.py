@@ -1,0 +1,134 @@
+"""An empty document matches nothing, whatever the sketch and the search; empty bins match nothing either."""
+
+import numpy as np
+import pytest
+
+import semblance as sb
+
+OFFSETS = [0, 3, 3, 3, 6, 6]
+EMPTY = [1, 2, 4]
+KEYS = [1, 2, 3, 1, 2, 3]
+SHINGLES = sb.Shingles.from_arrays(KEYS, OFFSETS)
+WEIGHTED = sb.WeightedSets.from_arrays(KEYS, np.ones(6), OFFSETS)
+SIGNED = {
+    "FastSimilarity": sb.FastSimilarity(permutations=16).sign(SHINGLES),
+    "MinHash": sb.MinHash(permutations=16).sign(SHINGLES),
+    "rotation": sb.OnePermutation(permutations=16, densify="rotation").sign(SHINGLES),
+    "optimal": sb.OnePermutation(permutations=16, densify="optimal").sign(SHINGLES),
+    "reverse": sb.OnePermutation(permutations=16, densify="reverse").sign(SHINGLES),
+    "filled": sb.OnePermutation(permutations=16).fill(sb.OnePermutation(permutations=16).sign(SHINGLES), "rotation"),
+    "ICWS": sb.ICWS(permutations=16).sign(WEIGHTED),
+    "ProbMinHash": sb.ProbMinHash(permutations=16).sign(WEIGHTED),
+    "PermutationMinHash": sb.PermutationMinHash(universe=1 << 64, permutations=16).sign_sets(KEYS, OFFSETS),
+    "merged": sb.MinHash(permutations=16).sign(SHINGLES).merge(sb.MinHash(permutations=16).sign(SHINGLES)),
+}
+RAW = sb.OnePermutation(permutations=16).sign(SHINGLES)
+
+
+@pytest.mark.parametrize("signatures", SIGNED.values(), ids=SIGNED)
+def test_empty_documents_share_no_bucket(signatures):
+    assert np.flatnonzero(signatures.empty).tolist() == EMPTY
+    for bands, rows in ((4, 4), (16, 1)):
+        index = sb.BandingIndex(bands=bands, rows=rows).add(signatures)
+        found = index.pairs()
+        assert (found.left.tolist(), found.right.tolist()) == ([0], [3])
+        asked, stored = index.query(signatures)
+        assert list(zip(asked.tolist(), stored.tolist(), strict=True)) == [(0, 0), (0, 3), (3, 0), (3, 3)]
+
+
+@pytest.mark.parametrize("signatures", [*SIGNED.values(), RAW], ids=[*SIGNED, "raw"])
+def test_resemblance_of_empty_documents_is_unknown_and_with_others_0(signatures):
+    rows = np.arange(5)
+    found, error = signatures.estimated_resemblance(rows[:, None], rows, with_error=True)
+    empty = np.isin(rows, EMPTY)
+    both, one = empty[:, None] & empty, empty[:, None] ^ empty
+    assert np.isnan(found[both]).all() and np.isnan(error[both]).all()
+    assert (found[one] == 0.0).all() and (found[~both & ~one] == 1.0).all()
+    assert np.isfinite(error[~both]).all()
+    assert np.isnan(signatures.estimated_resemblance(1, 2)) and signatures.estimated_resemblance(0, 3) == 1.0
+
+
+def test_a_first_slot_of_the_highest_value_is_not_an_empty_document():
+    values = np.full((2, 3), 0xFFFFFFFF, np.uint32)
+    values[:, 1] = 7
+    signatures = sb.Signatures(values, sb.MinHash(permutations=3))
+    assert not signatures.empty.any()
+    assert signatures.estimated_resemblance(0, 1) == 1.0
+    assert len(sb.BandingIndex(bands=3, rows=1).add(signatures).pairs()) == 1
+
+
+def test_slots_of_64_bits_that_look_like_empty_ones_of_32_are_not():
+    values = np.full((2, 2), 0xFFFFFFFF, np.uint64)
+    signatures = sb.Signatures(values, sb.ICWS(permutations=2), "weighted")
+    assert not signatures.empty.any() and len(sb.BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
+
+
+@pytest.mark.parametrize("scheme", ["FastSimilarity", "MinHash", "rotation", "optimal", "reverse", "filled", "merged"])
+def test_files_remember_which_documents_are_empty(tmp_path, scheme):
+    sb.save(SIGNED[scheme], tmp_path / "sketches")
+    assert np.flatnonzero(sb.load(tmp_path / "sketches").empty).tolist() == EMPTY
+
+
+def test_raw_bins_are_refused_where_empty_ones_would_match(rng):
+    """0.1 found 59 of 400 equal pairs, and 5,228 of documents with nothing in common."""
+    sizes, n = 20, 50
+    keys = rng.integers(0, 1 << 60, n * sizes)
+    shingles = sb.Shingles.from_arrays(np.concatenate([keys, keys]), np.arange(0, 2 * n * sizes + 1, sizes))
+    raw = sb.OnePermutation(permutations=128)
+    index = sb.BandingIndex(bands=16, rows=8)
+    with pytest.raises(sb.ParameterError, match='densify="rotation"'):
+        index.add(raw.sign(shingles))
+    with pytest.raises(sb.ParameterError, match="empty bins"):
+        index.query(raw.sign(shingles))
+    assert len(index) == 0
+    found = index.add(raw.fill(raw.sign(shingles), "optimal")).pairs()
+    assert (found.left.tolist(), found.right.tolist()) == (list(range(n)), list(range(n, 2 * n)))
+
+
+def test_packed_raw_bins_of_empty_documents_match_nothing():
+    packed = sb.BBit(bits=2).pack(RAW)
+    for likely in (False, True):
+        found, error = packed.estimated_resemblance([0, 0, 1, 1], [3, 1, 2, 0], with_error=True, most_likely=likely)
+        np.testing.assert_array_equal(found, [1.0, 0.0, np.nan, 0.0])
+        assert (np.isnan(error) == np.isnan(found)).all()
+    rows, values = sb.nearest(packed, packed, top=5)
+    assert rows[0, :2].tolist() == [0, 3] and values[0, :2].tolist() == [1.0, 1.0]
+    assert not (values[EMPTY] > 0).any()
+    with pytest.raises(sb.ParameterError, match="without empty slots"):
+        sb.pairs_above(packed, 0.5)
+
+
+@pytest.mark.parametrize("packing", [sb.BBit(), sb.XorBits(), sb.Fractional(shares=[(1, 0.5), (2, 0.5)])])
+@pytest.mark.parametrize("scheme", ["MinHash", "rotation", "ICWS", "PermutationMinHash"])
+def test_bits_of_empty_documents_are_refused(packing, scheme):
+    with pytest.raises(sb.ParameterError, match="document 1 is empty, and 2 more"):
+        packing.pack(SIGNED[scheme])
+
+
+def test_fingerprints_have_no_bits_beyond_their_number():
+    index = sb.HammingIndex(radius=3, bits=40).add(np.array([1, (1 << 40) - 1], np.uint64))
+    for call in (index.add, index.query):
+        with pytest.raises(sb.ParameterError, match="below 2\\^40"):
+            call(np.array([1 | 1 << 40], np.uint64))
+    assert index.query(np.array([1], np.uint64)).right.tolist() == [0]
+
+
+@pytest.mark.parametrize("bits", [32, 64, 96, 256])
+@pytest.mark.parametrize("features", [SHINGLES, WEIGHTED], ids=["sets", "weights"])
+def test_fingerprints_of_empty_documents_are_found_by_no_index(bits, features):
+    prints = sb.SimHash(bits=bits, seed=7).sign(features)
+    assert np.flatnonzero(prints.empty).tolist() == EMPTY
+    np.testing.assert_array_equal(prints.estimated_cosine([0, 0, 1], [3, 1, 2]), [1.0, np.nan, np.nan])
+    for index in (sb.HammingIndex(radius=3), sb.ExhaustiveHammingIndex(radius=3), sb.TableIndex(radius=3)):
+        for call in (index.add, index.query, index.first):
+            with pytest.raises(sb.ParameterError, match="document 1 is empty, and 2 more"):
+                call(prints)
+        assert len(index) == 0
+
+
+def test_set_sketches_of_empty_documents():
+    sketches = sb.SetSketch(permutations=64).sign(SHINGLES)
+    found = sketches.estimated_resemblance([0, 0, 1, 1], [3, 1, 2, 0])
+    assert found[0] == pytest.approx(1.0) and found[1] == found[3] == 0.0 and np.isnan(found[2])
+    share = sketches.estimated_containment([0, 0, 1], [3, 1, 0])
+    assert share[0] == pytest.approx(1.0) and share[1] == 0.0 and np.isnan(share[2])

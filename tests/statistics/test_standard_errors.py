@@ -1,0 +1,170 @@
+"""Standard errors hold where all slots match or none does, and estimates take the densities into account."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from theory.sampler import minima
+
+import semblance as sb
+from semblance.theory import bbit, choose, minhash, mixture, simhash, xor_bits
+
+HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
+
+
+def coverage(trials, share, half_width):
+    """Probability that the share is within a half-width, one for each number of matches, of the observed one."""
+    x = np.arange(trials + 1)
+    return stats.binom.pmf(x, trials, share)[np.abs(x / trials - share) <= half_width].sum()
+
+
+@pytest.mark.parametrize("trials", [64, 128, 256, 1024])
+def test_intervals_of_shares_cover_near_the_ends(trials):
+    """1.96 standard errors on either side: 93 % and more where fewer than one mismatch to five are expected, exactly computed.
+
+    With the plain formula the interval has no width where all slots match: it covers .98 of 64 slots with probability .72."""
+    x = np.arange(trials + 1)
+    ours = 1.96 * minhash.share_error(x, trials)
+    plain = 1.96 * minhash.standard_error(x / trials, trials)
+    assert (minhash.share_error(x, trials) > 0).all()
+    for mismatches in (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0):
+        share = 1.0 - mismatches / trials
+        assert coverage(trials, share, ours) > 0.93
+        assert coverage(trials, 1.0 - share, ours) > 0.93
+    assert coverage(trials, 1.0 - 1.0 / trials, plain) < 0.65
+
+
+def test_errors_of_shares_tend_to_the_plain_formula():
+    for trials in (100, 10_000):
+        x = np.arange(trials // 5, trials - trials // 5)
+        ratio = minhash.share_error(x, trials) / minhash.standard_error(x / trials, trials)
+        assert np.abs(ratio - 1.0).max() < 2.0 / trials
+    assert np.isnan(minhash.share_error(0, 0))
+    for wrong in ((-1, 5), (6, 5), (1, -1)):
+        with pytest.raises(sb.ParameterError):
+            minhash.share_error(*wrong)
+
+
+PACKINGS = [
+    sb.BBit(bits=1),
+    sb.BBit(bits=8),
+    sb.XorBits(combined=2),
+    sb.XorBits(combined=4),
+    sb.Fractional(shares=[(1, 0.5), (4, 0.5)]),
+]
+
+
+@pytest.mark.parametrize("likely", [False, True])
+@pytest.mark.parametrize("packing", PACKINGS, ids=str)
+@pytest.mark.parametrize("resemblance", HIGH)
+def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng, packing, likely, resemblance):
+    """At least 93 % of 1.96 errors, where theory's are 95 %, less five standard errors of 2,000 pairs."""
+    n, k = 2000, 512
+    left = rng.integers(0, 1 << 32, (n, k), dtype=np.uint64).astype(np.uint32)
+    right = np.where(
+        rng.random((n, k)) < resemblance, left, rng.integers(0, 1 << 32, (n, k), dtype=np.uint64).astype(np.uint32)
+    )
+    signatures = sb.Signatures(np.concatenate([left, right]), sb.MinHash(permutations=k))
+    rows = np.arange(n)
+    found, error = packing.pack(signatures).estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
+    assert (error > 0).all()
+    share = (np.abs(found - resemblance) <= 1.96 * error + 1e-12).mean()
+    assert share > 0.93 - 5 * (0.93 * 0.07 / n) ** 0.5
+    if resemblance == 1.0:
+        assert (found == 1.0).all() and error.max() < 5 / k**0.5
+
+
+def test_no_estimate_claims_to_be_free_of_error():
+    """0.1 stated an error of 0 where all slots match."""
+    same = sb.Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
+    weighted = sb.WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
+    signed = [
+        s.sign(same) for s in (sb.FastSimilarity(), sb.MinHash(), sb.OnePermutation(), sb.OnePermutation(densify="optimal"))
+    ]
+    signed += [s.sign(weighted) for s in (sb.ICWS(), sb.ProbMinHash())]
+    signed.append(sb.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
+    signed.append(sb.BBit(bits=2).pack(signed[2]))
+    for signatures in signed:
+        for right, expected in ((1, 1.0), (2, 0.0)):
+            found, error = signatures.estimated_resemblance(0, right, with_error=True)
+            assert found == pytest.approx(expected, abs=0.3) and error > 0.005
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4])
+def test_most_likely_estimates_use_the_densities(rng, bits):
+    """Sets of more than half of a universe: 0.1 estimated .771 as .685."""
+    r, left, right, n, k = 0.771, 0.57, 0.554, 2000, 500
+    z_left, z_right = minima(rng, r, left, right, (n, k))
+    matches = ((z_left ^ z_right) & ((1 << bits) - 1) == 0).sum(1)
+    part = [mixture.Part(slots=k, bits=bits)]
+    variance = bbit.variance(r, bits, k, left, right)
+    found, error = mixture.most_likely(matches[:, None], part, np.full(n, left), right)
+    assert abs(found.mean() - r) < 5 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 5 * (2 / n) ** 0.5
+    assert np.median(error) == pytest.approx(variance**0.5, rel=4 / k + 5 / n**0.5)
+    blind = mixture.most_likely(matches[:, None], part)[0]
+    assert abs(blind.mean() - r) > 20 * (variance / n) ** 0.5
+
+
+def test_most_likely_estimates_of_dense_sets_are_unbiased_end_to_end(rng):
+    universe, left, right, common, n, k = 1000, 570, 554, 489, 200, 64
+    values, offsets = [], [0]
+    for _ in range(n):
+        pool = rng.permutation(universe)
+        values += [pool[:left], pool[left - common : left - common + right]]
+        offsets += [offsets[-1] + left, offsets[-1] + left + right]
+    signatures = sb.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
+    exact, rows = common / (left + right - common), np.arange(0, 2 * n, 2)
+    for bits in (1, 2):
+        packed = sb.BBit(bits=bits).pack(signatures)
+        likely = packed.estimated_resemblance(rows, rows + 1, most_likely=True)
+        plain = packed.estimated_resemblance(rows, rows + 1, clip=True)
+        np.testing.assert_allclose(likely, plain, atol=1e-9)  # one part: the same, cut to what the densities allow
+        error = (bbit.variance(exact, bits, k, left / universe, right / universe) / n) ** 0.5
+        assert abs(likely.mean() - exact) < 5 * error + 0.55 / universe + 0.02, "cutting at .97 takes a little"
+
+
+def test_densities_of_each_pair_count():
+    parts = [mixture.Part(slots=100, bits=1)]
+    matches, left, right = [[80], [80], [80]], [0.0, 0.4, 0.4], [0.0, 0.4, 0.2]
+    found = mixture.most_likely(matches, parts, left, right)
+    for i in range(3):
+        alone = mixture.most_likely(matches[i], parts, left[i], right[i])
+        assert (found[0][i], found[1][i]) == (pytest.approx(alone[0]), pytest.approx(alone[1]))
+    assert len(set(np.round(found[0], 6))) == 3
+
+
+@pytest.mark.parametrize(
+    ("resemblance", "wanted"), [(0.8, 0.05), (0.9, 0.05), (0.95, 0.02), (0.99, 0.05), (0.99, 0.01), (0.999, 0.01)]
+)
+def test_a_sketch_chosen_for_an_error_has_it(rng, resemblance, wanted):
+    """By simulation, within five standard errors: 0.1 trusted the delta method and erred by up to twice as much."""
+    chosen, n = choose.for_error(resemblance, wanted), 200_000
+    assert chosen.standard_error <= wanted * (1 + 1e-9)
+    if chosen.scheme == "xor_bits":
+        share = rng.binomial(chosen.slots, xor_bits.match_probability(resemblance, chosen.combined), n) / chosen.slots
+        squares = (xor_bits.resemblance(share, chosen.combined) - resemblance) ** 2
+    else:
+        share = rng.binomial(chosen.slots, bbit.match_probability(resemblance, chosen.bits), n) / chosen.slots
+        squares = (bbit.resemblance(share, chosen.bits) - resemblance) ** 2
+    spread = 5 * squares.std() / n**0.5
+    assert squares.mean() < wanted**2 + spread
+    assert squares.mean() < chosen.standard_error**2 + spread
+
+
+@pytest.mark.parametrize(("combined", "samples"), [(2, 1), (2, 64), (3, 10), (8, 20), (16, 500)])
+@pytest.mark.parametrize("resemblance", [0.3, 0.8, 0.95])
+def test_mean_squared_error_of_combined_bits_is_exact(combined, samples, resemblance):
+    t = xor_bits.match_probability(resemblance, combined)
+    x = np.arange(samples + 1)
+    expected = (stats.binom.pmf(x, samples, t) * (xor_bits.resemblance(x / samples, combined) - resemblance) ** 2).sum()
+    assert xor_bits.mean_squared_error(resemblance, combined, samples) == pytest.approx(expected, rel=1e-9)
+
+
+def test_error_of_an_estimated_cosine():
+    """The delta method at two differing and two equal bits more; not 0 at distance 0."""
+    for distance in (0, 3, 32):
+        p = (distance + 2) / 68
+        cosine = np.cos(np.pi * p)
+        assert simhash.cosine_error(distance, 64) == pytest.approx((simhash.cosine_variance(cosine, 68)) ** 0.5)
+    with pytest.raises(sb.ParameterError):
+        simhash.cosine_error(65, 64)

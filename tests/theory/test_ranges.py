@@ -1,0 +1,73 @@
+"""Every range that a formula states is a promise: what is outside of it is refused, nan too, and not computed with."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance import theory
+
+FORMULAS = ("banding", "bbit", "choose", "fractional", "hamming", "minhash", "mixture", "one_permutation", "setsketch", "simhash",
+            "xor_bits")  # fmt: skip
+INSIDE = {
+    "threshold": 0.5, "recall": 0.5, "rows": 2, "bands": 3, "points": 5, "resemblance": 0.5, "bits": 2, "density": 0.2,
+    "density_left": 0.2, "density_right": 0.2, "universe": 20, "size_left": 4, "size_right": 4, "common": 2, "stored": 0.3,
+    "levels": 4, "match_share": 0.8, "slot_variance": 0.1, "slots": 10, "bits_from": 4, "bits_to": 1, "permutations": 10,
+    "margin": 0.1, "confidence_z": 1.6, "standard_error": 0.1, "total_bits": 64, "parts": [(1, 0.5), (2, 0.5)],
+    "resemblance_variance": 0.1, "total_size": 10, "distance": 2, "differing": 2, "samples": 10, "index_bits": 64.0,
+    "containment": 0.5, "matches": 3, "trials": 10, "confidence": 0.9, "z": 2.0, "union_size": 6, "bins": 8, "empty": 2,
+    "square_copies": 9.0, "registers": 16, "base": 2.0, "rate": 20.0, "register_sums": 3.0, "larger_left": 3,
+    "larger_right": 4, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8,
+}  # fmt: skip
+
+
+def described(function):
+    """(name, text) of each parameter in a docstring."""
+    section = inspect.getdoc(function).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    for names, text in re.findall(r"^(\w[\w, ]*) : (.*)$", section, re.MULTILINE):
+        for name in names.split(", "):
+            yield name, text
+
+
+def outside(text):
+    """Values just outside the range that a text states."""
+    if found := re.search(r"in ([\[(])(-?[\d.]+), (-?[\d.]+)([\])])", text):
+        low, high = float(found[2]), float(found[3])
+        return [low if found[1] == "(" else low - 0.1, high if found[4] == ")" else high + 0.1, -np.inf, np.inf, np.nan]
+    if found := re.search(r"(>=|>) (-?[\d.]+)", text):
+        return [float(found[2]) - (0.01 if found[1] == ">=" else 0.0), -np.inf, np.nan]
+    return []
+
+
+def cases():
+    for room in FORMULAS:
+        module = getattr(theory, room)
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if (
+                name.startswith("_")
+                or function.__module__ != module.__name__
+                or "Parameters\n---" not in inspect.getdoc(function)
+            ):
+                continue
+            for parameter, text in described(function):
+                for value in outside(text):
+                    yield pytest.param(function, parameter, value, id=f"{room}.{name}-{parameter}-{value}")
+
+
+def call(function, **changed):
+    wanted = inspect.signature(function).parameters
+    given = {name: INSIDE[name] for name in wanted if name in INSIDE} | changed
+    if function is theory.mixture.most_likely:
+        given = {"matches": [3], "parts": [theory.mixture.Part(slots=5)]} | {k: v for k, v in given.items() if "density" in k}
+        given |= {"matches": [changed["matches"]]} if "matches" in changed else {}
+    found = function(**given)
+    return list(found) if inspect.isgenerator(found) else found
+
+
+@pytest.mark.parametrize(("function", "parameter", "value"), list(cases()))
+def test_what_is_outside_a_stated_range_is_refused(function, parameter, value):
+    call(function)  # what is inside is not refused
+    with pytest.raises(sb.ParameterError):
+        call(function, **{parameter: value})

@@ -1,0 +1,245 @@
+"""What callers pass in is right or refused: no row is read that is not there, no number is taken for another one."""
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.values import drop_repeats
+
+VALUES = np.array([5, 3, 9, 7, 1, 2], np.uint64)
+OFFSETS = [
+    [0, 7], [0, -1, 6], [0, 4, 2, 6], [1, 6], [0, 5], [-1, 6], [], [[0, 6]], 6, [0.0, 6.0], ["0", "6"], [0, 1 << 62, 6],
+    np.array([0, (1 << 64) - 1], np.uint64), np.array([True, False]),
+]  # fmt: skip
+TAKERS = {
+    "Shingles": lambda offsets: sb.Shingles(VALUES, offsets),
+    "Shingles.from_arrays": lambda offsets: sb.Shingles.from_arrays(VALUES, offsets),
+    "WeightedSets": lambda offsets: sb.WeightedSets(np.sort(VALUES), np.ones(6), offsets),
+    "WeightedSets.from_arrays": lambda offsets: sb.WeightedSets.from_arrays(VALUES, np.ones(6), offsets),
+    "sign_sets": lambda offsets: sb.PermutationMinHash(universe=10, permutations=4).sign_sets(VALUES, offsets),
+    "drop_repeats": lambda offsets: drop_repeats(VALUES, offsets),
+}
+
+
+@pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
+@pytest.mark.parametrize("offsets", OFFSETS, ids=str)
+def test_offsets_that_do_not_rise_from_0_to_the_number_of_values_are_refused(take, offsets):
+    with pytest.raises(sb.ParameterError, match="offsets must"):
+        take(offsets)
+
+
+@pytest.mark.parametrize("values", [3, [[1, 2]], [1.5, 2.0], ["1"], [True, False], [None]], ids=str)
+def test_values_that_are_no_row_of_integers_are_refused(values):
+    n = np.size(values)
+    for take in (
+        lambda: sb.Shingles(values, [0, n]),
+        lambda: sb.Shingles.from_arrays(values, [0, n]),
+        lambda: sb.WeightedSets(values, np.ones(n), [0, n]),
+        lambda: sb.WeightedSets.from_arrays(values, np.ones(n), [0, n]),
+        lambda: sb.PermutationMinHash(universe=10).sign_sets(values, [0, n]),
+    ):
+        with pytest.raises(sb.ParameterError, match="values must"):
+            take()
+
+
+def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
+    values, offsets = np.arange(1, 41, dtype=np.uint64), np.array([0, 0, 10, 40])
+    weights = np.linspace(0.5, 3.0, 40)
+    spread = np.zeros((40, 3), np.uint64)
+    spread[:, 1] = values
+    locked = values.copy()
+    locked.flags.writeable = False
+    same = [
+        (values.astype(">u8"), offsets.astype(">i4")),
+        (spread[:, 1], offsets[::1].astype(np.uint16)),
+        (locked, offsets.tolist()),
+    ]
+    scheme = sb.FastSimilarity(permutations=16)
+    for v, o in same:
+        for make in (sb.Shingles, sb.Shingles.from_arrays):
+            np.testing.assert_array_equal(scheme.sign(make(v, o)).values, scheme.sign(make(values, offsets)).values)
+        for make in (sb.WeightedSets, sb.WeightedSets.from_arrays):
+            expected = sb.ICWS(permutations=8).sign(make(values, weights, offsets)).values
+            found = sb.ICWS(permutations=8).sign(make(v, weights.astype(">f8"), o)).values
+            np.testing.assert_array_equal(found, expected)
+        permuted = sb.PermutationMinHash(universe=50, permutations=8)
+        np.testing.assert_array_equal(permuted.sign_sets(v, o).values, permuted.sign_sets(values, offsets).values)
+
+
+SHINGLES = sb.Shingles.from_arrays([1, 2, 3, 2, 3, 4], [0, 3, 6])
+WEIGHTED = sb.WeightedSets.from_arrays([1, 2, 2, 3], [1.0, 2.0, 1.0, 1.0], [0, 2, 4])
+COMPARE = {
+    "FastSimilarity": sb.FastSimilarity().sign(SHINGLES).estimated_resemblance,
+    "OnePermutation": sb.OnePermutation().sign(SHINGLES).estimated_resemblance,
+    "ICWS": sb.ICWS().sign(WEIGHTED).estimated_resemblance,
+    "PermutationMinHash": sb.PermutationMinHash(universe=9).sign_sets([1, 2, 2, 3], [0, 2, 4]).estimated_resemblance,
+    "BBit": sb.BBit().pack(sb.FastSimilarity().sign(SHINGLES)).estimated_resemblance,
+    "raw bins": sb.BBit().pack(sb.OnePermutation().sign(SHINGLES)).estimated_resemblance,
+    "SetSketch": sb.SetSketch().sign(SHINGLES).estimated_resemblance,
+    "containment": sb.SetSketch().sign(SHINGLES).estimated_containment,
+    "distance": sb.SimHash().sign(SHINGLES).distance,
+    "estimated_cosine": sb.SimHash().sign(SHINGLES).estimated_cosine,
+    "cosine": WEIGHTED.cosine,
+    "weighted resemblance": WEIGHTED.resemblance,
+    "probability resemblance": WEIGHTED.probability_resemblance,
+}
+
+
+@pytest.mark.parametrize("compare", COMPARE.values(), ids=COMPARE)
+@pytest.mark.parametrize("row", [-1, 2, 1 << 40, 1.0, "1", True, np.nan], ids=str)
+def test_rows_that_are_not_there_are_refused(compare, row):
+    for pair in ((0, row), (row, 0)):
+        with pytest.raises(sb.ParameterError):
+            compare(*pair)
+    assert np.isfinite(compare(np.int32(0), np.uint8(1)))
+
+
+def test_cosines_of_several_pairs_broadcast():
+    np.testing.assert_array_equal(WEIGHTED.cosine(0, [0, 1]), [WEIGHTED.cosine(0, 0), WEIGHTED.cosine(0, 1)])
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf, -1.0], ids=str)
+def test_weights_are_finite_and_not_negative(weight):
+    with pytest.raises(sb.ParameterError, match="number 1 is"):
+        sb.WeightedSets.from_arrays([1, 2], [1.0, weight], [0, 2])
+    with pytest.raises(sb.ParameterError, match="number 1 is"):
+        sb.WeightedSets([1, 2], [1.0, weight], [0, 2])
+
+
+def test_weights_beyond_all_numbers_are_refused_and_large_ones_are_not():
+    with pytest.raises(sb.ParameterError, match="finite"):
+        sb.WeightedSets.from_arrays([1, 1], [1e308, 1e308], [0, 2])
+    for scale in (1e300, 1e-300):
+        sets = sb.WeightedSets.from_arrays([1, 2, 2, 3], scale * np.array([1.0, 2.0, 1.0, 1.0]), [0, 2, 4])
+        assert sets.cosine(0, 1) == pytest.approx(WEIGHTED.cosine(0, 1))
+        assert sets.resemblance(0, 1) == pytest.approx(WEIGHTED.resemblance(0, 1))
+        assert sets.probability_resemblance(0, 1) == pytest.approx(WEIGHTED.probability_resemblance(0, 1))
+        np.testing.assert_array_equal(sb.SimHash().sign(sets).words, sb.SimHash().sign(WEIGHTED).words)
+
+
+def test_sums_of_large_weights_keep_their_signs():
+    """Two infinite sums of unlike sign would make a tie of every bit."""
+    values, ratios = np.arange(40), np.linspace(1.0, 1.7, 40)
+    plain, large = (sb.WeightedSets.from_arrays(values, scale * ratios, [0, 30, 40]) for scale in (1.0, 1e308))
+    np.testing.assert_array_equal(sb.SimHash().sign(large).words, sb.SimHash().sign(plain).words)
+
+
+def test_rows_without_weight_are_empty():
+    sets = sb.WeightedSets.from_arrays([1, 2, 3], [0.0, 0.0, 1.0], [0, 2, 3])
+    assert np.diff(sets.offsets).tolist() == [0, 1]
+    assert np.isnan(sets.cosine(0, 1)) and np.isnan(sets.cosine(0, 0))
+    with pytest.raises(sb.ParameterError, match="positive; number 0 is 0"):
+        sb.WeightedSets([1, 2], [0.0, 1.0], [0, 2])
+
+
+def test_weighted_rows_ascend():
+    for values in ([2, 1], [1, 1]):
+        with pytest.raises(sb.ParameterError, match="row 1"):
+            sb.WeightedSets([7, *values, 5], np.ones(4), [0, 1, 3, 4])
+    assert len(sb.WeightedSets([7, 1, 2, 5], np.ones(4), [0, 1, 1, 3, 4])) == 4, "they ascend within each row"
+
+
+def test_elements_of_a_universe_are_in_it_and_once_in_a_set():
+    scheme = sb.PermutationMinHash(universe=10)
+    for wrong in ([10, 1], [-1, 1], [3, 3]):
+        with pytest.raises(sb.ParameterError):
+            scheme.sign_sets(wrong, [0, 2])
+    assert scheme.sign_sets([3, 3], [0, 1, 2]).densities.tolist() == [0.1, 0.1]
+
+
+@pytest.mark.parametrize("pair", [(0, 2), (2, 0), (-1, 1), (0, -1)], ids=str)
+def test_pairs_of_rows_that_are_not_there_are_refused(pair):
+    pairs = sb.Pairs(left=[0, pair[0]], right=[1, pair[1]], n_rows=2, resemblance=[1.0, 1.0])
+    with pytest.raises(sb.ParameterError, match="pair 1 is"):
+        sb.verify(pairs, SHINGLES, threshold=0.5)
+    with pytest.raises(sb.ParameterError, match="pair 1 is"):
+        sb.keep(pairs)
+
+
+def test_pairs_are_kept_in_order_only():
+    for left, right in ((1, 0), (1, 1)):
+        with pytest.raises(sb.ParameterError, match="left < right"):
+            sb.keep(sb.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
+    for wrong in (np.nan, -0.1, 1.1):
+        with pytest.raises(sb.ParameterError, match="in \\[0, 1\\]"):
+            sb.keep(sb.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
+
+
+@pytest.mark.parametrize("wrong", [
+    {"left": [0.0]}, {"left": [0, 1]}, {"left": 0}, {"right": ["1"]}, {"n_rows": -1}, {"n_rows": 2.0}, {"resemblance": [0.5, 0.5]},
+    {"resemblance": ["x"]}, {"distance": [0.5]},
+], ids=str)  # fmt: skip
+def test_columns_of_pairs_have_one_length_and_their_types(wrong):
+    with pytest.raises(sb.ParameterError):
+        sb.Pairs(**{"left": [0], "right": [1], "n_rows": 2} | wrong)
+
+
+def test_words_and_margins_have_the_shape_that_bits_ask_for():
+    words = np.zeros((3, 1), np.uint64)
+    for wrong in (
+        (words[:, 0], 64), (words, 65), (words, 0), (words, 64.0), (words.astype(np.int64), 64), (np.zeros((3, 2), np.uint64), 64),
+    ):  # fmt: skip
+        with pytest.raises(sb.ParameterError):
+            sb.Fingerprints(*wrong, None)
+    for margins in (np.zeros((3, 63), np.float32), np.zeros((2, 64), np.float32), np.zeros((3, 64), np.int64)):
+        with pytest.raises(sb.ParameterError, match="margins"):
+            sb.Fingerprints(words, 64, None, margins=margins)
+
+
+def test_packed_words_are_enough_for_their_layout():
+    packed = sb.BBit(bits=2).pack(sb.FastSimilarity(permutations=128).sign(SHINGLES))
+    made_by = packed.packing, packed.scheme
+    for words, layout in (
+        (packed.words[:, :3], packed.layout), (packed.words, [[0, 128, 3]]), (packed.words, [[1, 128, 2]]), (packed.words, [[0, 0, 2]]),
+        (packed.words, [0, 128, 2]), (packed.words.astype(np.int64), packed.layout), (packed.words[0], packed.layout),
+        (packed.words, [[-1, 128, 2]]),
+    ):  # fmt: skip
+        with pytest.raises(sb.ParameterError):
+            sb.PackedSignatures(words, np.array(layout), *made_by)
+    with pytest.raises(sb.ParameterError, match="densities"):
+        sb.PackedSignatures(packed.words, packed.layout, *made_by, densities=np.zeros(3))
+    with pytest.raises(sb.ParameterError, match="words a document"):
+        sb.PackedSignatures(packed.words, packed.layout, *made_by, has_empty=True)
+
+
+def test_slots_are_a_table_of_unsigned_integers():
+    for wrong in (np.zeros(3, np.uint32), np.zeros((2, 3)), np.zeros((2, 3), np.int64), [[1, 2]]):
+        with pytest.raises(sb.ParameterError, match="values must"):
+            sb.Signatures(wrong, sb.FastSimilarity(permutations=3))
+
+
+INTEGERS = {
+    "permutations": [lambda x, make=make: make(permutations=x) for make in
+                     (sb.FastSimilarity, sb.MinHash, sb.OnePermutation, sb.ICWS, sb.ProbMinHash, sb.SetSketch)]
+    + [lambda x: sb.PermutationMinHash(universe=9, permutations=x), lambda x: sb.plan(permutations=x)],
+    "seed": [lambda x, make=make: make(seed=x) for make in
+             (sb.FastSimilarity, sb.MinHash, sb.OnePermutation, sb.ICWS, sb.ProbMinHash, sb.SetSketch, sb.SimHash)]
+    + [lambda x: sb.PermutationMinHash(universe=9, seed=x)],
+    "bits": [lambda x: sb.BBit(bits=x), lambda x: sb.SimHash(bits=x)],
+    "combined": [lambda x: sb.XorBits(combined=x)],
+    "bands": [lambda x: sb.BandingIndex(bands=x, rows=1), lambda x: sb.plan(bands=x, rows=1)],
+    "rows": [lambda x: sb.BandingIndex(bands=1, rows=x), lambda x: sb.plan(bands=1, rows=x)],
+}  # fmt: skip
+TOO_MUCH = {"permutations": 65537, "seed": 1 << 64, "bits": 257, "combined": -3, "bands": -1, "rows": -1}
+
+
+@pytest.mark.parametrize(("name", "make"), [(name, make) for name, makes in INTEGERS.items() for make in makes])
+def test_integer_parameters_are_integers_in_their_range(name, make):
+    for wrong in (-1, TOO_MUCH[name], 1.0, "1", True, np.nan, [1], np.float64(8), *([] if name == "seed" else [0])):
+        with pytest.raises(sb.ParameterError, match=name):
+            make(wrong)
+    good = {"bits": 32, "seed": (1 << 64) - 1}.get(name, 8)
+    assert make(np.uint64(good)) is not None
+    if name != "bands" and hasattr(make(good), name):
+        assert type(getattr(make(np.uint64(good)), name)) is int, "what is stored can be written as JSON"
+
+
+@pytest.mark.parametrize("wrong", ["0.8", None, True, np.nan, [0.8], 0, 1.5], ids=str)
+def test_thresholds_are_numbers(wrong):
+    for call in (
+        lambda: sb.plan(threshold=wrong),
+        lambda: sb.verify(sb.Pairs(left=[0], right=[1], n_rows=2), SHINGLES, threshold=wrong),
+    ):
+        with pytest.raises(sb.ParameterError, match="threshold"):
+            call()
+    assert sb.plan(threshold=np.float32(0.5)).threshold == 0.5
