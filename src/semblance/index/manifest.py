@@ -75,7 +75,7 @@ class Manifest:
             If it cannot be written; the state is then what it was.
         """
         body = json.dumps({"format": FORMAT, "version": VERSION} | asdict(self), indent=1).encode()
-        with atomic_file(folder / NAME) as stream:
+        with atomic_file(folder / NAME, compress=False) as stream:
             stream.write(b"%08x\n" % crc32(body) + body)
         settle(folder)
 
@@ -149,7 +149,7 @@ def _entry(path: Path, held: dict[str, Any]) -> Entry:
         and is_count(n_removed, rows)
         and (removed is None) == (n_removed == 0)
     ):
-        raise IndexFormatError(f"{path}: damaged: no segment of an index is {held!r:.120}")
+        raise IndexFormatError(f"{path}: damaged: a segment cannot be described by {held!r:.120}")
     return Entry(file, rows, removed, n_removed)
 
 

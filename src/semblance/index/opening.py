@@ -146,9 +146,13 @@ def open_segments(
 def damage(folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, entry: Entry) -> list[str]:
     """Read every byte of a segment, and say what is wrong, file by file."""
     found = []
-    for check in (
-        lambda: open_mask(folder, entry), lambda: open_segment(folder, kind, manifest, entry, NONE).check()
-    ):  # fmt: skip
+
+    def check_mask() -> None:
+        if entry.removed is not None:
+            ArrayFile(folder / entry.removed).check()
+            open_mask(folder, entry)
+
+    for check in (check_mask, lambda: open_segment(folder, kind, manifest, entry, NONE).check()):
         try:
             check()
         except IndexFormatError as error:

@@ -101,7 +101,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta
         text += b" " * (_aligned(_HEAD.size + len(text)) - _HEAD.size - len(text))
         return _HEAD.pack(MAGIC, VERSION, crc32(text), len(text)) + text
 
-    with atomic_file(path) as stream:
+    with atomic_file(path, compress=False) as stream:
         stream.write(header([0] * len(streamed)))
         sums = []
         for name, a in streamed.items():
