@@ -56,8 +56,10 @@ def look_up(
 
 
 def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
-    """Return the texts of some rows of a segment that keeps them."""
+    """Return the texts of some rows of a segment that keeps them; U+FFFD for what was added and is no UTF-8."""
     texts = segment.take("text", rows)
+    if texts.find_invalid() is not None:
+        return pa.array([texts.row(i).decode("utf-8", "replace") for i in range(len(texts))], pa.large_string())
     buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
