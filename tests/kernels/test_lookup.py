@@ -60,14 +60,15 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
     assert found == expected and len(found) > n // 3
 
 
-def test_rows_that_a_damaged_file_makes_up_are_left_out():
-    """Rows at and beyond the end of the codes, and runs that end beyond the keys."""
+@pytest.mark.parametrize("rows, starts", [([1, 2, 0], [0, 3, 3]), ([1, 0, 9], [0, 3, 3]), ([1, 0, 1], [0, 7, 7]),
+                                          ([1, 0, 1], [3, 2, 3])])  # fmt: skip
+def test_a_damaged_table_is_reported_and_not_read_beyond(rows, starts):
+    """Rows at and beyond the end of the codes, runs that end beyond the keys or before they begin."""
     keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
-    rows, starts = np.array([[1, 2, 9]], np.uint32), np.array([[0, 7, 7]], np.uint32)
     out = [np.zeros(8, np.int64) for _ in range(3)]
-    found = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, False, keys, rows, starts, np.uint64(1), codes,
-                          np.zeros(0, np.bool_), 0, *out)  # fmt: skip
-    assert found == (1, 1) and out[1][0] == 1
+    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, False, keys, np.array([rows], np.uint32),
+                             np.array([starts], np.uint32), np.uint64(1), codes, np.zeros(0, np.bool_), 0, *out)  # fmt: skip
+    assert after == -1
 
 
 def test_matches_of_rows_equal_set_arithmetic(rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, ParameterError, SemblanceError
 from . import options
 
 wait = click.option("--wait", is_flag=True, help="Wait while another process may change the index.")
@@ -82,9 +83,19 @@ def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: 
     from ..pipeline.wording import counted
 
     with Index.open(path, wait=wait) as opened:
-        before = len(opened)
-        for ids, texts in _documents(inputs, settings):
-            opened.add(ids, texts, replace=replace, threads=_threads(threads))
+        before, read = len(opened), 0
+        try:
+            for ids, texts in _documents(inputs, settings):
+                opened.add(ids, texts, replace=replace, threads=_threads(threads))
+                read += len(ids)
+        except SemblanceError:
+            if read:
+                click.echo(
+                    f"the first {counted(read, 'document')} of the input had been added, and are in the index; "
+                    "those after them are not: once the error below is out of the way, add all again with --replace",
+                    err=True,
+                )
+            raise
         click.echo(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
 
 
@@ -114,20 +125,24 @@ def query(
 
     if output is not None:
         format_of(check_output(output, force))
-    tables, asked = [], 0
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
-        for ids, texts in _documents(inputs, settings):
-            use = _threads(threads)
+        use = _threads(threads)
+
+        def look_up(ids: list[Any], texts: Any) -> pa.Table:
             found = opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
             labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())
-            found = found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
+            return found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
+
+        tables, asked = [look_up([], [])], 0  # columns and their types, whatever is found
+        for ids, texts in _documents(inputs, settings):
+            found = look_up(ids, texts)
             if output is None:
                 for row in found.to_pylist():
                     click.echo(json.dumps(row))
             tables.append(found)
             asked += len(texts)
-        if output is not None and tables:
+        if output is not None:
             write_table(output, pa.concat_tables(tables), {"index": opened.info}, force=force)
             click.echo(f"written: {output}")
     click.echo(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
@@ -142,13 +157,7 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
     """Remove documents by their ids."""
     from ..index.index import Index
 
-    wanted = list(ids)
-    if source is not None:
-        try:
-            text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputDataError(f"{source}: cannot be read: {error}") from None
-        wanted += [line for line in text.splitlines() if line]
+    wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
         raise ParameterError("no id was given: name some, or a file of them with --from")
     with Index.open(path, wait=wait) as opened:
@@ -158,13 +167,31 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
             click.echo(f"{len(wanted) - n:,} of the ids were not in the index", err=True)
 
 
-def _typed(ids: list[str], kind: str | None) -> list[Any]:
-    if kind != "int":
-        return ids
+def _ids_in(source: str) -> list[tuple[str, str]]:
+    """Return the ids in a file, one on a line that ends with LF or CRLF, each with what a message calls it."""
     try:
-        return [int(i) for i in ids]
-    except ValueError:
-        raise ParameterError("the ids of this index are integers") from None
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise InputDataError(f"{source}: cannot be read: {error.strerror}") from None
+    found = []
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            text = line.removesuffix(b"\r").decode()
+        except UnicodeDecodeError as error:
+            raise InputDataError(f"{source}: line {number}: invalid UTF-8 at byte {error.start}") from None
+        if text:
+            found.append((f"{text!r:.60} in line {number} of {source}", text))
+    return found
+
+
+def _typed(ids: list[tuple[str, str]], kind: str | None) -> list[Any]:
+    """Return ids as the index has them; a number must be written as Python and JSON write it."""
+    if kind != "int":
+        return [text for _, text in ids]
+    for name, text in ids:
+        if not re.fullmatch("0|-?[1-9][0-9]{0,18}", text, re.ASCII):
+            raise ParameterError(f"the ids of this index are integers of 64 bits; {name} is not one")
+    return [int(text) for _, text in ids]
 
 
 @index.command()
@@ -246,7 +273,9 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     format_of(check_output(output, force))
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
-        tables = list(opened.export())
-        table = pa.concat_tables(tables) if tables else pa.table({"id": pa.array([], pa.string())})
+        columns = {"id": pa.array([], pa.int64() if opened.id_type == "int" else pa.string())}
+        if opened.info["keep_text"]:
+            columns["text"] = pa.array([], pa.large_string())
+        table = pa.concat_tables([pa.table(columns), *opened.export()])
         write_table(output, table, {"index": opened.info}, force=force)
         click.echo(f"{counted(len(table), 'document')} written: {output}")

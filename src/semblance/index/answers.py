@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError, ParameterError
-from ..text.texts import Texts, from_strings
+from ..errors import IndexFormatError, InputDataError, ParameterError
+from ..text.texts import Texts, concatenate, from_strings
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches
+from .manifest import Manifest
 from .segments import Segment
+
+SCORES = ("estimated_resemblance", "standard_error", "resemblance")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +32,7 @@ class Found:
 
 def look_up(
     kind: MinHashKind | SimHashKind,
-    segments: list[Segment],
+    segments: Sequence[Segment],
     sketches: Sketches,
     top: int | None,
     first_only: bool,
@@ -52,13 +56,15 @@ def look_up(
 
 
 def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
-    """Return the texts of some rows of a segment that keeps them."""
+    """Return the texts of some rows of a segment that keeps them; U+FFFD for what was added and is no UTF-8."""
     texts = segment.take("text", rows)
+    if texts.find_invalid() is not None:
+        return pa.array([texts.row(i).decode("utf-8", "replace") for i in range(len(texts))], pa.large_string())
     buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
 
-def measure(kind: MinHashKind | SimHashKind, segments: list[Segment], asked: Texts, found: Found) -> Iterator[float]:
+def measure(kind: MinHashKind | SimHashKind, segments: Sequence[Segment], asked: Texts, found: Found) -> Iterator[float]:
     """Compare queries, given by their texts, with the texts of their matches, exactly."""
     hashes = kind.shingling.hashes
     last, values = -1, np.empty(0, np.uint64)
@@ -68,27 +74,82 @@ def measure(kind: MinHashKind | SimHashKind, segments: list[Segment], asked: Tex
         yield kind.measure(values, hashes(segments[n].take("text", np.array([r])))[0])
 
 
-def ids_of(segments: list[Segment], segment: Int64Array, row: Int64Array, kind: str | None) -> pa.Array:
+def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, kind: str | None) -> pa.Array:
     """Return ids as an Arrow array, of the type that they were added with."""
-    out: list[Any] = [segments[n].id(r).decode() for n, r in zip(segment.tolist(), row.tolist(), strict=True)]
-    return pa.array(list(map(int, out)), pa.int64()) if kind == "int" else pa.array(out, pa.string())
+    read = int if kind == "int" else bytes.decode
+    out: list[Any] = []
+    for n, r in zip(segment.tolist(), row.tolist(), strict=True):
+        try:
+            out.append(read(segments[n].id(r)))
+        except ValueError as error:
+            if isinstance(error, IndexFormatError):
+                raise
+            raise IndexFormatError(f"{segments[n].path}: damaged: the id of row {r:,} is not of type {kind}") from None
+    return pa.array(out, pa.int64() if kind == "int" else pa.string())
 
 
-def id_texts(ids: Any, known: str | None) -> tuple[str, Texts]:
-    """Return (type, texts) of ids."""
-    values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    if isinstance(ids, str):
-        raise ParameterError("ids must be a list; a single str was given: put it into a list")
-    kinds = {type(value) for value in values}
-    if not kinds <= {str} and not kinds <= {int}:
-        strange = next(value for value in values if type(value) is not (str if str in kinds else int))
-        raise ParameterError(f"ids must all be str or all be int; {strange!r:.60} is of type {type(strange).__name__}")
-    kind = known or ("int" if int in kinds else "str")
-    if values and kind != ("int" if int in kinds else "str"):
-        raise ParameterError(f"the ids of this index are of type {kind}; {values[0]!r:.60} was given")
-    if kind == "int" and any(not -(1 << 63) <= value < 1 << 63 for value in values):
-        raise ParameterError("ids of type int must fit 64 bits; make them str")
+def answer(
+    kind: MinHashKind | SimHashKind, manifest: Manifest, segments: tuple[Segment, ...], sketches: Sketches,
+    texts: list[Texts] | None, top: int | None, first_only: bool, threads: int,
+) -> pa.Table:  # fmt: skip
+    """Look up sketches, and measure their matches where texts were given and are kept: the table of ``Index.query``."""
+    found = look_up(kind, segments, sketches, top, first_only, threads)
+    estimated, error = kind.estimate(found.score)
+    measured: list[float | None] = [None] * len(found.query)
+    if manifest.keep_text and texts is not None:
+        measured = list(measure(kind, segments, concatenate(texts), found))
+    columns = [pa.array(found.query), ids_of(segments, found.segment, found.row, manifest.ids), pa.array(estimated),
+               pa.array(error), pa.array(measured, pa.float64())]  # fmt: skip
+    return pa.table(columns, ["query", "id", *SCORES])
+
+
+def all_documents(manifest: Manifest, segments: tuple[Segment, ...]) -> Iterator[pa.Table]:
+    """Yield tables of all documents."""
+    for number, segment in enumerate(segments):
+        for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
+            columns = {"id": ids_of(segments, np.full(len(rows), number), rows, manifest.ids)}
+            if segment.has_texts:
+                columns["text"] = texts_of(segment, rows)
+            yield pa.table(columns)
+
+
+def id_texts(ids: Any) -> tuple[str | None, Texts]:
+    """Return (type, texts) of ids, which are gone through once; no type where there are none.
+
+    Raises
+    ------
+    ParameterError
+        If they are no ids of one type; the message names the row.
+    """
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise ParameterError(f"ids must be a list; a single {type(ids).__name__} was given: put it into a list")
+    listed = next((getattr(ids, name) for name in ("to_pylist", "tolist", "to_list") if hasattr(ids, name)), None)
+    values = list(ids) if listed is None else listed()
+    kind = "int" if values and type(values[0]) is int else "str"
+    for row, value in enumerate(values):
+        if type(value) not in (str, int) or (type(value) is int) != (kind == "int"):
+            raise ParameterError(
+                f"ids must all be str or all be int; {_shown(value)}, in row {row}, is of type {type(value).__name__}"
+            )
+        if kind == "int" and not -(1 << 63) <= value < 1 << 63:
+            raise ParameterError(f"ids of type int must fit 64 bits; {_shown(value)}, in row {row}, does not: make them str")
     try:
-        return kind, from_strings(map(str, values))
-    except InputDataError as error:
-        raise ParameterError(f"ids: {error}") from None
+        return (kind if values else None), from_strings(map(str, values))
+    except InputDataError:
+        row = next(row for row, value in enumerate(values) if re.search("[\ud800-\udfff]", value))
+        raise ParameterError(f"ids must be Unicode text; {values[row]!r:.60}, in row {row}, has a lone surrogate") from None
+
+
+def _shown(value: object) -> str:
+    """Write a value out for a message, whatever it is."""
+    if isinstance(value, int) and value.bit_length() > 256:  # Python refuses to write out very long ones
+        return f"an integer of {value.bit_length():,} bits"
+    return f"{value!r:.60}"
+
+
+def check_type(kind: str | None, known: str | None, names: Texts) -> None:
+    """Check that ids are of the type that an index has."""
+    if None not in (kind, known) and kind != known:
+        raise ParameterError(
+            f"the ids of this index are of type {known}; {names.row(0).decode()!r:.60} of type {kind} was given"
+        )

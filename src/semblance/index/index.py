@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from ..errors import IncompatibleSketchError, OutputError, ParameterError
-from ..kernels._threads import in_order
+from ..errors import IndexFormatError, OutputError, ParameterError
 from ..pipeline.wording import counted
-from ..text.texts import Texts, as_texts, concatenate, from_strings
-from .answers import id_texts, ids_of, look_up, measure, texts_of
+from ..text.texts import Texts, concatenate
+from .answers import all_documents, answer, check_type, id_texts
 from .kinds import Sketches, make_kind, read_kind
-from .manifest import Manifest, read_manifest
-from .opening import damage, open_segments, remove_leftovers, take_lock
+from .manifest import NAME, Manifest, read_manifest
+from .opening import damage, make_folder, open_segments, release_lock, remove_leftovers, take_lock
+from .segments import Segment
+from .sketching import check_rules, sketch_texts
 from .state import State
 
 SCORES = ("estimated_resemblance", "standard_error", "resemblance")
@@ -31,6 +33,9 @@ class Index:
     One process at a time may change an index; others read a consistent state of it meanwhile (``refresh`` brings them up
     to date). What ``add`` and ``remove`` return from is on the disk, and holds beyond a crash; what they did not return
     from did not happen.
+
+    Threads may share one object: changes take turns, and a query answers for the state that it began with. A forked process
+    may go on with an index that was opened for reading; one that was opened for changes belongs to the process that did.
 
     Notes
     -----
@@ -47,12 +52,15 @@ class Index:
     ['a']
     """
 
-    def __init__(self, path: Path, state: State, lock: int | None, damaged: list[str]) -> None:
+    def __init__(self, path: Path, state: State, rules: int, lock: int | None, damaged: list[str]) -> None:
         self.path = path
         self.kind = state.kind
         self.damaged = damaged
         self._state = state
-        self._close = weakref.finalize(self, os.close, lock) if lock is not None else None
+        self._rules = rules
+        self._process = os.getpid()
+        self._turn = threading.RLock()
+        self._close = weakref.finalize(self, release_lock, lock, self._process) if lock is not None else None
         self._open = True
 
     @classmethod
@@ -88,14 +96,16 @@ class Index:
         """
         folder = Path(path)
         made = make_kind(kind, **parameters).resolved()
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
+        make_folder(folder)
+        lock = take_lock(folder, wait=False)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
-        Manifest(made.to_dict(), keep_text).write(folder)
-        return cls.open(folder)
+            if (folder / NAME).exists():
+                raise OutputError(f"{folder}: another process has just made an index here; open it, or choose another name")
+            Manifest(made.to_dict(), keep_text).write(folder)
+            return cls._opened(folder, lock, False)
+        except BaseException:
+            os.close(lock)
+            raise
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], mode: str = "append", *, wait: bool = False, salvage: bool = False) -> Index:
@@ -128,26 +138,31 @@ class Index:
             raise ParameterError(f"mode must be append or read; {mode!r} was given")
         if salvage and mode == "append":
             raise ParameterError("salvage is for reading: open with mode='read', export what is left, and make a new index")
-        manifest = read_manifest(folder)
+        read_manifest(folder)  # nothing is written where there is no index
         lock = None if mode == "read" else take_lock(folder, wait)
         try:
-            if lock is not None:
-                manifest = read_manifest(folder)  # what it is now that nobody else may change it
-                remove_leftovers(folder, manifest)
-            kind = read_kind(manifest.parameters, folder)
-            manifest, segments, damaged = open_segments(folder, manifest, salvage)
+            return cls._opened(folder, lock, salvage)
         except BaseException:
             if lock is not None:
                 os.close(lock)
             raise
-        return cls(folder, State(folder, kind, manifest, segments), lock, damaged)
+
+    @classmethod
+    def _opened(cls, folder: Path, lock: int | None, salvage: bool) -> Index:
+        manifest = read_manifest(folder)
+        kind, rules = read_kind(manifest.parameters, folder)
+        manifest, segments, damaged = open_segments(folder, kind, manifest, salvage)
+        if lock is not None:
+            remove_leftovers(folder, manifest)
+        return cls(folder, State(folder, kind, manifest, segments), rules, lock, damaged)
 
     def close(self) -> None:
-        """Let others change the index. An index that is closed cannot be used any more."""
-        self._open = False
-        self._state.segments = []
-        if self._close is not None:
-            self._close()
+        """Let others change the index, once a change under way has ended. A closed index cannot be used any more."""
+        with self._turn if os.getpid() == self._process else nullcontext():
+            self._open = False
+            self._state = State(self.path, self.kind, self._state.manifest, ())
+            if self._close is not None:
+                self._close()
 
     def __enter__(self) -> Index:
         """Return the index itself."""
@@ -159,107 +174,120 @@ class Index:
 
     def __len__(self) -> int:
         """Return the number of documents."""
-        return len(self._state)
+        return self._now()[0].n_documents
 
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
-        return f"<Index {self.path}: {counted(len(self), 'document')}, {self.kind.name}, threshold {self.kind.threshold:g}>"
+        inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
+        return f"<Index {self.path}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}>"
 
     @property
     def id_type(self) -> str | None:
         """What ids are: "int", "str", or None while there are none."""
-        return self._state.manifest.ids
+        return self._now()[0].ids
 
     @property
     def info(self) -> dict[str, Any]:
         """Parameters, counts and bytes, as plain values."""
-        manifest = self._state.manifest
-        size = sum(segment.n_bytes for segment in self._state.segments)
+        manifest, segments = self._now()
+        size, count = sum(segment.n_bytes for segment in segments), manifest.n_documents
         return {
-            "path": str(self.path), "documents": len(self), "segments": len(manifest.segments),
-            "removed": sum(entry.n_removed for entry in manifest.segments), "bytes": size,
-            "bytes_per_document": size / max(1, len(self)), "keep_text": manifest.keep_text, "damaged": self.damaged,
-            "recall_at_threshold": self.kind.recall_at_threshold, "parameters": self.kind.to_dict(),
+            "path": str(self.path), "documents": count, "segments": len(segments), "removed": manifest.n_removed, "bytes": size,
+            "bytes_per_document": size / max(1, count), "keep_text": manifest.keep_text, "damaged": self.damaged,
+            "recall_at_threshold": self.kind.recall_at_threshold, "parameters": manifest.parameters,
         }  # fmt: skip
 
     def refresh(self) -> None:
-        """See what other processes have changed since the index was opened, or last refreshed."""
+        """See what other processes have changed since the index was opened, or last refreshed.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is damaged by now, or another index took its place.
+        """
         self._check_open()
         if self._close is None:
-            manifest, segments, self.damaged = open_segments(self.path, read_manifest(self.path), False)
-            self._state = State(self.path, self.kind, manifest, segments)
+            with self._turn:
+                manifest = read_manifest(self.path)
+                if manifest.parameters != self._state.manifest.parameters:
+                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it anew")
+                manifest, segments, self.damaged = open_segments(self.path, self.kind, manifest, False)
+                self._state = State(self.path, self.kind, manifest, segments)
 
     def sketch(self, texts: Any, *, threads: int = 1) -> Sketches:
         """Sketch documents, to be added or looked up later.
 
         Parameters
         ----------
-        texts : list of str, or Arrow, pandas or polars column
-        threads : int
+        texts : list of str, or Arrow, pandas or polars column; or an iterator of str
+        threads : int >= 1
 
         Returns
         -------
         Sketches
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If an older version made the index, whose shingles this one does not make.
         """
+        return self._sketch(texts, threads)[0]
 
-        def work(piece: Texts) -> Sketches:
-            return self.kind.sketch(*self.kind.shingling.hashes(piece))
+    def _sketch(self, given: Any, threads: int) -> tuple[Sketches, list[Texts] | None]:
+        """Return the sketches of texts, and the texts, which are gone through once: an iterator has them only once."""
+        check_rules(self.path, self.kind, self._rules, self._now()[0].keep_text)
+        return sketch_texts(self.kind, given, threads)
 
-        pieces = (some.slice(*bounds) for some in as_texts(texts) for bounds in some.cut())
-        parts = list(in_order(work, pieces, threads)) or [work(from_strings([]))]
-        keys, codes, empty = (np.concatenate([getattr(p, name) for p in parts]) for name in ("keys", "codes", "empty"))
-        return Sketches(keys, codes, empty, self.kind)
-
-    def _sketches(self, texts: Any, threads: int) -> Sketches:
-        if not isinstance(texts, Sketches):
-            return self.sketch(texts, threads=threads)
-        if texts.kind != self.kind:
-            raise IncompatibleSketchError(f"this index was made with {self.kind}; the sketches with {texts.kind}")
-        return texts
-
-    def add(self, ids: Sequence[str] | Sequence[int], texts: Any, *, replace: bool = False, threads: int = 1) -> None:
+    def add(self, ids: Iterable[str] | Iterable[int], texts: Any, *, replace: bool = False, threads: int = 1) -> None:
         """Add documents; they are on the disk when it returns.
 
         Parameters
         ----------
-        ids : sequence of str, or of int
-            Unique; all indexes hold ids of one type.
-        texts : list of str, column, or Sketches
+        ids : iterable of str, or of int
+            Unique, one for each text, in their order; all ids of an index are of one type.
+        texts : list of str, column, iterator of str, or Sketches
         replace : bool
             Let documents take the place of those with the same ids.
-        threads : int
+        threads : int >= 1
 
         Raises
         ------
         ParameterError
             If an id is there already or twice, or is no str or int; if there are not as many ids as texts; if the index keeps
-            texts and sketches were given.
+            texts and sketches were given. Nothing is added then.
+        IncompatibleSketchError
+            If the sketches, or the index, were made otherwise than this index sketches texts.
+        IndexFormatError
+            If segments must be merged, and one is damaged; nothing is added then.
         OutputError
             If the index is open for reading, or cannot be written; nothing is added then.
         """
         self._check_open(write=True)
-        ids_kind, names = id_texts(ids, self._state.manifest.ids)
-        sketches = self._sketches(texts, threads)
+        for given in (ids, texts):
+            if isinstance(given, (set, frozenset)):
+                raise ParameterError("ids and texts belong together by their order, which a set has not; give lists")
+        kind, names = id_texts(ids)
+        check_type(kind, self.id_type, names)
+        if isinstance(texts, Sketches) and self._state.manifest.keep_text:
+            raise ParameterError("this index keeps texts: sketches alone cannot be added")
+        sketches, pieces = self._sketch(texts, threads)
         if len(names) != len(sketches):
             raise ParameterError(f"there are {len(names):,} ids and {len(sketches):,} texts")
-        if not len(names):
+        if kind is None:
             return
-        kept = None
-        if self._state.manifest.keep_text:
-            if isinstance(texts, Sketches):
-                raise ParameterError("this index keeps texts: sketches alone cannot be added")
-            kept = concatenate(as_texts(texts))
-        removed = self._state.rows_of(
-            names, unless=None if replace else "is in the index already; pass replace=True to replace it"
-        )
-        self._state.add(names, sketches, kept, ids_kind, removed)
+        with self._turn:
+            self._check_open(write=True)
+            check_type(kind, self.id_type, names)
+            kept = concatenate(pieces) if pieces is not None and self._state.manifest.keep_text else None
+            unless = None if replace else "is in the index already; pass replace=True to replace it"
+            self._state.add(names, sketches, kept, kind, self._state.rows_of(names, unless))
 
-    def remove(self, ids: Sequence[str] | Sequence[int]) -> int:
+    def remove(self, ids: Iterable[str] | Iterable[int]) -> int:
         """Remove documents; return how many of the ids were there. It has happened when it returns.
 
         Parameters
         ----------
-        ids : sequence of str or of int
+        ids : iterable of str or of int
 
         Returns
         -------
@@ -273,26 +301,39 @@ class Index:
             If the index is open for reading, or cannot be written; nothing is removed then.
         """
         self._check_open(write=True)
-        _, names = id_texts(ids, self._state.manifest.ids)
-        removed = self._state.rows_of(names)
-        self._state.remove(removed)
+        kind, names = id_texts(ids)
+        with self._turn:
+            self._check_open(write=True)
+            check_type(kind, self.id_type, names)
+            removed = self._state.rows_of(names)
+            self._state.remove(removed)
         return sum(map(len, removed))
 
     def compact(self) -> None:
-        """Merge all segments into one; removed documents leave no trace."""
+        """Merge all segments into one; removed documents leave no trace.
+
+        Raises
+        ------
+        IndexFormatError
+            If a segment is damaged; the index stays as it is.
+        OutputError
+            If the index is open for reading, or cannot be written.
+        """
         self._check_open(write=True)
-        if len(self._state.segments) > 1 or any(entry.n_removed for entry in self._state.manifest.segments):
-            self._state.merge(list(range(len(self._state.segments))))
+        with self._turn:
+            self._check_open(write=True)
+            if len(self._state.segments) > 1 or any(entry.n_removed for entry in self._state.manifest.segments):
+                self._state.merge(list(range(len(self._state.segments))))
 
     def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
         """Look up documents.
 
         Parameters
         ----------
-        texts : list of str, column, or Sketches
+        texts : list of str, column, iterator of str, or Sketches
         top : int >= 1 or None, default 10
             Most matches of each; None: all.
-        threads : int
+        threads : int >= 1
 
         Returns
         -------
@@ -305,6 +346,8 @@ class Index:
         ------
         ParameterError
             If ``top`` is below 1.
+        IndexFormatError
+            If what it meets is damaged. Not all damage shows: ``check`` reads every byte.
         """
         if top is not None and top < 1:
             raise ParameterError(f"top must be at least 1; {top} was given")
@@ -317,7 +360,7 @@ class Index:
 
         Parameters
         ----------
-        texts : list of str, column, or Sketches
+        texts : list of str, column, iterator of str, or Sketches
         threads : int >= 1
 
         Returns
@@ -327,34 +370,31 @@ class Index:
         return self._look_up(texts, 1, True, threads)
 
     def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> pa.Table:
-        self._check_open()
-        segments = self._state.segments
-        found = look_up(self.kind, segments, self._sketches(texts, threads), top, first_only, threads)
-        estimated, error = self.kind.estimate(found.score)
-        measured: list[float | None] = [None] * len(found.query)
-        if self._state.manifest.keep_text and not isinstance(texts, Sketches):
-            measured = list(measure(self.kind, segments, concatenate(as_texts(texts)), found))
-        columns = [pa.array(found.query), ids_of(segments, found.segment, found.row, self.id_type), pa.array(estimated),
-                   pa.array(error), pa.array(measured, pa.float64())]  # fmt: skip
-        return pa.table(columns, ["query", "id", *SCORES])
+        sketches, pieces = self._sketch(texts, threads)
+        return answer(self.kind, *self._now(), sketches, pieces, top, first_only, threads)
 
-    def export(self) -> Iterable[pa.Table]:
-        """Yield tables of all documents: ``id``, and ``text`` where the index keeps texts."""
-        self._check_open()
-        for number, segment in enumerate(self._state.segments):
-            for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
-                columns = {"id": ids_of(self._state.segments, np.full(len(rows), number), rows, self.id_type)}
-                if segment.has_texts:
-                    columns["text"] = texts_of(segment, rows)
-                yield pa.table(columns)
+    def export(self) -> Iterator[pa.Table]:
+        """Return an iterator of tables with all documents of this moment: ``id``, and ``text`` where the index keeps texts."""
+        return all_documents(*self._now())
 
     def check(self) -> list[str]:
         """Read every byte; return what is wrong, file by file (nothing: all is well)."""
-        self._check_open()
-        return [message for name in sorted(self._state.manifest.files) if (message := damage(self.path / name))]
+        with self._turn:
+            manifest = self._now()[0]
+            return [found for entry in manifest.segments for found in damage(self.path, self.kind, manifest, entry)]
+
+    def _now(self) -> tuple[Manifest, tuple[Segment, ...]]:
+        """Return the state of this moment, which another thread may be replacing."""
+        now = self._state.now
+        self._check_open()  # after it was taken: closing empties it
+        return now
 
     def _check_open(self, write: bool = False) -> None:
         if not self._open:
             raise ParameterError(f"{self.path}: this index has been closed")
+        if os.getpid() != self._process:
+            if self._close is not None:
+                raise ParameterError(f"{self.path}: another process opened this index for changes; open it anew in this one")
+            self._turn, self._process = threading.RLock(), os.getpid()  # a thread that was not forked may hold the old lock
         if write and self._close is None:
             raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")

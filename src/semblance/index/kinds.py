@@ -24,6 +24,10 @@ from ..values.weighted import count_repeats
 
 CODES = 256
 CHANCE = 2.0**-16  # that two unequal slots have equal codes
+_TYPES: dict[str, tuple[type, ...]] = {
+    "threshold": (float, int), "recall": (float, int), "unit": (str,), "width": (int,), "normalization": (str,),
+    "fold_case": (bool,), "seed": (int,), "bands": (int,), "rows": (int,), "radius": (int,),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +125,7 @@ class MinHashKind(Kind):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        _ = self.plan
+        FastSimilarity(permutations=self.plan.bands * self.plan.rows + CODES, seed=self.seed)
 
     def resolved(self) -> Self:
         """Write out bands and rows too."""
@@ -131,6 +135,11 @@ class MinHashKind(Kind):
     def n_keys(self) -> int:
         """Tables of an index."""
         return self.plan.bands
+
+    @property
+    def n_codes(self) -> int:
+        """Codes of a document."""
+        return CODES
 
     @property
     def prefix_bits(self) -> int:
@@ -192,6 +201,7 @@ class SimHashKind(Kind):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
+        SimHash(bits=64, seed=self.seed)
         if not 0 <= self.radius <= 7:
             raise ParameterError(f"radius must lie in 0..7 for an index; {self.radius} was given")
 
@@ -199,6 +209,11 @@ class SimHashKind(Kind):
     def n_keys(self) -> int:
         """Tables of an index: of radius + 1 blocks one is free of differences."""
         return self.radius + 1
+
+    @property
+    def n_codes(self) -> int:
+        """Codes of a document."""
+        return 4
 
     @property
     def prefix_bits(self) -> int:
@@ -257,28 +272,39 @@ def make_kind(kind: str, **parameters: Any) -> MinHashKind | SimHashKind:
     ParameterError
         If there is none, or a parameter is unknown or out of its range.
     """
-    if kind not in KINDS:
+    if kind not in tuple(KINDS):
         raise ParameterError(f"kind must be one of {', '.join(KINDS)}; {kind!r} was given")
     known = {field.name for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - known):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
+    for name, value in parameters.items():
+        wanted = _TYPES[name]
+        if value is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
+            raise ParameterError(f"{name} must be of type {wanted[0].__name__}; {value!r:.60} was given")
     return KINDS[kind](**parameters)
 
 
-def read_kind(parameters: dict[str, Any], place: object) -> MinHashKind | SimHashKind:
-    """Return the kind that an index was made with.
+def read_kind(parameters: dict[str, Any], place: object) -> tuple[MinHashKind | SimHashKind, int]:
+    """Return the kind that an index was made with, and the number of the rules by which its texts became shingles.
 
     Raises
     ------
     IndexFormatError
-        If this version makes other shingles of a text than the one that made the index.
+        If no index has such parameters, or this version makes other shingles of a text than the one that made the index.
     """
     given = dict(parameters)
-    shingling = given.pop("shingling")
-    kind = make_kind(given.pop("kind"), **given)
-    if kind.shingling.to_dict() != shingling:
+    shingling = given.pop("shingling", None)
+    try:
+        kind = make_kind(given.pop("kind", None), **given)
+    except ParameterError as error:
+        raise IndexFormatError(f"{place}: damaged: {error}") from None
+    if set(kind.to_dict()) != set(parameters) or None in parameters.values() or not isinstance(shingling, dict):
+        raise IndexFormatError(f"{place}: damaged: its parameters are {sorted(parameters)}, not {sorted(kind.to_dict())}")
+    known = kind.shingling.to_dict()
+    rules, newest = shingling.get("rules", 1), known.get("rules", 1)
+    if type(rules) is not int or not 1 <= rules <= newest or known | {"rules": 0} != shingling | {"rules": 0}:
         raise IndexFormatError(
-            f"{place}: its shingles are {shingling}, those of this version {kind.shingling.to_dict()}: "
+            f"{place}: its shingles are {shingling}, those of this version {known}: "
             "use the version that made it, or make it anew from the texts"
         )
-    return kind
+    return kind, rules

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,61 +12,126 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError
-from ..io.array_files import ArrayFile
-from .manifest import Entry, Manifest, read_manifest
+from ..io.array_files import ArrayFile, settle
+from .kinds import MinHashKind, SimHashKind
+from .manifest import Entry, Manifest, is_ours, read_manifest
 from .segments import NONE, Segment
 
 LOCK = "lock"
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of a new index, if it is not there, so that it lasts.
+
+    Raises
+    ------
+    OutputError
+        If something is there already, or it cannot be made.
+    """
+    try:
+        missing = [f for f in (folder, *folder.parents) if not f.exists()]
+        if not missing and not all(p.name == LOCK or (is_ours(p.name) and p.name[0] == ".") for p in folder.iterdir()):
+            raise FileExistsError
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise OutputError(f"{folder} exists and is not an empty folder; choose another name") from None
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
+    for made in missing:
+        settle(made.parent)
+
+
 def take_lock(folder: Path, wait: bool) -> int:
     """Lock an index against other writers; the kernel lets go of it when the process ends, however it ends."""
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be opened for changes: {error.strerror}; open it with mode='read'") from None
     try:
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise OutputError(f"{folder / LOCK}: not a regular file: remove it, or open the index with mode='read'")
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
+    except BaseException as error:
         os.close(lock)
-        raise OutputError(
-            f"{folder}: another process has it open for changes; wait for it (--wait, wait=True), or open it with mode='read'"
-        ) from None
+        if isinstance(error, BlockingIOError):
+            raise OutputError(
+                f"{folder}: another process has it open for changes; wait for it (--wait, wait=True), "
+                "or open it with mode='read'"
+            ) from None
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise OutputError(f"{folder}: cannot be locked: {error.strerror}; open it with mode='read'") from None
+        raise
     return lock
+
+
+def release_lock(lock: int, process: int) -> None:
+    """Let go of a lock. Only the process that took it does: a forked child closes its own copy and no more."""
+    if os.getpid() == process:
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    os.close(lock)
 
 
 def remove_leftovers(folder: Path, manifest: Manifest) -> None:
     """Remove what a process that is gone had not committed."""
-    for path in folder.iterdir():
-        if (
-            path.name.startswith(("segment-", "removed-", ".segment-", ".removed-", ".manifest"))
-            and path.name not in manifest.files
-        ):
-            path.unlink()
+    try:
+        for path in folder.iterdir():
+            if is_ours(path.name) and path.name not in manifest.files and not path.is_dir():
+                path.unlink()
+    except OSError as error:
+        raise OutputError(f"{error.filename or folder}: cannot be removed: {error.strerror}") from None
 
 
-def open_segment(folder: Path, entry: Entry) -> Segment:
-    removed: NDArray[np.bool_] = NONE
-    if entry.removed is not None:
-        removed = ArrayFile(folder / entry.removed)["removed"]
-    segment = Segment(folder / entry.file, removed)
+def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
+    """Read which rows of a segment are removed.
+
+    Raises
+    ------
+    IndexFormatError
+        If the file is missing or damaged, or another's.
+    """
+    if entry.removed is None:
+        return NONE
+    path = folder / entry.removed
+    file = ArrayFile(path)
+    if list(file) != ["removed"] or file.described("removed") != ("|b1", (entry.rows,)):
+        raise IndexFormatError(f"{path}: damaged: not a mask of {entry.rows:,} rows")
+    removed = file["removed"]
+    if np.count_nonzero(removed) != entry.n_removed or removed.view(np.uint8).max(initial=0) > 1:
+        raise IndexFormatError(f"{path}: damaged: it does not mask {entry.n_removed:,} rows")
+    return removed
+
+
+def open_segment(
+    folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, entry: Entry, removed: NDArray[np.bool_]
+) -> Segment:
+    """Open one segment, and hold it against what the manifest says.
+
+    Raises
+    ------
+    IndexFormatError
+        If its file is missing or damaged, or another's.
+    """
+    segment = Segment(folder / entry.file, kind, manifest.keep_text, removed)
     if segment.n_rows != entry.rows:
         raise IndexFormatError(f"{segment.path}: {segment.n_rows:,} documents, where the manifest says {entry.rows:,}")
+    if segment.file.meta.get("parameters") != manifest.parameters:
+        raise IndexFormatError(f"{segment.path}: it belongs to another index, with other parameters")
     return segment
 
 
-def open_segments(folder: Path, manifest: Manifest, salvage: bool) -> tuple[Manifest, list[Segment], list[str]]:
+def open_segments(
+    folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, salvage: bool
+) -> tuple[Manifest, tuple[Segment, ...], list[str]]:
     """Open all segments; a reader that meets a state just replaced takes the next one."""
     for _ in range(100):
         segments, entries, damaged = [], [], []
         for entry in manifest.segments:
-            problems = [m for name in (entry.file, entry.removed) if salvage and name and (m := damage(folder / name))]
-            if problems:
-                damaged += problems
-                continue
             try:
-                segments.append(open_segment(folder, entry))
-                entries.append(entry)
+                problems = damage(folder, kind, manifest, entry) if salvage else []
+                if not problems:
+                    segments.append(open_segment(folder, kind, manifest, entry, open_mask(folder, entry)))
+                    entries.append(entry)
+                damaged += problems
             except IndexFormatError:
                 newer = read_manifest(folder)
                 if newer == manifest:
@@ -73,14 +139,22 @@ def open_segments(folder: Path, manifest: Manifest, salvage: bool) -> tuple[Mani
                 manifest = newer
                 break
         else:
-            return replace(manifest, segments=tuple(entries)), segments, damaged
+            return replace(manifest, segments=tuple(entries)), tuple(segments), damaged
     raise IndexFormatError(f"{folder}: changes faster than it can be read")
 
 
-def damage(path: Path) -> str | None:
-    """Say what is wrong with a file, or nothing."""
-    try:
-        ArrayFile(path).check()
-    except IndexFormatError as error:
-        return str(error)
-    return None
+def damage(folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, entry: Entry) -> list[str]:
+    """Read every byte of a segment, and say what is wrong, file by file."""
+    found = []
+
+    def check_mask() -> None:
+        if entry.removed is not None:
+            ArrayFile(folder / entry.removed).check()
+            open_mask(folder, entry)
+
+    for check in (check_mask, lambda: open_segment(folder, kind, manifest, entry, NONE).check()):
+        try:
+            check()
+        except IndexFormatError as error:
+            found.append(str(error))
+    return found

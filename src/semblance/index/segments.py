@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..io.array_files import ArrayFile, Streamed, write_arrays
+from ..errors import IndexFormatError
+from ..io.array_files import ArrayFile, Streamed, is_count, write_arrays
 from ..kernels import lookup as kernel
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
@@ -19,6 +20,7 @@ from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
 from .kinds import Kind, MinHashKind, SimHashKind, Sketches
 
+MOST_ROWS = (1 << 32) - 1
 KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
 NONE = np.empty(0, np.bool_)
 
@@ -93,16 +95,85 @@ class Segment:
     Parameters
     ----------
     path : Path
+    kind : Kind
+    keep_text : bool
     removed : ndarray of bool, shape (n_rows,), or of shape (0,)
         Rows that do not count any more.
+
+    Raises
+    ------
+    IndexFormatError
+        If the file is damaged as far as its header shows, or does not hold what a segment of this kind holds.
     """
 
-    def __init__(self, path: Path, removed: NDArray[np.bool_] = NONE) -> None:
+    def __init__(self, path: Path, kind: MinHashKind | SimHashKind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
         self.path = path
         self.file = ArrayFile(path)
-        self.file.hold()
         self.removed = removed
-        self.n_rows = int(self.file.meta["rows"])
+        rows: Any = self.file.meta.get("rows")
+        full: Any = self.file.meta.get("full")
+        if not is_count(rows, MOST_ROWS) or not is_count(full, rows):
+            raise self._damaged("its numbers of rows")
+        self.n_rows: int = rows
+        self._n_tables = kind.n_keys
+        self._check_shapes(kind, full, keep_text)
+        self.file.hold()
+
+    def _check_shapes(self, kind: MinHashKind | SimHashKind, full: int, keep_text: bool) -> None:
+        """Check names, types and shapes of all arrays, so that no kernel reads beyond one."""
+        names = ["codes", "id_bytes", "id_offsets", *(["text_bytes", "text_offsets"] if keep_text else [])]
+        tables = [("band", i, full, kind.prefix_bits) for i in range(kind.n_keys)] + [("id", 0, self.n_rows, 32)]
+        parts = [f"{name}_{part}-{i:02}" for name, i, _, _ in tables for part in ("keys", "rows", "starts")]
+        if list(self.file) != parts + names:
+            raise self._damaged("its arrays")
+        shape = self.file.described
+        starts: dict[str, int] = {}
+        for name, i, count, most in tables:
+            dtype, length = shape(f"{name}_starts-{i:02}")
+            bits = int(length[0] - 1).bit_length() - 1 if len(length) == 1 else 0
+            if (
+                shape(f"{name}_keys-{i:02}") != ("<u8", (count,))
+                or shape(f"{name}_rows-{i:02}") != ("<u4", (count,))
+                or (dtype, length) != ("<u4", ((1 << max(bits, 0)) + 1,))
+                or not 1 <= bits <= most
+                or starts.setdefault(name, bits) != bits
+            ):
+                raise self._damaged(f"the {name} table {i}")
+        for name in ("id", "text") if keep_text else ("id",):
+            dtype, length = shape(f"{name}_bytes")
+            if (dtype, len(length)) != ("|u1", 1) or shape(f"{name}_offsets") != ("<i8", (self.n_rows + 1,)):
+                raise self._damaged(f"its {name}s")
+        if shape("codes") != ("<u2", (self.n_rows, kind.n_codes)):
+            raise self._damaged("its codes")
+
+    def _damaged(self, what: str) -> IndexFormatError:
+        return IndexFormatError(f"{self.path}: damaged: {what} are not those of a segment of this index")
+
+    def check(self) -> None:
+        """Read every byte: hold arrays against their checksums, and against each other.
+
+        Raises
+        ------
+        IndexFormatError
+            If one does not fit.
+        """
+        self.file.check()
+        for name, i in [*(("band", i) for i in range(self._n_tables)), ("id", 0)]:
+            keys, rows, starts = (self.file.map(f"{name}_{part}-{i:02}") for part in ("keys", "rows", "starts"))
+            seen, runs = np.zeros(self.n_rows, np.bool_), np.empty(len(starts), np.uint32)
+            if len(rows) and int(rows.max()) >= self.n_rows:
+                raise self._damaged(f"the rows of {name} table {i}")
+            seen[rows] = True
+            kernel.start_runs(keys, np.uint64((len(starts) - 1).bit_length() - 1), runs)
+            if seen.sum() != len(rows) or (keys[1:] < keys[:-1]).any() or (runs != starts).any():
+                raise self._damaged(f"the keys of {name} table {i}")
+        for name in ("id", "text") if self.has_texts else ("id",):
+            bounds = self.file.map(f"{name}_offsets")
+            if bounds[0] != 0 or bounds[-1] != len(self.file.map(f"{name}_bytes")) or (np.diff(bounds) < 0).any():
+                raise self._damaged(f"the offsets of its {name}s")
+        ids = Texts(np.asarray(self._ids), np.asarray(self._id_offsets))
+        if (hash_ids(ids)[self.file.map("id_rows-00")] != self.file.map("id_keys-00")).any() or ids.find_invalid():
+            raise self._damaged("its ids")
 
     @property
     def n_bytes(self) -> int:
@@ -122,9 +193,9 @@ class Segment:
     @cached_property
     def bands(self) -> tuple[Any, ...]:
         """The tables: keys, rows and starts, each a row a table, and the bits by which runs are told apart."""
-        n_tables = sum(name.startswith("band_keys-") for name in self.file)
         keys, rows, starts = (
-            self.file.map_stack([f"band_{part}-{table:02}" for table in range(n_tables)]) for part in ("keys", "rows", "starts")
+            self.file.map_stack([f"band_{part}-{table:02}" for table in range(self._n_tables)])
+            for part in ("keys", "rows", "starts")
         )
         return keys, rows, starts, np.uint64((starts.shape[1] - 1).bit_length() - 1)
 
@@ -141,6 +212,8 @@ class Segment:
         end = np.searchsorted(keys, hashes, "right")
         for i in np.flatnonzero(end > begin).tolist():
             for row in rows[begin[i] : end[i]].tolist():
+                if row >= self.n_rows:
+                    raise self._damaged("the rows of its ids")
                 if not (len(self.removed) and self.removed[row]) and self.id(row) == ids.row(i):
                     out[i] = row
         return out
@@ -155,7 +228,10 @@ class Segment:
 
     def id(self, row: int) -> bytes:
         """Return the id of a row, as text."""
-        return self._ids[self._id_offsets[row] : self._id_offsets[row + 1]].tobytes()
+        begin, end = int(self._id_offsets[row]), int(self._id_offsets[row + 1])
+        if not 0 <= begin <= end <= len(self._ids):
+            raise self._damaged("the offsets of its ids")
+        return self._ids[begin:end].tobytes()
 
     @property
     def has_texts(self) -> bool:
@@ -176,6 +252,8 @@ class Segment:
                     query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, *self.bands, self.codes,
                     self.removed, query, found, row, score,
                 )  # fmt: skip
+                if after < 0:
+                    raise self._damaged("the tables that a query needs")
                 parts.append((some[found[:count]], row[:count], score[:count]))
                 room, query = room if after > query else 4 * room, after
             return parts
@@ -195,7 +273,10 @@ class Segment:
     def take(self, name: str, rows: Int64Array) -> Texts:
         """Copy the ids ("id") or texts ("text") of some rows together."""
         data, bounds = self.file.map(f"{name}_bytes"), self.file.map(f"{name}_offsets")
-        sizes = bounds[rows + 1] - bounds[rows]
+        begin, end = bounds[rows], bounds[rows + 1]
+        if ((begin < 0) | (end < begin) | (end > len(data))).any():
+            raise self._damaged(f"the offsets of its {name}s")
+        sizes = end - begin
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         out = np.empty(offsets[-1], np.uint8)
         gather_rows(np.asarray(data), np.asarray(bounds), rows, offsets, out)
@@ -203,7 +284,17 @@ class Segment:
 
 
 def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[str, Any]) -> None:
-    """Write the live documents of several segments as one, table after table."""
+    """Write the live documents of several segments as one, table after table.
+
+    Raises
+    ------
+    IndexFormatError
+        If one of them is damaged: it would get checksums that hide it. Nothing is written then.
+    OutputError
+        If there is no room.
+    """
+    for segment in segments:
+        segment.check()
     live = [segment.live for segment in segments]
     firsts = np.cumsum([0, *map(len, live)])
     numbers = []

@@ -8,33 +8,51 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import IndexFormatError, ParameterError
 from ..io.array_files import write_arrays
 from ..text.texts import Texts
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches
 from .manifest import Entry, Manifest
-from .opening import open_segment
+from .opening import open_mask, open_segment
 from .segments import Segment, hash_ids, merge_segments, write_segment
 
 MOST_SEGMENTS, MERGED = 10, 8
 
 
 class State:
-    """A folder's manifest and the segments it names. What changes it writes files first, then the manifest that names them."""
+    """A folder's manifest and the segments it names. What changes it writes files first, then the manifest that names them.
 
-    def __init__(self, folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, segments: list[Segment]) -> None:
+    Manifest and segments are one value, ``now``, which is replaced and never changed: who took it reads on what it was.
+    """
+
+    def __init__(
+        self, folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, segments: tuple[Segment, ...]
+    ) -> None:
         self.folder = folder
         self.kind = kind
-        self.manifest = manifest
-        self.segments = segments
+        self.now = manifest, segments
 
-    def __len__(self) -> int:
-        """Return the number of documents."""
-        return sum(entry.rows - entry.n_removed for entry in self.manifest.segments)
+    @property
+    def manifest(self) -> Manifest:
+        """What the manifest says."""
+        return self.now[0]
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments it names."""
+        return self.now[1]
 
     def add(self, names: Texts, sketches: Sketches, texts: Texts | None, ids: str, removed: list[Int64Array]) -> None:
-        """Add documents, and remove the rows of those whose place they take."""
+        """Add documents, and remove the rows of those whose place they take.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is time to merge segments, and one of them is damaged; nothing is added then.
+        """
+        for i in self._to_merge(len(names)):
+            self.segments[i].check()
         manifest = self.manifest
         name = f"segment-{manifest.next:08}"
         write_segment(self.folder / name, self.kind, names, sketches, texts, {"parameters": manifest.parameters})
@@ -55,13 +73,16 @@ class State:
             first: dict[bytes, int] = {}
             for i in range(len(names)):
                 if names.row(i) in first:
-                    raise ParameterError(f"the id {names.row(i).decode()!r} is given twice")
+                    raise ParameterError(
+                        f"the id {names.row(i).decode()!r} is given twice, in rows {first[names.row(i)]} and {i}"
+                    )
                 first[names.row(i)] = i
         found = []
         for segment in self.segments:
             rows = segment.find_ids(names, hashes)
             if unless is not None and (rows >= 0).any():
-                raise ParameterError(f"the id {names.row(int(np.argmax(rows >= 0))).decode()!r} {unless}")
+                row = int(np.argmax(rows >= 0))
+                raise ParameterError(f"the id {names.row(row).decode()!r} {unless} (row {row})")
             found.append(rows[rows >= 0])
         return found
 
@@ -85,22 +106,46 @@ class State:
         manifest = changed(manifest, segments=live)
         before = zip(self.manifest.segments, self.segments, strict=True)
         known = {(entry.file, entry.removed): segment for entry, segment in before}
-        opened = [known.get((e.file, e.removed)) or open_segment(self.folder, e) for e in live]
-        manifest.write(self.folder)
+        opened = tuple(
+            known.get((e.file, e.removed)) or open_segment(self.folder, self.kind, manifest, e, open_mask(self.folder, e))
+            for e in live
+        )
         stale = self.manifest.files - manifest.files
-        self.manifest, self.segments = manifest, opened
-        for name in stale:
-            (self.folder / name).unlink(missing_ok=True)
+        try:
+            manifest.write(self.folder)
+        except BaseException:  # it may be on the disk or not: what it names must not be overwritten
+            self.now = changed(self.manifest, next=manifest.next), self.segments
+            raise
+        self.now = manifest, opened
+        with suppress(OSError):  # the change has happened; the next writer removes what is left over
+            for name in stale:
+                (self.folder / name).unlink(missing_ok=True)
+
+    def _to_merge(self, *added: int) -> list[int]:
+        """Return the smallest segments if there are too many, these sizes added; not those that are added."""
+        sizes = [*(segment.n_live for segment in self.segments), *added]
+        if len(sizes) <= MOST_SEGMENTS:
+            return []
+        order = np.argsort(sizes, kind="stable")[:MERGED].tolist()
+        return sorted(i for i in order if i < len(self.segments))
 
     def merge_small(self) -> None:
-        """Merge the smallest segments while there are many, if the disk has room: what was added has been added."""
-        with suppress(OSError):
-            while len(self.segments) > MOST_SEGMENTS:
-                order = np.argsort([segment.n_live for segment in self.segments], kind="stable")
-                self.merge(sorted(order[:MERGED].tolist()))
+        """Merge the smallest segments while there are many, if the disk has room: what was added has been added.
+
+        Damage that is met here is an error of the next addition.
+        """
+        with suppress(OSError, IndexFormatError):
+            while chosen := self._to_merge():
+                self.merge(chosen)
 
     def merge(self, chosen: list[int]) -> None:
-        """Make one segment of some."""
+        """Make one segment of some.
+
+        Raises
+        ------
+        IndexFormatError
+            If one of them is damaged.
+        """
         manifest = self.manifest
         name = f"segment-{manifest.next:08}"
         segments = [self.segments[i] for i in chosen]

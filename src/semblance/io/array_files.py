@@ -10,24 +10,29 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
+import stat
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IndexFormatError
+from ..errors import IndexFormatError, OutputError
 from .formats import atomic_file
 
 MAGIC, VERSION = b"SEMBLARR", 1
 _HEAD = struct.Struct("<8sIIQ")
 _ALIGN = 64
 _BLOCK = 1 << 20
+_DTYPES = {np.dtype(code).newbyteorder("<").str for code in "?bBhHiIqQfd"}
+_MOST_BYTES = 1 << 62
 
 
 def _aligned(offset: int) -> int:
@@ -45,6 +50,20 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def settle(folder: Path) -> None:
+    """Make the names in a folder last, as ``sync_folder`` does.
+
+    Raises
+    ------
+    OutputError
+        If that cannot be done.
+    """
+    try:
+        sync_folder(folder)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +101,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta
         text += b" " * (_aligned(_HEAD.size + len(text)) - _HEAD.size - len(text))
         return _HEAD.pack(MAGIC, VERSION, crc32(text), len(text)) + text
 
-    with atomic_file(path) as stream:
+    with atomic_file(path, compress=False) as stream:
         stream.write(header([0] * len(streamed)))
         sums = []
         for name, a in streamed.items():
@@ -97,7 +116,48 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta
             sums.append(crc)
         stream.seek(0)
         stream.write(header(sums))
-    sync_folder(path.parent)
+    settle(path.parent)
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of ours for reading; a link, a pipe or a device in its place is refused, not followed or waited for.
+
+    Raises
+    ------
+    IndexFormatError
+        If it is no regular file, or cannot be read.
+    """
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb", buffering=0) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise IndexFormatError(f"{path}: not a regular file")
+            yield stream
+    except OSError as error:
+        if path.is_symlink():
+            raise IndexFormatError(f"{path}: a symbolic link; files of an index or a job must be regular files") from None
+        raise IndexFormatError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def is_count(value: object, most: int = _MOST_BYTES) -> bool:
+    """Tell whether a value read from a file is a number from 0 to ``most``."""
+    return type(value) is int and 0 <= value <= most
+
+
+def _entry(dtype: str, shape: list[int], offset: int, crc: str) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    """Check what a header says of one array.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no description of an array.
+    """
+    if dtype not in _DTYPES or not is_count(offset) or len(crc) != 8 or not all(map(is_count, shape)):
+        raise ValueError
+    kind = np.dtype(dtype)
+    if math.prod(max(length, 1) for length in shape) * kind.itemsize > _MOST_BYTES:
+        raise ValueError
+    return kind, tuple(shape), offset, int(crc, 16)
 
 
 class ArrayFile(Mapping[str, NDArray[Any]]):
@@ -115,31 +175,36 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            with path.open("rb") as stream:
-                size = os.fstat(stream.fileno()).st_size
-                head = stream.read(_HEAD.size)
-                if head[:8] != MAGIC[: len(head)] or len(head) < 8:
-                    raise IndexFormatError(f"{path}: not a file of arrays of semblance")
-                if len(head) < _HEAD.size:
-                    raise IndexFormatError(f"{path}: cut short")
-                _, version, crc, length = _HEAD.unpack(head)
-                if version > VERSION:
-                    raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here")
-                header = stream.read(min(length, size))
-        except OSError as error:
-            raise IndexFormatError(f"{path}: cannot be read: {error.strerror}") from None
+        with open_regular(path) as stream:
+            self.size = os.fstat(stream.fileno()).st_size
+            head = stream.read(_HEAD.size)
+            if head[:8] != MAGIC[: len(head)] or len(head) < 8:
+                raise IndexFormatError(f"{path}: not a file of arrays of semblance")
+            if len(head) < _HEAD.size:
+                raise IndexFormatError(f"{path}: cut short")
+            _, version, crc, length = _HEAD.unpack(head)
+            if version > VERSION:
+                raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here")
+            header = stream.read(min(length, self.size))
         if version < 1 or len(header) < length or crc32(header) != crc:
             raise IndexFormatError(f"{path}: damaged: its header does not fit its checksum")
-        described = json.loads(header)
-        self.meta: dict[str, Any] = described["meta"]
         self._begin = _HEAD.size + length
-        self._entries = {name: (np.dtype(dtype), tuple(shape), offset, int(crc, 16)) for name, dtype, shape, offset, crc in
-                         described["arrays"]}  # fmt: skip
-        end = self._begin + sum(_aligned(self._bytes(name)) for name in self._entries)
-        self.size = size
-        if end != size:
-            raise IndexFormatError(f"{path}: {'cut short' if size < end else 'damaged'}: {size:,} bytes, not {end:,}")
+        try:
+            described = json.loads(header)
+            self.meta: dict[str, Any] = described["meta"]
+            self._entries = {name: _entry(*rest) for name, *rest in described["arrays"]}
+            wrong = not isinstance(self.meta, dict) or len(self._entries) != len(described["arrays"])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            wrong = True
+        if wrong:
+            raise IndexFormatError(f"{path}: damaged: its header does not describe arrays")
+        end = self._begin
+        for name, (_, _, offset, _) in self._entries.items():
+            if self._begin + offset != end:
+                raise IndexFormatError(f"{path}: damaged: its {name} do not begin where the array before them ends")
+            end += _aligned(self._bytes(name))
+        if end != self.size:
+            raise IndexFormatError(f"{path}: {'cut short' if self.size < end else 'damaged'}: {self.size:,} bytes, not {end:,}")
 
     def _bytes(self, name: str) -> int:
         dtype, shape, _, _ = self._entries[name]
@@ -169,13 +234,10 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         out = np.empty(shape, dtype)
         flat = out.reshape(-1).view(np.uint8)
         done = 0
-        try:
-            with self.path.open("rb", buffering=0) as stream:
-                stream.seek(self._begin + offset)
-                while done < len(flat) and (count := stream.readinto(flat[done:])):  # type: ignore[arg-type]
-                    done += count
-        except OSError as error:
-            raise IndexFormatError(f"{self.path}: cannot be read: {error.strerror}") from None
+        with open_regular(self.path) as stream:
+            stream.seek(self._begin + offset)
+            while done < len(flat) and (count := stream.readinto(flat[done:])):  # type: ignore[attr-defined]
+                done += count
         if done < len(flat) or crc32(flat.data) != crc:
             raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
         return out
@@ -186,18 +248,18 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         Raises
         ------
         IndexFormatError
-            If it is gone already.
+            If it is gone already, or has become shorter.
         """
-        try:
-            self._whole = np.memmap(self.path, np.uint8, "r")
-        except OSError as error:
-            raise IndexFormatError(f"{self.path}: cannot be read: {error.strerror}") from None
+        with open_regular(self.path) as stream:
+            if os.fstat(stream.fileno()).st_size != self.size:
+                raise IndexFormatError(f"{self.path}: changed while it was opened")
+            self._whole = np.frombuffer(mmap.mmap(stream.fileno(), self.size, access=mmap.ACCESS_READ), np.uint8)
 
     def map(self, name: str) -> NDArray[Any]:
         """Return one array of a file that is held without reading it: its pages come when they are touched, unchecked."""
         dtype, shape, offset, _ = self._entries[name]
         begin = self._begin + offset
-        mapped: NDArray[Any] = self._whole[begin : begin + self._bytes(name)].view(np.ndarray).view(dtype).reshape(shape)
+        mapped: NDArray[Any] = self._whole[begin : begin + self._bytes(name)].view(dtype).reshape(shape)
         return mapped
 
     def map_stack(self, names: list[str]) -> NDArray[Any]:
@@ -205,6 +267,11 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         dtype, shape, first, _ = self._entries[names[0]]
         stride = self._entries[names[1]][2] - first if len(names) > 1 else 0
         return np.ndarray((len(names), *shape), dtype, self._whole.data, self._begin + first, (stride, dtype.itemsize))
+
+    def described(self, name: str) -> tuple[str, tuple[int, ...]]:
+        """Return dtype and shape of an array, as the header says: ("", ()) where there is none of that name."""
+        dtype, shape, _, _ = self._entries.get(name, (None, (), 0, 0))
+        return ("" if dtype is None else dtype.str), shape
 
     def check(self) -> None:
         """Read every array, a block at a time.
@@ -214,15 +281,12 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         IndexFormatError
             If the file cannot be read, or an array does not fit its checksum.
         """
-        try:
-            with self.path.open("rb", buffering=0) as stream:
-                for name, (_, _, offset, wanted) in self._entries.items():
-                    stream.seek(self._begin + offset)
-                    left, crc = self._bytes(name), 0
-                    while left and (block := stream.read(min(left, _BLOCK))):
-                        crc, left = crc32(block, crc), left - len(block)
-                    padding = stream.read(-self._bytes(name) % _ALIGN)
-                    if left or crc != wanted or any(padding):
-                        raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")
-        except OSError as error:
-            raise IndexFormatError(f"{self.path}: cannot be read: {error.strerror}") from None
+        with open_regular(self.path) as stream:
+            for name, (_, _, offset, wanted) in self._entries.items():
+                stream.seek(self._begin + offset)
+                left, crc = self._bytes(name), 0
+                while left and (block := stream.read(min(left, _BLOCK))):
+                    crc, left = crc32(block, crc), left - len(block)
+                padding = stream.read(-self._bytes(name) % _ALIGN)
+                if left or crc != wanted or any(padding):
+                    raise IndexFormatError(f"{self.path}: damaged: its {name} do not fit their checksum")

@@ -147,13 +147,13 @@ def _runs(process: int) -> bool:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that gets its name only when all is written; compression follows the suffix."""
+def atomic_file(path: Path, *, compress: bool = True) -> Iterator[BinaryIO]:
+    """Open a file for writing that gets its name only when all is written; compression follows the suffix, unless unwanted."""
     with _reporting(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = _temporary(path)
         try:
-            compression = compression_of(path)
+            compression = compression_of(path) if compress else None
             with open(temporary, "wb") as raw:
                 if compression == "gzip":
                     with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ..errors import InputDataError, ParameterError
 from ..sketches import packed as packings
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
+from .array_files import is_count, settle
 from .formats import atomic_file, check_output
 
 MAGIC = b"SEMBLSIG"
@@ -27,6 +29,7 @@ VERSION = 2  # 2: the header states the rules of shingling
 _SCHEMES = {
     c.__name__: c for c in (sketches.MinHash, sketches.FastSimilarity, sketches.OnePermutation, sketches.PermutationMinHash)
 }
+_DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",)}
 _PACKINGS = {c.__name__: c for c in (packings.BBit, packings.Fractional, packings.XorBits)}
 
 
@@ -47,7 +50,7 @@ def _padded(data: bytes, filler: bytes) -> bytes:
 
 
 def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool = False) -> None:
-    """Write signatures to a file, with the parameters that made them.
+    """Write signatures to a file, with the parameters that made them. It is not compressed, whatever its name.
 
     Parameters
     ----------
@@ -78,13 +81,14 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     header["arrays"] = [{"name": n, "dtype": a.dtype.newbyteorder("<").str, "shape": a.shape} for n, a in arrays.items()]
     text = _padded(json.dumps(header).encode(), b" ")
     digest = hashlib.blake2b(digest_size=32)
-    with atomic_file(check_output(path, force)) as stream:
+    with atomic_file(check_output(path, force), compress=False) as stream:
         pieces = [MAGIC + VERSION.to_bytes(4, "little") + len(text).to_bytes(4, "little"), text]
         pieces += [_padded(np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes(), b"\0") for a in arrays.values()]
         for piece in pieces:
             digest.update(piece)
             stream.write(piece)
         stream.write(digest.digest())
+    settle(Path(path).absolute().parent)
 
 
 def load(path: str | Path) -> Signatures | PackedSignatures:
@@ -112,26 +116,61 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
     version = int.from_bytes(data[8:12], "little")
     if version > VERSION:
         raise InputDataError(f"{path}: format version {version} is newer than {VERSION}, the newest known here; upgrade")
-    if len(data) < 48 or hashlib.blake2b(data[:-32], digest_size=32).digest() != data[-32:]:
+    if version < 1 or len(data) < 48 or hashlib.blake2b(data[:-32], digest_size=32).digest() != data[-32:]:
         raise InputDataError(f"{path}: damaged or cut short: the checksum does not fit")
     end = 16 + int.from_bytes(data[12:16], "little")
+    try:
+        return _read(path, data, end)
+    except InputDataError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
+        raise InputDataError(f"{path}: damaged: its header does not describe signatures ({error!r:.80})") from None
+
+
+def _read(path: str | Path, data: bytes, end: int) -> Signatures | PackedSignatures:
+    """Return what a file holds whose checksum fits.
+
+    Raises
+    ------
+    InputDataError
+        If a later version of the rules of shingling made it.
+    ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError
+        If it is nothing that ``save`` writes.
+    """
     header = json.loads(data[16:end])
     arrays = {}
     for entry in header["arrays"]:
-        dtype = np.dtype(entry["dtype"])
-        count = int(np.prod(entry["shape"], dtype=np.int64))
-        arrays[entry["name"]] = np.frombuffer(data, dtype, count, end).reshape(entry["shape"])
+        name, shape = entry["name"], entry["shape"]
+        if entry["dtype"] not in _DTYPES[name] or not all(is_count(length, len(data)) for length in shape):
+            raise ValueError(f"{name} of {entry['dtype']!r} and shape {shape!r}")
+        dtype, count = np.dtype(entry["dtype"]), math.prod(shape)
+        if end + -(-count * dtype.itemsize // 8) * 8 > len(data) - 32:
+            raise ValueError(f"{name} of shape {shape!r}")
+        arrays[name] = np.frombuffer(data, dtype, count, end).reshape(shape)
         end += -(-count * dtype.itemsize // 8) * 8
+    if end != len(data) - 32:
+        raise ValueError("bytes that no array has")
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
-        shingling = {"rules": 1} | shingling  # version 0.1 did not write its rules
-        if shingling["rules"] > RULES:
-            raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade semblance")
-        shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
+        parameters: dict[str, Any] = {"rules": 1} | shingling  # version 0.1 did not write its rules
+        if parameters["rules"] > RULES:
+            raise InputDataError(f"{path}: shingling rules {parameters['rules']} are newer than {RULES}; upgrade semblance")
+        shingling = Shingling(**{k: v for k, v in parameters.items() if k != "unicode"})
     densities = arrays.get("densities")
+    rows = arrays["values" if header["kind"] == "signatures" else "words"]
+    if rows.ndim != 2 or (densities is not None and densities.shape != rows.shape[:1]):
+        raise ValueError(f"rows of shape {rows.shape}")
     if header["kind"] == "signatures":
-        return Signatures(arrays["values"], scheme, shingling, densities)
+        if rows.shape[1] != scheme.permutations:
+            raise ValueError(f"{rows.shape[1]} slots of {scheme.permutations}")
+        return Signatures(rows, scheme, shingling, densities)
     packing = _PACKINGS[header["packing"]["kind"]](**header["packing"]["parameters"])
-    layout = arrays["layout"].astype(np.int64)
-    return PackedSignatures(arrays["words"], layout, packing, scheme, shingling, densities, header["has_empty"])
+    layout, has_empty = arrays["layout"].astype(np.int64), header["has_empty"]
+    wanted = packing.layout(scheme.permutations)
+    if not np.array_equal(layout, wanted) or not isinstance(has_empty, bool):
+        raise ValueError(f"a layout of {layout.tolist()}")
+    ends = [first + -(-slots // 64) * bits for first, slots, bits in layout.tolist()]
+    if rows.shape[1] != max(ends) + has_empty * -(-scheme.permutations // 64):
+        raise ValueError(f"{rows.shape[1]} words a row")
+    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty)

@@ -45,7 +45,7 @@ def fetch_runs(query_keys, begin, end, keys, rows, starts, prefix_bits, runs):
             prefix = runs[query - begin, table, 0]
             run = np.int64(starts[table, prefix])
             runs[query - begin, table, 0] = run
-            runs[query - begin, table, 1] = min(np.int64(starts[table, prefix + 1]), keys.shape[1])
+            runs[query - begin, table, 1] = np.int64(starts[table, prefix + 1])
             prefetch(keys[table], run)
             prefetch(rows[table], run)
 
@@ -74,7 +74,8 @@ def search(
     ``query_keys`` has the shape (n_queries, n_tables); ``keys``, ``rows`` and ``starts`` hold a row for each table. The
     score of a row is the number of equal codes (uint16), or, where ``differing``, minus the number of differing bits; those
     below ``least`` and rows whose ``removed`` is set do not count. With ``first_only`` a query ends with its first match.
-    Where not even ``query`` got an answer it has more candidates than ``found_*`` has room for.
+    Where not even ``query`` got an answer it has more candidates than ``found_*`` has room for. The next query is -1 where a
+    run does not lie in its table or a row not in ``codes``: the file is damaged.
     """
     n_out = 0
     near = np.empty(256, np.int64)
@@ -91,14 +92,18 @@ def search(
         for table in range(len(keys)):
             begin = runs[place, table, 0]
             end = runs[place, table, 1]
+            if begin > end or end > keys.shape[1]:
+                return -1, n_out
             near, n_near = collect_rows(query_keys[query, table], radius, keys[table], rows[table], begin, end, near, n_near)
         if n_out + n_near > len(found_row):
             return query, n_out
         near[:n_near].sort()
         for i in range(n_near):
             row = near[i]
-            if row >= len(codes) or (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
-                continue  # beyond the codes: the file is damaged, and unchecked
+            if row >= len(codes):
+                return -1, n_out
+            if (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
+                continue
             score = 0
             if differing:
                 for j in range(query_codes.shape[1]):

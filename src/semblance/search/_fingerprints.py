@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -51,6 +52,8 @@ class Growing:
 class FingerprintIndex:
     """Base of the indexes: fingerprints added get the next row numbers; searches are inclusive of the radius.
 
+    Threads may share an index: what searches need is built by one of them, and each search sees what was added before it.
+
     Parameters
     ----------
     radius : int >= 0
@@ -68,6 +71,15 @@ class FingerprintIndex:
         self._words_added = Growing()
         self._built = 0
         self.compared = 0
+        self._turn = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, which no other process could use."""
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of another, with a lock of its own."""
+        self.__dict__.update(state, _turn=threading.RLock())
 
     def __len__(self) -> int:
         """Return the number of fingerprints added."""
@@ -75,18 +87,14 @@ class FingerprintIndex:
 
     def _words(self, values: Values) -> UInt64Array:
         """Check values and return their words; the first ones fix the number of bits."""
+        made_by = None
         if isinstance(values, Fingerprints):
             words, bits, made_by = values.words, values.bits, (values.scheme, values.features)
-            if self._made_by not in (None, made_by):
-                raise IncompatibleSketchError(
-                    f"this index holds fingerprints of {self._made_by}; those of {made_by} do not fit"
-                )
             if (empty := np.flatnonzero(values.empty)).size:
                 raise ParameterError(
                     f"document {empty[0]} is empty, and {len(empty) - 1} more: empty documents have equal fingerprints without "
                     "being alike; leave them out before signing"
                 )
-            self._made_by = made_by
         else:
             words = np.asarray(values)
             if words.dtype.kind not in "iu" or words.ndim not in (1, 2):
@@ -97,16 +105,20 @@ class FingerprintIndex:
                 len(words), -1 if words.size else (words.shape[1] if words.ndim == 2 else 1)
             )
             bits = self.bits or 64 * words.shape[1]
-        if self.bits is None:
-            if not 0 <= self.radius < bits:
+        with self._turn:
+            if made_by is not None and self._made_by not in (None, made_by):
+                raise IncompatibleSketchError(
+                    f"this index holds fingerprints of {self._made_by}; those of {made_by} do not fit"
+                )
+            if self.bits is None and not 0 <= self.radius < bits:
                 raise ParameterError(f"radius must lie in 0..{bits - 1} for fingerprints of {bits} bits; it is {self.radius}")
-            self.bits = bits
-        if bits != self.bits or words.shape[1] != (self.bits + 63) // 64:
-            raise ParameterError(
-                f"this index holds fingerprints of {self.bits} bits; some of {bits} bits in {words.shape[1]} words were given"
-            )
-        if self.bits % 64 and (words[:, -1] >> np.uint64(self.bits % 64)).any():
-            raise ParameterError(f"fingerprints of {self.bits} bits must be below 2^{self.bits}; some have higher bits set")
+            if bits != (self.bits or bits) or words.shape[1] != (bits + 63) // 64:
+                raise ParameterError(
+                    f"this index holds fingerprints of {self.bits or bits} bits; got {bits} bits in {words.shape[1]} words"
+                )
+            if bits % 64 and (words[:, -1] >> np.uint64(bits % 64)).any():
+                raise ParameterError(f"fingerprints of {bits} bits must be below 2^{bits}; some have higher bits set")
+            self.bits, self._made_by = bits, made_by if self._made_by is None else self._made_by
         return np.ascontiguousarray(words)
 
     def add(self, values: Values) -> Self:
@@ -125,7 +137,8 @@ class FingerprintIndex:
         ParameterError, IncompatibleSketchError
             If they do not fit those added before, or the radius is not below their number of bits.
         """
-        self._words_added.append(self._words(values))
+        with self._turn:
+            self._words_added.append(self._words(values))
         return self
 
     @property
@@ -159,9 +172,12 @@ class FingerprintIndex:
         self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return (query rows, stored rows, distances) of all hits."""
-        self._prepare()
-        left, right, distance, compared = collect(self._search(query, margins, first_only, self_join), len(query))
-        self.compared += compared
+        with self._turn:  # a search holds on to what it was made from
+            self._prepare()
+            search = self._search(query, margins, first_only, self_join)
+        left, right, distance, compared = collect(search, len(query))
+        with self._turn:
+            self.compared += compared
         return left, right, distance
 
     def query(self, values: Values, margins: Margins = None) -> Pairs:
@@ -201,7 +217,8 @@ class FingerprintIndex:
         if len(self) == 0:
             none = np.empty(0, np.int64)
             return Pairs(none, none, 0, None, none)
-        left, right, distance = self._run(self._stored, None, False, True)
+        with self._turn:
+            left, right, distance = self._run(self._stored, None, False, True)
         return Pairs(left, right, len(self), None, distance)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -239,9 +240,17 @@ class BandingIndex:
         self.bands = whole("bands", bands, 1)
         self.rows = whole("rows", rows, 1)
         self._made_by: tuple[Any, Any] | None = None
-        self._keys: list[UInt64Array] = []
-        self._full: list[Int64Array] = []
+        self._added: list[tuple[UInt64Array, Int64Array]] = []
         self._n_rows = 0
+        self._turn = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, which no other process could use."""
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of another, with a lock of its own."""
+        self.__dict__.update(state, _turn=threading.Lock())
 
     def __len__(self) -> int:
         """Return the number of documents added."""
@@ -256,16 +265,17 @@ class BandingIndex:
                 'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill'
             )
         made_by = (scheme, signatures.shingling)
-        if self._made_by not in (None, made_by):
-            raise IncompatibleSketchError(
-                f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
-            )
         if signatures.values.shape[1] < self.bands * self.rows:
             raise ParameterError(
                 f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} permutations; "
                 f"the signatures have {signatures.values.shape[1]}"
             )
-        self._made_by = made_by
+        with self._turn:
+            if self._made_by not in (None, made_by):
+                raise IncompatibleSketchError(
+                    f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
+                )
+            self._made_by = made_by
         full = np.flatnonzero(~signatures.empty)
         keys = np.empty((len(full), self.bands), np.uint64)
         kernel.band_keys(signatures.values[full], np.zeros(len(full), np.uint64), self.bands, self.rows, keys)
@@ -290,10 +300,18 @@ class BandingIndex:
             If they are too short, or have bins that can be empty.
         """
         keys, full = self._keys_of(signatures)
-        self._keys.append(keys)
-        self._full.append(full + self._n_rows)
-        self._n_rows += len(signatures)
+        with self._turn:
+            self._added.append((keys, full + self._n_rows))
+            self._n_rows += len(signatures)
         return self
+
+    def _stored(self) -> tuple[UInt64Array, Int64Array, int]:
+        """Return (band keys, their rows, number of rows) of what was added."""
+        with self._turn:
+            added, n_rows = list(self._added), self._n_rows
+        none = np.empty((0, self.bands), np.uint64), np.empty(0, np.int64)
+        keys, full = (np.concatenate(part) for part in zip(none, *added, strict=True))
+        return keys, full, n_rows
 
     def pairs(self, *, threads: int = 1) -> Pairs:
         """Return all pairs of rows that share a bucket, each once, ascending. Empty documents are in no pair.
@@ -302,13 +320,11 @@ class BandingIndex:
         ----------
         threads : int >= 1
         """
-        if not self._keys:
-            return Pairs(np.empty(0, np.int64), np.empty(0, np.int64), 0)
         threads = whole("threads", threads, 1)
-        keys, full = np.concatenate(self._keys), np.concatenate(self._full)
+        keys, full, n_rows = self._stored()
         found = find_candidates(keys, max_bucket=None, threads=threads)
         order = np.lexsort((found.right, found.left))
-        return Pairs(full[found.left[order]], full[found.right[order]], self._n_rows)
+        return Pairs(full[found.left[order]], full[found.right[order]], n_rows)
 
     def query(self, signatures: Signatures) -> tuple[Int64Array, Int64Array]:
         """Return (rows of ``signatures``, stored rows) of all pairs that share a bucket, each once, ascending.
@@ -318,8 +334,7 @@ class BandingIndex:
         signatures : Signatures
         """
         keys, full = self._keys_of(signatures)
-        stored = np.concatenate(self._keys) if self._keys else np.empty((0, self.bands), np.uint64)
-        rows = np.concatenate(self._full) if self._full else np.empty(0, np.int64)
+        stored, rows, _ = self._stored()
         found = []
         for band in range(self.bands):
             order = np.argsort(stored[:, band], kind="stable")

@@ -6,11 +6,12 @@ import copy
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IncompatibleSketchError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..io.fingerprint_files import ChunkedFile
 from ..kernels._threads import in_order
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
@@ -45,7 +46,8 @@ class FingerprintFile:
     Notes
     -----
     Disk: 12 bytes a fingerprint of 64 bits. An append counts once it is on the disk, and then whole; one that was cut off
-    does not count and is overwritten by the next.
+    does not count and is overwritten by the next. Threads may share one object: appends take turns, and a search reads what
+    was appended before it.
 
     References
     ----------
@@ -74,19 +76,23 @@ class FingerprintFile:
         """Return the number of fingerprints."""
         return self._chunks.n_rows
 
-    def _words(self, values: Values, adding: bool) -> UInt64Array:
-        """Check values against what the file holds."""
+    def _words(self, values: Values) -> tuple[UInt64Array, str]:
+        """Check values against what the file holds; return their words and what made them."""
         words = FingerprintIndex(radius=0, bits=self.bits)._words(values)
         made_by = "arrays"
         if isinstance(values, Fingerprints):  # in words that are the same in every process
             features = values.features.to_dict() if hasattr(values.features, "to_dict") else values.features
             made_by = f"{values.scheme} of {features}"
-        if adding and not len(self):
-            self._chunks.header["made_by"] = made_by
-        known = self._chunks.header["made_by"]
+        self._check(made_by, self._chunks.header)
+        return words, made_by
+
+    def _check(self, made_by: str, header: dict[str, Any]) -> None:
+        """Check that what the file holds and fingerprints made so go together."""
+        if header["bits"] != self.bits:
+            raise InputDataError(f"{self.path}: holds fingerprints of {header['bits']} bits by now; these have {self.bits}")
+        known = header["made_by"]
         if known is not None and known != made_by and "arrays" not in (known, made_by):
             raise IncompatibleSketchError(f"{self.path} holds fingerprints of {known}; those of {made_by} do not fit")
-        return words
 
     def append(self, values: Values) -> int:
         """Append a batch as a sorted chunk, and return the row of its first fingerprint.
@@ -106,8 +112,8 @@ class FingerprintFile:
         ParameterError, IncompatibleSketchError
             If the fingerprints do not fit those of the file.
         """
-        words = self._words(values, adding=True)
-        return self._chunks.append(words) if len(words) else len(self)
+        words, made_by = self._words(values)
+        return self._chunks.append(words, made_by, partial(self._check, made_by)) if len(words) else len(self)
 
     def query(
         self,
@@ -175,7 +181,7 @@ class FingerprintFile:
             Bytes for pieces of the file.
         threads : int >= 1
         """
-        out = np.full(len(self._words(values, adding=False)), -1, np.int64)
+        out = np.full(len(self._words(values)[0]), -1, np.int64)
         answered = np.zeros(len(out), np.bool_)
         for left, right, _ in self._search(values, using, margins, memory, threads, answered):
             out[left] = right
@@ -190,7 +196,7 @@ class FingerprintFile:
             raise ParameterError(f"using must be an empty index, the method of the search; it holds {len(using):,} rows")
         if memory < 1 << 20 or threads < 1:
             raise ParameterError(f"memory must be at least 2^20, threads at least 1; {memory} and {threads} were given")
-        self._words(values, adding=False)
+        self._words(values)
         index = copy.deepcopy(using)
         query, margins = index._asked(values, margins)
         n_words = query.shape[1]

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..kernels import hamming as kernel
 from ..kernels.banding import find_roots
 from ..values import Int64Array, Pairs, UInt64Array
-from ._fingerprints import FingerprintIndex, Growing, Margins, Search, Values
+from ._fingerprints import FingerprintIndex, Growing, Margins, Search, Values, collect
 from .block_tables import BlockTables, Layout, choose_layout
 from .self_join import equal_rows, near_pairs, spread_pairs
 from .tune import machine_costs
@@ -87,7 +87,7 @@ class HammingIndex(FingerprintIndex):
         if not 0.0 < recall <= 1.0:
             raise ParameterError(f"recall must lie in (0, 1]; {recall} was given")
         self.recall = recall
-        self._segments: list[tuple[int, FingerprintIndex]] = []
+        self._segments: tuple[tuple[int, FingerprintIndex], ...] = ()  # replaced, never changed: searches go through it
         self._founders = Growing()
         self._distinct: HammingIndex | None = None
         self._distinct_rows = Growing()
@@ -95,15 +95,16 @@ class HammingIndex(FingerprintIndex):
     @property
     def layout(self) -> Layout | None:
         """Tables of the largest segment; None while all fingerprints are scanned."""
-        self._prepare()
+        with self._turn:
+            self._prepare()
         largest = max(self._segments, key=lambda s: len(s[1]), default=(0, None))[1]
         return largest.layout if isinstance(largest, BlockTables) else None
 
     def _build(self) -> None:
         """Build segments for the fingerprints added since; the last ones merge while they are not larger than the new."""
-        words, begin = self._stored, self._built
-        while self._segments and len(self._segments[-1][1]) <= max(SCANNED, len(words) - begin):
-            begin, _ = self._segments.pop()
+        words, begin, segments = self._stored, self._built, self._segments
+        while segments and len(segments[-1][1]) <= max(SCANNED, len(words) - begin):
+            begin, segments = segments[-1][0], segments[:-1]
         bits, size = self.bits or 64, len(words) - begin
         layout = None
         if size > SCANNED:
@@ -113,18 +114,20 @@ class HammingIndex(FingerprintIndex):
             segment: FingerprintIndex = ExhaustiveHammingIndex(radius=self.radius, bits=bits).add(words[begin:])
         else:
             segment = BlockTables(words[begin:], radius=self.radius, bits=bits, layout=layout)
-        self._segments.append((begin, segment))
+        self._segments = (*segments, (begin, segment))
 
     def _run(
         self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
-        self._prepare()
+        with self._turn:
+            self._prepare()
+            segments = self._segments
         parts, open_rows = [], np.arange(len(query))
-        for begin, segment in self._segments:
-            before = segment.compared
+        for begin, segment in segments:
             asked = query[open_rows] if len(open_rows) < len(query) else query
-            left, right, distance = segment._run(asked, None, first_only, False)
-            self.compared += segment.compared - before
+            left, right, distance, compared = collect(segment._search(asked, None, first_only, False), len(asked))
+            with self._turn:
+                self.compared += compared
             parts.append((open_rows[left], right + begin, distance))
             if first_only:
                 open_rows = np.delete(open_rows, left)
@@ -160,7 +163,8 @@ class HammingIndex(FingerprintIndex):
         left, right, distance, compared = near_pairs(distinct, self.bits or 64, self.radius, limit=limit)
         left, right, source = spread_pairs(order, bounds, left, right, limit)
         distance = np.append(distance, 0)[source]  # -1: the pairs of equal ones
-        self.compared += compared
+        with self._turn:
+            self.compared += compared
         by_row = np.lexsort((right, left))
         return Pairs(left[by_row], right[by_row], len(words), None, distance[by_row])
 
@@ -177,6 +181,10 @@ class HammingIndex(FingerprintIndex):
         ndarray of int64, shape (n,)
             For each the row of the founder of its cluster; its own row if it founds one. Ties go to the earlier row.
         """
+        with self._turn:
+            return self._assign(values)
+
+    def _assign(self, values: Values) -> Int64Array:
         words, first_row = self._words(values), len(self)
         clustered = len(self._founders)
         if clustered < first_row:  # rows that were only added found clusters of their own

@@ -71,15 +71,15 @@ class TableIndex(FingerprintIndex):
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
         query_keys = np.empty((self.n_tables, len(query)), np.uint64)
-        for table, mask in enumerate(self._table_masks):
+        stored, masks, keys, rows, offsets = self._stored, self._table_masks, self._keys, self._rows, self._offsets
+        shift, binary = self._shift, self.lookup == "binary"
+        for table, mask in enumerate(masks):
             kernel.block_keys(query, mask, query_keys[table])
-        stored, binary = self._stored, self.lookup == "binary"
 
         def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
             return int(
-                kernel.search_blocks(query, query_keys, start, stop, stored, self._table_masks, self._keys, self._rows,
-                                     self._offsets, self._shift, binary, self.radius, first_only, self_join,
-                                     left, right, found, compared)
+                kernel.search_blocks(query, query_keys, start, stop, stored, masks, keys, rows, offsets, shift, binary,
+                                     self.radius, first_only, self_join, left, right, found, compared)
             )  # fmt: skip
 
         return search

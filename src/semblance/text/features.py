@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
+import zipfile
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, OutputError, ParameterError
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
@@ -170,7 +175,7 @@ class DocumentFrequencies:
         return np.log((1.0 + self.n_documents) / (1.0 + np.where(met, self.counts[place], 0))) + 1.0
 
     def save(self, path: str | Path) -> None:
-        """Write the counts as a NumPy archive, without pickle.
+        """Write the counts as a NumPy archive, without pickle; an existing file is replaced when all is on the disk.
 
         Parameters
         ----------
@@ -179,14 +184,21 @@ class DocumentFrequencies:
         Raises
         ------
         OutputError
-            If the file cannot be written.
+            If it cannot be written.
         """
+        path = Path(path)
+        half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            with open(path, "wb") as file:
+            with open(half, "wb") as file:
                 np.savez_compressed(file, values=self.values, counts=self.counts, n_documents=self.n_documents,
                                     parameters=str(self.parameters))  # fmt: skip
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(half, path)
         except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 
     @classmethod
     def load(cls, path: str | Path, parameters: object = "arrays") -> DocumentFrequencies:
@@ -209,11 +221,15 @@ class DocumentFrequencies:
             read or is damaged.
         """
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
-                found = cls(data["values"], data["counts"], int(data["n_documents"]), parameters)
-                stated = str(data["parameters"])
-        except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as error:
-            raise InputDataError(f"{path}: not a file of document frequencies ({error})") from None
+            with zipfile.ZipFile(path) as archive:
+                values, counts = _member(archive, "values", "<u8"), _member(archive, "counts", "<i8")
+                n, stated = int(_member(archive, "n_documents", "<i8")), str(_member(archive, "parameters", "<U"))
+            if values.ndim != 1 or values.shape != counts.shape or (values[1:] <= values[:-1]).any():
+                raise ValueError("its features do not ascend, or have no counts")
+            if n < 0 or (len(counts) and not 1 <= counts.min() <= counts.max() <= n):
+                raise ValueError(f"its counts do not lie in 1..{n}")
+        except (OSError, ValueError, KeyError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+            raise InputDataError(f"{path}: not a file of document frequencies, or damaged ({error})") from None
         if stated.startswith("Shingling(") and ", rules=" not in stated:
             stated = f"{stated[:-1]}, rules=1)"  # version 0.1 did not write its rules
         message = f"{path} counts features of {stated}; {parameters} was asked for"
@@ -222,7 +238,25 @@ class DocumentFrequencies:
             _check_equal(parameters, known.get(stated), message)
         elif stated != str(parameters):
             raise ParameterError(message)
-        return found
+        return cls(values, counts, n, parameters)
+
+
+def _member(archive: zipfile.ZipFile, name: str, dtype: str) -> NDArray[Any]:
+    """Read one array of a NumPy archive, once its checksum and the size that its header says are right.
+
+    Raises
+    ------
+    ValueError
+        If it is another array than this.
+    """
+    data = archive.read(f"{name}.npy")
+    stream = BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError(f"its {name} are not of version 1.0")
+    shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+    if not kind.str.startswith(dtype) or math.prod(shape) * kind.itemsize != len(data) - stream.tell():
+        raise ValueError(f"its {name} are of type {kind} and shape {shape}")
+    return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape)
 
 
 def weigh(
