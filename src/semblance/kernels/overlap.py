@@ -28,7 +28,7 @@ def match_rows(
 ):  # fmt: skip
     """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``found_*`` is full.
 
-    ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i; ``sizes`` counts the values of each passage.
+    ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i; ``sizes`` counts each passage's values.
     A pair matches when the number of common values, divided by the size of the union or, if ``contained``, of the passage,
     reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages.
     """

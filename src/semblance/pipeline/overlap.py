@@ -120,7 +120,7 @@ def overlap(
         Column or field of ``against`` that holds the text; default: ``text``.
     against_id : str, optional
         Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a list
-        of texts, text files).
+        of texts, text files). The empty string means none: reference documents are then named by file and row.
     measure : {"containment", "resemblance"}
         What must reach the threshold. Containment is the share of the reference document's (or passage's) shingles that the
         document has too, so that a test question inside a long page is found. Resemblance is the number of shingles in common
@@ -163,7 +163,9 @@ def overlap(
     sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
     if against_id is None and all(source.format not in ("memory", "txt") for source in others):
         against_id = id
-    theirs = Columns(against_text or text, against_id, encoding_errors=encoding_errors, prefix="against-")
+    theirs = Columns(
+        text if against_text is None else against_text, against_id or None, encoding_errors=encoding_errors, prefix="against-"
+    )
     if text == theirs.text:
         _check_apart(sources, others)
     documents, references = Rows(sources, Columns(text, id, encoding_errors=encoding_errors)), Rows(others, theirs)
@@ -201,7 +203,7 @@ def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, thr
     """Raise ParameterError unless the parameters are in their ranges."""
     if measure not in MEASURES:
         raise ParameterError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
-    if not isinstance(threshold, Real) or not 0.0 < threshold <= 1.0:
+    if not isinstance(threshold, Real) or not 0.0 < float(threshold) <= 1.0:
         raise ParameterError(f"threshold must be a number in (0, 1]; got {threshold!r}")
     for name, value in (("passage", passage), ("threads", threads)):
         if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
@@ -210,22 +212,27 @@ def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, thr
         raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
 
 
-def _places(sources: list[Any]) -> Iterator[tuple[Any, str]]:
-    """Yield (what tells an input from others, its name) for the files of some sources."""
+def input_files(sources: list[Any]) -> Iterator[tuple[Path, str]]:
+    """Yield (the resolved path, the name) of each file that some sources read; the path of standard input is "-".
+
+    Parameters
+    ----------
+    sources : list of Source
+    """
     for source in sources:
         files = getattr(source, "files", None) or [(getattr(source, "path", None), None, source.name)]
         for path, _, name in files:
             if name == "stdin" or path is not None:
-                yield ("-" if name == "stdin" else path.resolve()), name or str(path)
+                yield (Path("-") if name == "stdin" else path.resolve()), name or str(path)
 
 
 def _check_apart(sources: list[Any], others: list[Any]) -> None:
     """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
-    known = {place for place, _ in _places(sources)}
-    twice = next((name for place, name in _places(others) if place in known), None)
+    known = {place for place, _ in input_files(sources)}
+    twice = next((name for place, name in input_files(others) if place in known), None)
     if twice is not None:
         raise InputDataError(
-            f"{twice}: is in both corpora, so that each of its documents would overlap with itself; leave it out of one of them "
+            f"{twice} is in both corpora, so that each of its documents would overlap with itself; leave it out of one of them "
             "(to compare the documents of one corpus with each other, use pairs or dedup)"
         )
 
