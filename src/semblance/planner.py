@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ FREE_PERMUTATIONS = 2048
 # costs its share of shingling the texts once more; unrelated documents are taken to resemble each other by BACKGROUND.
 SHINGLES, NS_PER_SLOT, NS_PER_BAND, NS_PER_CANDIDATE, RELATED, BACKGROUND = 500, 12.0, 60.0, 4000.0, 2.0, 0.03
 NOMINAL_DOCUMENTS = 1e6
+MAX_DOCUMENTS = 10**15
+LEAST_ERROR = 1e-4
+MAX_SKETCH_BYTES = 4 * MAX_PERMUTATIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +160,14 @@ def plan(
         Number of slots that bands may use.
     bands, rows : int >= 1, optional
         Both together override the choice; the recall is then whatever they give.
-    documents : number >= 0, optional
+    documents : whole number in 0..1e15, optional
         Documents to state memory and false candidates for; also weighs false candidates when permutations are free.
     verify : {"exact", "sketch", "none"}, default "exact"
         With "sketch" 256 more slots are set aside for estimates.
-    standard_error : float > 0, optional
-        Also choose the smallest archive sketch whose estimates err so little at the threshold.
-    sketch_bytes : int >= 1, optional
-        Instead: the one of so many bytes that errs least there.
+    standard_error : float in [0.0001, 1), optional
+        Also choose the smallest archive sketch with at most this standard error at the threshold.
+    sketch_bytes : int in 1..262144, optional
+        Instead: the sketch of at most this many bytes that errs least there.
 
     Returns
     -------
@@ -184,8 +188,11 @@ def plan(
     check_targets(threshold, recall)
     if verify not in ("exact", "sketch", "none"):
         raise ParameterError(f"verify must be exact, sketch or none; {verify!r} was given")
-    if documents is not None and not 0 <= documents < float("inf"):
-        raise ParameterError(f"documents must be a number >= 0; {documents} was given")
+    if documents is not None and not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):
+        raise ParameterError(f"documents must be a whole number in 0..{MAX_DOCUMENTS:.0e}; got {documents}")
+    for name, value in (("permutations", permutations), ("bands", bands), ("rows", rows), ("sketch_bytes", sketch_bytes)):
+        if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
+            raise ParameterError(f"{name} must be an integer; got {value!r}")
     if permutations is not None and not 1 <= permutations <= MAX_PERMUTATIONS:
         raise ParameterError(f"permutations must lie in 1..{MAX_PERMUTATIONS}; {permutations} was given")
     if (bands is None) != (rows is None):
@@ -203,7 +210,8 @@ def plan(
             needed = int(banding.bands_for_recall(threshold, recall, 1))
             raise ParameterError(
                 f"{permutations or FREE_PERMUTATIONS} permutations cannot reach recall {recall} at threshold "
-                f"{threshold}: at least {needed} are needed; raise the permutations or the threshold, or lower the recall"
+                f"{threshold}: at least {needed if needed < 10**9 else f'{needed:.1e}'} are needed; "
+                "raise the permutations or the threshold, or lower the recall"
             )
         if permutations is None:
             weight = NOMINAL_DOCUMENTS if documents is None else float(documents)
@@ -216,8 +224,12 @@ def plan(
     if standard_error is not None or sketch_bytes is not None:
         at = min(threshold, 0.999)  # at 1 every sketch is free of error
         if standard_error is not None:
+            if not LEAST_ERROR <= standard_error < 1.0:
+                raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
             sketch = choose.for_error(at, standard_error)
         elif sketch_bytes is not None:
+            if not 1 <= sketch_bytes <= MAX_SKETCH_BYTES:
+                raise ParameterError(f"the bytes of a sketch must be in 1..{MAX_SKETCH_BYTES}; got {sketch_bytes}")
             sketch = choose.for_memory(at, 8 * sketch_bytes)
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
