@@ -77,7 +77,7 @@ def test_a_stream_of_record_batches_is_a_table(tmp_path):
         (pl.DataFrame({"text": TEXTS}).lazy(), r"call collect\(\) first"),
         ([Path("a.jsonl"), 3], "a list with a path must hold paths only; got int: 3"),
         ("a text, not a path", "no file of that name; a str is read as a path: put a text into a list"),
-        ("Is this a text?", "put a text into a list"),
+        ("Is this a text?", "no file matches; a str is read as a path: put a text into a list"),
         ("x " * 5000, "put a text into a list"),
         ("one line\nand another.jsonl", "put a text into a list"),
         ("a\0b", "put a text into a list"),

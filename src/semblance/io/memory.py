@@ -192,9 +192,10 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
         If it is none of these, a path is missing, or a list could be paths or texts.
     """
     if isinstance(data, (str, os.PathLike)):
-        if _is_missing(os.fspath(data)):
+        path = os.fspath(data)
+        if _is_missing(path):
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
-            raise InputDataError(f"{os.fspath(data)!r:.200}: no file of that name{hint}")
+            raise InputDataError(f"{path!r:.200}: no file {'matches' if globbing.has_magic(path) else 'of that name'}{hint}")
         return open_sources([data], glob=glob, format=format)
     if isinstance(data, pa.RecordBatch):
         return [TableSource(pa.Table.from_batches([data]))]
