@@ -15,7 +15,8 @@ from .formats import SUFFIXES
 from .parquet import check_names_free, table_batch
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
-MAX_PATH, MAX_SUFFIX = 1024, max(map(len, SUFFIXES))
+KNOWN = tuple(SUFFIXES)
+MAX_PATH, MAX_SUFFIX = 1024, max(map(len, KNOWN))
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 
 
@@ -138,7 +139,7 @@ def _is_missing(path: str) -> bool:
 
 def _names_file(item: str) -> bool:
     """Tell whether a str could be the name of a file of a known suffix."""
-    return item[-MAX_SUFFIX:].lower().endswith(tuple(SUFFIXES)) and len(item) <= MAX_PATH and "\n" not in item
+    return item[-MAX_SUFFIX:].lower().endswith(KNOWN) and len(item) <= MAX_PATH and "\n" not in item
 
 
 def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
@@ -154,13 +155,14 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         stranger = next((i for i in items if not isinstance(i, (str, os.PathLike))), None)
         if stranger is not None:
             raise InputDataError(f"a list with a path must hold paths only; got {type(stranger).__name__}: {stranger!r:.60}")
-        missing = next((item for item in items if _is_missing(os.fspath(item))), None)
+        missing = next((item for item in items if _is_missing(os.fsdecode(item))), None)
         if missing is not None:
-            raise InputDataError(f"{os.fspath(missing)!r:.200}: no file of that name; a list with a path must hold paths only")
+            name = os.fsdecode(missing)
+            raise InputDataError(f"{name!r:.200}: no file of that name; a list with a path must hold paths only")
         return True
     if not all(issubclass(kind, str) for kind in kinds):
         return False
-    named = [item for item in items if _names_file(item)]
+    named = [item for item in items if "." in item[-MAX_SUFFIX:-2] and _names_file(item)]
     if len(named) == len(items):
         missing = next((item for item in items if _is_missing(item)), None)
         if missing is None:
@@ -169,7 +171,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
             f"{missing!r:.200}: no file of that name; a list is read as paths if each item ends in a known suffix; "
             f"if these are texts, {AS_TEXTS}"
         )
-    existing = next((item for item in named if not _is_missing(item)), None)
+    existing = next((item for item in named if os.path.exists(item)), None)
     if existing is None and all(len(item) <= MAX_PATH and os.path.exists(item) for item in items):
         existing = items[0]
     if existing is not None:
@@ -192,11 +194,11 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
         If it is none of these, a path is missing, or a list could be paths or texts.
     """
     if isinstance(data, (str, os.PathLike)):
-        path = os.fspath(data)
+        path = os.fsdecode(data)
         if _is_missing(path):
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
             raise InputDataError(f"{path!r:.200}: no file {'matches' if globbing.has_magic(path) else 'of that name'}{hint}")
-        return open_sources([data], glob=glob, format=format)
+        return open_sources([path], glob=glob, format=format)
     if isinstance(data, pa.RecordBatch):
         return [TableSource(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):
@@ -217,7 +219,9 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
     items = as_items(data, "a path, a table or a list of texts is expected")
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return list(items)
-    return open_sources(items, glob=glob, format=format) if items and _are_paths(items) else [ListSource(items)]
+    if items and _are_paths(items):
+        return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format)
+    return [ListSource(items)]
 
 
 def _frame(data: Any) -> pa.Table | None:
