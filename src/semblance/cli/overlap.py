@@ -76,10 +76,12 @@ def overlap(
     if matches is not None:
         format_of(check_output(matches, force))
     sources, references = (open_sources(g, glob=settings["glob"], format=settings["format"]) for g in (inputs, against))
-    read = {path for path, _ in input_files([*sources, *references])}
+    read = list(input_files([*sources, *references]))
     for path in (output, matches):
-        if path is not None and Path(path).resolve() in read:
-            raise ParameterError(f"{path} is an input, and inputs are never changed: choose another output")
+        taken = None if path is None else Path(path).resolve()
+        kept = next((name for file, name in read if taken in (file, *file.parents)), None)
+        if kept is not None:
+            raise ParameterError(f"{path} is or contains the input {kept}, and inputs are never changed: choose another output")
     with progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:
