@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,16 @@ class Plan:
         }
 
 
+def _check_numbers(**values: Any) -> None:
+    """Raise ParameterError for a value that is not a number."""
+    for name, value in values.items():
+        if not isinstance(value, Real):
+            raise ParameterError(f"{name} must be a number; got {value!r}")
+
+
 def check_targets(threshold: float, recall: float) -> None:
     """Raise ParameterError unless threshold and recall are ones that can be planned for."""
+    _check_numbers(threshold=threshold, recall=recall)
     if not 0.0 < threshold <= 1.0:
         raise ParameterError(
             f"threshold must lie in (0, 1]: it is the resemblance from which documents count as near-duplicates; "
@@ -188,6 +196,8 @@ def plan(
     check_targets(threshold, recall)
     if verify not in ("exact", "sketch", "none"):
         raise ParameterError(f"verify must be exact, sketch or none; {verify!r} was given")
+    optional = {"documents": documents, "standard_error": standard_error}
+    _check_numbers(**{name: value for name, value in optional.items() if value is not None})
     if documents is not None and not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):
         raise ParameterError(f"documents must be a whole number in 0..{MAX_DOCUMENTS:.0e}; got {documents}")
     for name, value in (("permutations", permutations), ("bands", bands), ("rows", rows), ("sketch_bytes", sketch_bytes)):
@@ -234,11 +244,11 @@ def plan(
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(
-        threshold=threshold,
-        recall=recall,
-        permutations=max(used, permutations or 0) + estimation_slots,
-        bands=shape[0],
-        rows=shape[1],
+        threshold=float(threshold),
+        recall=float(recall),
+        permutations=int(max(used, permutations or 0)) + estimation_slots,
+        bands=int(shape[0]),
+        rows=int(shape[1]),
         estimation_slots=estimation_slots,
         verify=verify,
         documents=None if documents is None else int(documents),

@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import semblance as sb
 from semblance.cli.main import main
 from semblance.search import tune
 from semblance.theory.hamming_costs import Costs
@@ -47,6 +50,30 @@ def test_plan_refuses(capfd, arguments, message):
     for more in ([], ["--json"]):
         code, out, err = run(capfd, "plan", *arguments, *more)
         assert (code, out) == (2, "") and message in err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"threshold": "0.8"}, "threshold must be a number; got '0.8'"),
+        ({"recall": [0.9]}, "recall must be a number"),
+        ({"recall": None}, "recall must be a number; got None"),
+        ({"documents": "many"}, "documents must be a number"),
+        ({"standard_error": "small"}, "standard_error must be a number"),
+        ({"permutations": 12.5}, "permutations must be an integer; got 12.5"),
+        ({"bands": "5", "rows": 5}, "bands must be an integer"),
+        ({"sketch_bytes": True}, "sketch_bytes must be an integer"),
+    ],
+)
+def test_plan_in_python_refuses_other_types(wrong, message):
+    with pytest.raises(sb.ParameterError, match=re.escape(message)):
+        sb.plan(**wrong)
+    plan = sb.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10))
+    assert (
+        json.loads(json.dumps(plan.to_dict()))
+        == plan.to_dict()
+        == sb.plan(threshold=0.75, permutations=256, documents=10).to_dict()
+    )
 
 
 @pytest.mark.parametrize("size", ["nan", "-5", "0", "1e400", "inf", "500MiB", "GB", "xGB", "", "-1GB"])

@@ -193,6 +193,7 @@ def overlap(
         "resemblance": resemblance,
         "containment": containment,
     })  # fmt: skip
+    passage = None if passage is None else int(passage)
     parameters = {"measure": measure, "threshold": float(threshold), "passage": passage, "shingling": shingling.to_dict(),
                   "text": text, "id": id, "against_text": theirs.text, "against_id": theirs.id,
                   "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
