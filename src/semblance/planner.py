@@ -21,6 +21,9 @@ FREE_PERMUTATIONS = 2048
 # costs its share of shingling the texts once more; unrelated documents are taken to resemble each other by BACKGROUND.
 SHINGLES, NS_PER_SLOT, NS_PER_BAND, NS_PER_CANDIDATE, RELATED, BACKGROUND = 500, 12.0, 60.0, 4000.0, 2.0, 0.03
 NOMINAL_DOCUMENTS = 1e6
+MAX_DOCUMENTS = 10**15
+LEAST_ERROR = 1e-4
+MAX_SKETCH_BYTES = 4 * MAX_PERMUTATIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,14 +187,14 @@ def plan(
         Number of slots that bands may use.
     bands, rows : int >= 1, optional
         Both together override the choice; the recall is then whatever they give.
-    documents : number >= 0, optional
+    documents : whole number in 0..1e15, optional
         Documents to state memory and false candidates for; also weighs false candidates when permutations are free.
     verify : {"exact", "sketch", "none"}, default "exact"
         With "sketch" 256 more slots are set aside for estimates.
-    standard_error : float > 0, optional
-        Also choose the smallest archive sketch whose estimates err so little at the threshold.
-    sketch_bytes : int >= 1, optional
-        Instead: the one of so many bytes that errs least there.
+    standard_error : float in [0.0001, 1), optional
+        Also choose the smallest archive sketch with at most this standard error at the threshold.
+    sketch_bytes : int in 1..262144, optional
+        Instead: the sketch of at most this many bytes that errs least there.
 
     Returns
     -------
@@ -213,8 +216,10 @@ def plan(
     threshold, recall = float(threshold), float(recall)
     if verify not in ("exact", "sketch", "none"):
         raise ParameterError(f"verify must be exact, sketch or none; {verify!r} was given")
-    if documents is not None and not 0 <= number("documents", documents, "a number >= 0") < float("inf"):
-        raise ParameterError(f"documents must be a number >= 0; got {documents}")
+    if documents is not None:
+        documents = number("documents", documents, "a number >= 0")
+        if not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):
+            raise ParameterError(f"documents must be a whole number in 0..{MAX_DOCUMENTS:.0e}; got {documents}")
     if permutations is not None:
         permutations = whole("permutations", permutations, 1, MAX_PERMUTATIONS)
     if (bands is None) != (rows is None):
@@ -233,7 +238,8 @@ def plan(
             needed = int(banding.bands_for_recall(threshold, recall, 1))
             raise ParameterError(
                 f"{permutations or FREE_PERMUTATIONS} permutations cannot reach recall {recall} at threshold "
-                f"{threshold}: at least {needed} are needed; raise the permutations or the threshold, or lower the recall"
+                f"{threshold}: at least {needed if needed < 10**9 else f'{needed:.1e}'} are needed; "
+                "raise the permutations or the threshold, or lower the recall"
             )
         if permutations is None:
             weight = NOMINAL_DOCUMENTS if documents is None else float(documents)
@@ -246,17 +252,19 @@ def plan(
     if standard_error is not None or sketch_bytes is not None:
         at = min(threshold, 0.999)  # at 1 every sketch is free of error
         if standard_error is not None:
-            sketch = choose.for_error(at, number("standard_error", standard_error))
+            if not LEAST_ERROR <= number("standard_error", standard_error) < 1.0:
+                raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
+            sketch = choose.for_error(at, standard_error)
         elif sketch_bytes is not None:
-            sketch = choose.for_memory(at, 8 * whole("sketch_bytes", sketch_bytes, 1))
+            sketch = choose.for_memory(at, 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES))
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(
-        threshold=threshold,
-        recall=recall,
-        permutations=max(used, permutations or 0) + estimation_slots,
-        bands=shape[0],
-        rows=shape[1],
+        threshold=float(threshold),
+        recall=float(recall),
+        permutations=int(max(used, permutations or 0)) + estimation_slots,
+        bands=int(shape[0]),
+        rows=int(shape[1]),
         estimation_slots=estimation_slots,
         verify=verify,
         documents=None if documents is None else int(documents),

@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import semblance as sb
 
@@ -29,7 +31,7 @@ def twin(data, against, measure, threshold, passage):
                 both = len(mine & other)
                 if not both:
                     continue
-                scores = {"resemblance": both / len(mine | other), "containment": both / min(len(mine), len(other))}
+                scores = {"resemblance": both / len(mine | other), "containment": both / len(other)}
                 if scores[measure] < threshold:
                     continue
                 rest = next(v for k, v in scores.items() if k != measure)
@@ -37,6 +39,31 @@ def twin(data, against, measure, threshold, passage):
                 if (i, j) not in found or better > found[i, j][0]:
                     found[i, j] = better, start, scores["resemblance"], scores["containment"]
     return {pair: values[1:] for pair, values in found.items()}
+
+
+def found_by(data, against, measure, threshold, passage, threads=1):
+    """What the library finds, in the form of the twin's answer."""
+    result = sb.overlap(
+        [" ".join(d) for d in data], against=[" ".join(d) for d in against], measure=measure, threshold=threshold,
+        passage=passage, width=WIDTH, threads=threads,
+    )  # fmt: skip
+    rows = result.matches.to_pylist()
+    assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
+    key = [(r["id"], -r[measure]) for r in rows]
+    assert key == sorted(key), "input order, the best first"
+    short = [{"reference": i, "tokens": len(b)} for i, b in enumerate(against) if len(b) < WIDTH]
+    assert result.not_searchable.to_pylist() == short
+    return {(r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"]) for r in rows}
+
+
+corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=14), max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora, corpora, st.sampled_from(["containment", "resemblance"]), st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]),
+       st.sampled_from([None, 1, 2, 3, 5, 20]))  # fmt: skip
+def test_matches_of_any_corpora_equal_set_arithmetic(data, against, measure, threshold, passage):
+    assert found_by(data, against, measure, threshold, passage) == twin(data, against, measure, threshold, passage)
 
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
@@ -54,16 +81,7 @@ def test_matches_equal_set_arithmetic(rng, measure, passage):
     expected = twin(data, against, measure, limit, passage)
     assert len(expected) > 5 or (passage == 1 and measure == "resemblance")
     for threads in (1, 3):
-        result = sb.overlap(
-            [" ".join(d) for d in data], against=[" ".join(d) for d in against], measure=measure, threshold=limit, passage=passage,
-            width=WIDTH, threads=threads,
-        )  # fmt: skip
-        rows = result.matches.to_pylist()
-        got = {(r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"]) for r in rows}
-        assert got == expected
-        assert result.overlaps.tolist() == [any(i == pair[0] for pair in expected) for i in range(40)]
-        key = [(r["id"], -r[measure]) for r in rows]
-        assert key == sorted(key), "input order, the best first"
+        assert found_by(data, against, measure, limit, passage, threads) == expected
 
 
 def test_removal_and_annotation(tmp_path):
@@ -74,7 +92,7 @@ def test_removal_and_annotation(tmp_path):
     )
     pq.write_table(table, tmp_path / "train.parquet")
     (tmp_path / "eval.jsonl").write_text(json.dumps({"text": question, "key": "q"}) + "\n")
-    result = sb.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", measure="containment", id="key")
+    result = sb.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
     assert result.overlaps.tolist() == [True, False, True]
     assert result.matches["reference"].to_pylist() == ["q", "q"]
     result.write(tmp_path / "clean.parquet")
@@ -98,13 +116,132 @@ def test_nothing_overlaps_with_nothing():
 def test_a_passage_of_a_long_document_is_found(rng):
     words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
     piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]
-    assert not sb.overlap([" ".join(piece)], against=[" ".join(words)], measure="containment").overlaps.any()
-    found = sb.overlap([" ".join(piece)], against=[" ".join(words)], measure="containment", passage=40).matches.to_pylist()
+    assert not sb.overlap([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
+    found = sb.overlap([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
     assert len(found) == 1 and found[0]["containment"] == 1.0 and 1200 <= found[0]["passage"] <= 1260
 
 
-@pytest.mark.parametrize(("settings", "message"), [({"measure": "x"}, "measure must be"), ({"threshold": 0}, "threshold must lie"),
-                                                   ({"passage": 0}, "passage must be at least 1")])  # fmt: skip
+QUESTION = "what is the capital of the old country of France"
+PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
+
+
+def test_a_question_inside_a_long_page_is_found_by_default():
+    result = sb.overlap([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
+    assert result.overlaps.tolist() == [True, False]
+    (match,) = result.matches.to_pylist()
+    assert match["containment"] == 1.0 and match["resemblance"] < 0.02
+    assert not sb.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
+
+
+def test_a_document_inside_a_reference_document_does_not_contain_it():
+    """Containment is over the reference document, whichever of the two is the smaller."""
+    assert not sb.overlap([QUESTION], against=[PAGE]).overlaps.any()
+    assert sb.overlap([PAGE], against=[QUESTION]).overlaps.all()
+
+
+def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
+    against = ["of France", QUESTION, "", None, "...", "the capital of France", "the capital of all France"]
+    result = sb.overlap([PAGE, "Of FRANCE!"], against=against)
+    assert result.not_searchable.to_pylist() == [
+        {"reference": 0, "tokens": 2}, {"reference": 2, "tokens": 0}, {"reference": 3, "tokens": 0},
+        {"reference": 4, "tokens": 0}, {"reference": 5, "tokens": 4},
+    ]  # fmt: skip
+    assert result.summary == {
+        "documents": 2, "references": 7, "empty_references": 3, "short_references": 2, "overlapping": 2, "matches": 2
+    }  # fmt: skip
+    assert result.provenance["summary"] == result.summary
+    assert [m["reference"] for m in result.matches.to_pylist()] == [1, 0], "a short one is found where a document is the same"
+    wider = sb.overlap([PAGE, "Of FRANCE!"], against=against, width=2)
+    assert wider.not_searchable["reference"].to_pylist() == [2, 3, 4]
+    assert {(m["id"], m["reference"]) for m in wider.matches.to_pylist()} >= {(0, 0), (0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
+def test_short_reference_documents_of_all_units(unit, text, tokens):
+    result = sb.overlap(
+        ["x"], against=[text, "long enough\nto be\nsearched\nfor", text], unit=unit, width=5 if unit != "line" else 3
+    )
+    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": tokens}, {"reference": 2, "tokens": tokens}]
+
+
+def write_lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_each_corpus_has_its_own_columns(tmp_path):
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "url": "u1"}])
+    test = write_lines(tmp_path / "test.jsonl", [{"question": QUESTION, "qid": 5}])
+    ours = {"text": "text", "id": "url"}
+    found = sb.overlap(train, against=test, against_text="question", against_id="qid", **ours).matches
+    assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", 5)]
+    found = sb.overlap(train, against=test, against_text="question", against_id="", **ours).matches
+    assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
+    assert sb.overlap(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
+    with pytest.raises(
+        sb.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*--against-text \(against_text=\)"
+    ):
+        sb.overlap(train, against=test)
+    with pytest.raises(sb.InputDataError, match=r"field 'url' is missing.*--against-id \(against_id=\)"):
+        sb.overlap(train, against=test, against_text="question", id="url")
+
+
+@pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
+def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against):
+    text = pa.string()
+    for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
+        train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
+        schema = sb.overlap(train, against=against, id="id").matches.schema
+        assert str(schema.field("id").type).removeprefix("large_") == str(kind)
+        assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
+            "int64", "int64", "double", "double"
+        ]  # fmt: skip
+    assert str(sb.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
+    assert str(sb.overlap(train, against=against).matches.schema.field("id").type) == "string"
+
+
+def test_mixed_ids_are_text(tmp_path):
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": 1}, {"text": PAGE, "id": "a"}])
+    result = sb.overlap(train, against=[QUESTION], id="id")
+    assert result.matches["id"].to_pylist() == ["1", "a"]
+
+
+def test_ids_that_appear_twice_are_refused(tmp_path):
+    once = write_lines(tmp_path / "once.jsonl", [{"text": PAGE, "id": 1}])
+    twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
+    for data, against in ((once, twice), (twice, once)):
+        with pytest.raises(sb.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
+            sb.overlap(data, against=against, id="id")
+    assert len(sb.overlap(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches) == 1
+
+
+def test_a_file_in_both_corpora_is_refused(tmp_path):
+    both = write_lines(tmp_path / "both.jsonl", [{"text": PAGE, "title": QUESTION}])
+    (tmp_path / "link.jsonl").symlink_to(both)
+    for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
+        with pytest.raises(sb.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
+            sb.overlap(both, against=other)
+    assert sb.overlap(both, against=both, against_text="title").overlaps.tolist() == [True], "another column is another corpus"
+
+
+def test_writing_where_nothing_matches(tmp_path):
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE}])
+    before = train.read_bytes()
+    result = sb.overlap(train, against=["nothing like it at all, not even in part"])
+    result.write(tmp_path / "clean.jsonl")
+    assert (tmp_path / "clean.jsonl").read_bytes() == before
+    for name in ("all.jsonl", "all.parquet", "all.csv"):
+        result.write(tmp_path / name, annotate=True)
+    assert pq.read_table(tmp_path / "all.parquet").to_pylist() == [
+        {"text": PAGE, "overlap_with": None, "overlap_passage": None, "resemblance": None, "containment": None}
+    ]
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"measure": "x"}, "measure must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
+    ({"threshold": "0.8"}, "threshold must be a number"), ({"passage": 0}, "passage must be an integer of at least 1"),
+    ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
+])  # fmt: skip
 def test_parameters(settings, message):
     with pytest.raises(sb.ParameterError, match=message):
         sb.overlap(["a"], against=["a"], **settings)
@@ -112,7 +249,7 @@ def test_parameters(settings, message):
 
 def test_chance_hashes_zero(monkeypatch):
     """A shingle whose hash is 0 is looked up like any other."""
-    from semblance.pipeline.overlap import Passages
+    from semblance.pipeline.passages import Passages
 
     known = Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
     rows, passages, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)

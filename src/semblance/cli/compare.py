@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import click
@@ -23,28 +24,36 @@ def compare(left: str, right: str, permutations: int, encoding_errors: str, seed
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
     from pathlib import Path
 
+    from ..errors import ParameterError
     from ..io.sources import Columns, open_sources
     from ..pipeline.compare import compare_texts
 
+    if left == right == "-":
+        raise ParameterError("standard input ('-') can be one of the two files, not both")
     texts = []
     for path in (left, right):
-        (source,) = open_sources([Path(path)], format="txt")
-        (batch,) = source.batches(Columns(encoding_errors=encoding_errors))
+        found = [] if os.path.isdir(path) else open_sources([Path(path)], format="txt")
+        if not found or found[0].expected("text")[0] != 1:
+            raise ParameterError(
+                f"{path} is {'several files' if found else 'a folder'}: compare takes two text files; to compare each file of "
+                f"a folder with those of another, run: semblance pairs {left} --against {right} --format txt"
+            )
+        (batch,) = found[0].batches(Columns(encoding_errors=encoding_errors))
         texts.append(batch.texts.row(0))
-    found = compare_texts(*texts, permutations=permutations, seed=seed, encoding_errors=encoding_errors, **shingling)
+    compared = compare_texts(*texts, permutations=permutations, seed=seed, encoding_errors=encoding_errors, **shingling)
     if as_json:
-        click.echo(json.dumps({"left": left, "right": right} | found))
+        click.echo(json.dumps({"left": left, "right": right} | compared))
         return
     rows = (
-        ("shingles", f"{found['shingles_left']:,} and {found['shingles_right']:,}"),
-        ("resemblance", _exact(found["resemblance"])),
-        ("  estimated", f"{found['estimated_resemblance']:.4f} ± {found['standard_error']:.4f} "
-                        f"({permutations} permutations)" if found["estimated_resemblance"] is not None else "undefined"),
-        ("containment of left in right", _exact(found["containment_left"])),
-        ("containment of right in left", _exact(found["containment_right"])),
-        ("Hamming distance of the sets", f"{found['hamming_distance']:,}"),
-        ("  estimated", f"{found['estimated_hamming_distance']:,.1f}"
-         if found["estimated_hamming_distance"] is not None else "undefined"),
+        ("shingles", f"{compared['shingles_left']:,} and {compared['shingles_right']:,}"),
+        ("resemblance", _exact(compared["resemblance"])),
+        ("  estimated", f"{compared['estimated_resemblance']:.4f} ± {compared['standard_error']:.4f} "
+                        f"({permutations} permutations)" if compared["estimated_resemblance"] is not None else "undefined"),
+        ("containment of left in right", _exact(compared["containment_left"])),
+        ("containment of right in left", _exact(compared["containment_right"])),
+        ("Hamming distance of the sets", f"{compared['hamming_distance']:,}"),
+        ("  estimated", f"{compared['estimated_hamming_distance']:,.1f}"
+         if compared["estimated_hamming_distance"] is not None else "undefined"),
     )  # fmt: skip
     for name, value in rows:
         click.echo(f"{name:<30}{value}")

@@ -9,15 +9,22 @@ import click
 
 from . import options
 
+SHOWN = 5  # reference documents that are named
+
 
 @click.command(short_help="Find documents that appear in another corpus.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. May be repeated.")
-@click.option("--measure", type=click.Choice(["resemblance", "containment"]), default="resemblance", show_default=True,
-              help="Shingles in common over all shingles of the two, or over those of the smaller.")  # fmt: skip
-@click.option("-t", "--threshold", type=float, default=0.8, show_default=True, help="What the measure must reach.")
-@click.option("--passage", type=click.IntRange(1), default=None,
-              help="Match passages of so many shingles of the other corpus, not whole documents.")  # fmt: skip
+@click.option("--against-text", default=None, metavar="COLUMN",
+              help="Column or field of the other corpus that holds the text.  [default: that of --text]")  # fmt: skip
+@click.option("--against-id", default=None, metavar="COLUMN",
+              help="Column or field of the other corpus that holds a unique id, '' for none.  "
+              "[default: that of --id]")  # fmt: skip
+@click.option("--measure", type=click.Choice(["containment", "resemblance"]), default="containment", show_default=True,
+              help="Shingles in common divided by those of the other corpus's document, or by those in the union.")  # fmt: skip
+@click.option("-t", "--threshold", type=float, default=0.8, show_default=True, help="Minimum of the measure.")
+@click.option("--passage", type=click.IntRange(1), default=None, metavar="N",
+              help="Match passages of N shingles of the other corpus, not whole documents.")  # fmt: skip
 @options.writing
 @click.option("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
 @click.option("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
@@ -36,44 +43,72 @@ def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, matches: str | None,
     quiet: bool, as_json: bool, **settings: Any,
 ) -> None:  # fmt: skip
-    """Find documents that appear in another corpus, such as test questions in training data; exactly.
+    """Find documents that contain documents of another corpus, such as training pages with test questions; exactly.
 
-    With -o the documents that do not are written, or, with --annotate, all.
+    With -o, documents that contain none are written, or, with --annotate, all documents. A document of the other corpus that
+    has fewer words than --width matches only documents of exactly these words; the summary counts these.
 
     Examples:
 
     \b
-        semblance overlap train/*.parquet --against eval.jsonl -o clean/
-        semblance overlap train/ --against eval.jsonl --measure containment --passage 50 --matches matches.csv
+        semblance overlap train/*.parquet --against eval.jsonl --against-text question -o clean/
+        semblance overlap train/ --against books/ --passage 50 --matches matches.csv
     """
+    from pathlib import Path
+
+    from ..errors import ParameterError
     from ..io.formats import check_output
     from ..io.sources import open_sources
     from ..io.writers import format_of, write_table
+    from ..pipeline.overlap import input_files
     from ..pipeline.overlap import overlap as run
     from ..pipeline.wording import counted
     from .progress import progress
 
+    if annotate and output is None:
+        raise ParameterError("--annotate adds columns to the output: name it with -o")
+    if output is not None and matches is not None and Path(output).resolve() == Path(matches).resolve():
+        raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
+    if "-" in inputs and "-" in against:
+        raise ParameterError("standard input ('-') cannot be both corpora: put one of them into a file")
     if output is not None:
         check_output(output, force)
     if matches is not None:
         format_of(check_output(matches, force))
     sources, references = (open_sources(g, glob=settings["glob"], format=settings["format"]) for g in (inputs, against))
+    read = list(input_files([*sources, *references]))
+    for path in (output, matches):
+        taken = None if path is None else Path(path).resolve()
+        kept = next((name for file, name in read if taken in (file, *file.parents)), None)
+        if kept is not None:
+            raise ParameterError(f"{path} is or contains the input {kept}, and inputs are never changed: choose another output")
     with progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
             write_table(matches, result.matches, result.provenance, force=force)
-    n = int(result.overlaps.sum())
+    found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
     if as_json:
-        said = {"documents": result.n_documents, "references": result.n_references, "overlapping": n, "output": output}
-        click.echo(json.dumps(said | {"matches": len(result.matches)}))
+        click.echo(json.dumps(found | {"not_searchable": missed, "output": output}))
         return
-    click.echo(f"{counted(result.n_documents, 'document')}, against {result.n_references:,}")
+    click.echo(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
     what = f"{settings['measure']} >= {settings['threshold']:g}, measured"
-    click.echo(f"  overlapping  {n:>12,}   ({what}; {counted(len(result.matches), 'pair')})")
+    click.echo(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
+    if missed:
+        shingling = result.provenance["parameters"]["shingling"]
+        least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))
+        click.echo(
+            f"  not searchable {len(result.not_searchable):>10,}   (reference documents: {found['empty_references']:,} empty; "
+            f"{found['short_references']:,} shorter than {least}, found only where a document is the same: lower --width)"
+        )
+        click.echo(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
     for path in (output, matches):
         if path is not None:
             click.echo(f"written: {path}")
-    if output is None and matches is None and not quiet:
+    if quiet:
+        return
+    if len(result.not_searchable) == found["references"]:
+        click.echo("there is no reference document that a longer document could contain", err=True)
+    if output is None and matches is None:
         click.echo("nothing was written (no -o, no --matches)", err=True)

@@ -10,18 +10,18 @@ import click
 from . import options
 
 
-@click.command(short_help="Show what a threshold and a recall come to.")
+@click.command(short_help="Show the plan for a threshold and a recall.")
 @options.targets
 @options.planning
 @click.option("--documents", type=float, default=None, help="Documents to state memory and false candidates for.")
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="With 'sketch' slots are set aside for estimates.")  # fmt: skip
 @click.option("--standard-error", type=float, default=None,
-              help="Also choose the smallest archive sketch that errs so little at the threshold.")  # fmt: skip
-@click.option("--sketch-bytes", type=int, default=None, help="Or the one of so many bytes that errs least there.")
+              help="Also choose the smallest archive sketch with at most this standard error at the threshold.")  # fmt: skip
+@click.option("--sketch-bytes", type=int, default=None, help="Or the sketch of at most this many bytes that errs least there.")
 @options.as_json
 def plan(as_json: bool, **targets: Any) -> None:
-    """Show what a threshold and a recall come to: permutations, bands, rows, the S-curve, memory."""
+    """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve, memory."""
     from ..planner import plan as choose
 
     chosen = choose(**targets)

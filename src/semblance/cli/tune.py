@@ -20,18 +20,21 @@ def parse_bytes(context: click.Context, parameter: click.Parameter, value: str |
         return float("inf")
     number, unit = value[:-2], value[-2:].upper()
     try:
-        return float(number) * UNITS[unit] if unit in UNITS else float(value)
+        size = float(number) * UNITS[unit] if unit in UNITS else float(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no size; write 4GB, 500MB or a number of bytes") from None
+        size = 0.0
+    if not 0.0 < size < float("inf"):
+        raise click.BadParameter(f"{value!r} is not a size; write 4GB, 500MB or a number of bytes")
+    return size
 
 
 @click.command(short_help="Measure and choose searches of fingerprints.")
 @click.option("-n", "--fingerprints", type=click.IntRange(1), default=None, metavar="N",
-              help="List the searches of so many 64-bit fingerprints.")  # fmt: skip
+              help="List searches for N 64-bit fingerprints.")  # fmt: skip
 @click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="Bits that may differ.")
 @click.option("--recall", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True,
               help="Share of pairs that must be found.")  # fmt: skip
-@click.option("--memory", callback=parse_bytes, default=None, metavar="SIZE", help="At most so much, such as 4GB.")
+@click.option("--memory", callback=parse_bytes, default=None, metavar="SIZE", help="Memory limit of a search, such as 4GB.")
 @click.option("--sigma", type=click.FloatRange(0, min_open=True), default=0.2, show_default=True,
               help="Median difference of the sums behind the bits of near-duplicates, in standard deviations.")  # fmt: skip
 @click.option("--measure/--no-measure", default=True, show_default=True,
@@ -49,10 +52,11 @@ def tune(
         semblance tune
         semblance tune -n 10000000 --recall 0.95 --memory 1GB --no-measure
     """
-    from ..search.tune import choices, machine_costs, measure_costs, save_costs
+    from ..search.tune import check_costs_folder, choices, machine_costs, measure_costs, save_costs
 
     kept = None
     if measure:
+        check_costs_folder()
         with progress(quiet) as report:
             report("measuring", 0)
             costs = measure_costs()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import glob as globbing
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..text.texts import as_arrow_columns, as_texts
-from .formats import suffix_of
+from ..text.texts import as_arrow_columns, as_items, as_texts
+from .formats import SUFFIXES
 from .parquet import check_names_free, table_batch
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
+
+KNOWN = tuple(SUFFIXES)
+MAX_PATH, MAX_SUFFIX = 1024, max(map(len, KNOWN))
+AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 
 
 class ListSource:
@@ -123,45 +128,116 @@ class TableSource:
             yield from batch.to_pylist()
 
 
-def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
-    """Tell a list of paths from a list of texts: texts do not all name existing files of a known suffix."""
-    if all(isinstance(item, Path) for item in items):
+def _is_missing(path: str) -> bool:
+    """Tell whether a path, other than "-", stands for no file or folder, as a glob or as it is."""
+    if path == "-" or os.path.exists(path):
+        return False
+    if len(path) > MAX_PATH or "\n" in path or "\0" in path or not globbing.has_magic(path):
         return True
-    return all(
-        isinstance(item, (str, Path)) and len(str(item)) < 4096 and suffix_of(item) is not None and Path(item).is_file()
-        for item in items
-    )
+    return next(globbing.iglob(path, recursive=True), None) is None
+
+
+def _names_file(item: str) -> bool:
+    """Tell whether a str could be the name of a file of a known suffix."""
+    return item[-MAX_SUFFIX:].lower().endswith(KNOWN) and len(item) <= MAX_PATH and "\n" not in item
+
+
+def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Tell a list of paths from a list of texts.
+
+    Raises
+    ------
+    InputDataError
+        If it could be either, or if a path is missing.
+    """
+    kinds = set(map(type, items))
+    if any(issubclass(kind, os.PathLike) for kind in kinds):
+        stranger = next((i for i in items if not isinstance(i, (str, os.PathLike))), None)
+        if stranger is not None:
+            raise InputDataError(f"a list with a path must hold paths only; got {type(stranger).__name__}: {stranger!r:.60}")
+        missing = next((item for item in items if _is_missing(os.fsdecode(item))), None)
+        if missing is not None:
+            name = os.fsdecode(missing)
+            raise InputDataError(f"{name!r:.200}: no file of that name; a list with a path must hold paths only")
+        return True
+    if not all(issubclass(kind, str) for kind in kinds):
+        return False
+    named = [item for item in items if "." in item[-MAX_SUFFIX:-2] and _names_file(item)]
+    if len(named) == len(items):
+        missing = next((item for item in items if _is_missing(item)), None)
+        if missing is None:
+            return True
+        raise InputDataError(
+            f"{missing!r:.200}: no file of that name; a list is read as paths if each item ends in a known suffix; "
+            f"if these are texts, {AS_TEXTS}"
+        )
+    existing = next((item for item in named if os.path.exists(item)), None)
+    if existing is None and all(len(item) <= MAX_PATH and os.path.exists(item) for item in items):
+        existing = items[0]
+    if existing is not None:
+        raise InputDataError(
+            f"{existing!r:.200} names an existing file or folder, but the list could be texts: a list of str is read as paths "
+            f"only if each item ends in a known suffix ({', '.join(SUFFIXES)}); pass paths as pathlib.Path, or {AS_TEXTS}"
+        )
+    return False
 
 
 def as_sources(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
     """Tell what a user handed over: paths, a table or frame, or texts.
 
-    A str or path is a path; a list is a list of texts unless its items are ``pathlib.Path`` or all name existing files
-    of a known suffix; sources are taken as they are.
+    A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
+    suffix; otherwise it is a list of texts. An iterator is read once, into a list. Sources are taken as they are.
 
     Raises
     ------
     InputDataError
-        If it is none of these.
+        If it is none of these, a path is missing, or a list could be paths or texts.
     """
-    if isinstance(data, (str, Path)):
-        return open_sources([data], glob=glob, format=format)
-    if isinstance(data, (list, tuple)) and data:
-        if all(hasattr(item, "batches") and hasattr(item, "records") for item in data):
-            return list(data)
-        if _are_paths(data):
-            return open_sources(data, glob=glob, format=format)
+    if isinstance(data, (str, os.PathLike)):
+        path = os.fsdecode(data)
+        if _is_missing(path):
+            hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
+            raise InputDataError(f"{path!r:.200}: no file {'matches' if globbing.has_magic(path) else 'of that name'}{hint}")
+        return open_sources([path], glob=glob, format=format)
     if isinstance(data, pa.RecordBatch):
         return [TableSource(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):
         return [TableSource(data)]
-    if hasattr(data, "columns") and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow")):
-        return [TableSource(data.to_arrow() if hasattr(data, "to_arrow") else pa.table(data))]
-    if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
-        return [TableSource(pa.Table.from_pandas(data, preserve_index=False))]
-    column = as_arrow_columns(data) if not isinstance(data, (list, tuple)) else None
+    if hasattr(type(data), "collect"):
+        raise InputDataError(f"a lazy frame has no rows yet; got {type(data).__name__}: call collect() first")
+    frame = _frame(data)
+    if frame is not None:
+        return [TableSource(frame)]
+    column = as_arrow_columns(data)
     if column is not None and pa.types.is_struct(column.type):
         return [TableSource(pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in column.chunks]))]
-    if isinstance(data, (dict, int, float, bytes)) or data is None:
-        raise InputDataError(f"a path, a table or a list of texts is expected; {type(data).__name__} was given")
-    return [ListSource(data if column is None else column)]
+    if column is not None:
+        return [ListSource(column)]
+    if isinstance(data, dict):
+        raise InputDataError("a path, a table or a list of texts is expected; got a dict: pass a dict of columns as a table, "
+                             "pyarrow.table(columns)")  # fmt: skip
+    items = as_items(data, "a path, a table or a list of texts is expected")
+    if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
+        return list(items)
+    if items and _are_paths(items):
+        return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format)
+    return [ListSource(items)]
+
+
+def _frame(data: Any) -> pa.Table | None:
+    """Return the Arrow table of a pandas or polars frame, or None if ``data`` is neither.
+
+    Raises
+    ------
+    InputDataError
+        If Arrow has no types for its columns.
+    """
+    pandas = type(data).__module__.startswith("pandas")
+    if not hasattr(data, "columns") or not (pandas or hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow")):
+        return None
+    try:
+        if pandas:
+            return pa.Table.from_pandas(data, preserve_index=False)
+        return data.to_arrow() if hasattr(data, "to_arrow") else pa.table(data)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise InputDataError(f"the frame has no Arrow form: {error}; convert or drop the column") from None

@@ -26,13 +26,17 @@ EXPANSION = 4  # of compressed lines, about
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns that a job needs: the text, the id (None: made from file and row), and others by name."""
+    """The columns that a job needs: the text, the id (None: made from file and row), and others by name.
+
+    ``prefix`` begins the names of the options that name the text and the id.
+    """
 
     text: str = "text"
     id: str | None = None
     others: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
     encoding_errors: str = "strict"
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +129,8 @@ def missing_column(
     """The error for a column that is not there."""
     for option, given in (("text", columns.text), ("id", columns.id)):
         if name == given and not way_out:
-            way_out = f"; name another with --{option} ({option}=)"
+            option = columns.prefix + option
+            way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
     return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}")
 
 

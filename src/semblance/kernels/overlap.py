@@ -28,9 +28,9 @@ def match_rows(
 ):  # fmt: skip
     """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``found_*`` is full.
 
-    ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i, of so many ``sizes``. A pair matches when
-    the share of common values reaches the threshold: of all that either has, or, where ``contained``, of the smaller.
-    ``common`` (int64, a passage each) holds zeros; ``touched`` has room for all passages.
+    ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i; ``sizes`` counts each passage's values.
+    A pair matches when the number of common values, divided by the size of the union or, if ``contained``, of the passage,
+    reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages.
     """
     mask = np.uint64(len(table) - 1)
     n_found = 0
@@ -57,7 +57,7 @@ def match_rows(
             passage = touched[i]
             both = common[passage]
             common[passage] = 0
-            whole = min(size, sizes[passage]) if contained else size + sizes[passage] - both
+            whole = sizes[passage] if contained else size + sizes[passage] - both
             if both / whole >= threshold:
                 found_row[n_found] = row
                 found_passage[n_found] = passage

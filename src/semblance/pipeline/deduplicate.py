@@ -26,8 +26,8 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     Parameters
     ----------
     data : path, list of paths, list of str, Arrow, pandas or polars column, table or frame
-        A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless all of them name existing
-        files of a known suffix.
+        A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless each of them ends in a known
+        suffix; a list that could be either is refused. An iterator is read once.
     against : like data, optional
         Reference documents: first in keep order, never removed, never written.
     progress : callable, optional

@@ -1,9 +1,9 @@
-"""Which documents of one corpus appear in another: what has to go from a training set before it is judged by a test set."""
+"""Which documents of one corpus contain documents of another: what must leave a training set before a test set judges it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -12,79 +12,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..errors import ParameterError
+from ..errors import InputDataError, ParameterError
 from ..io.memory import as_sources
 from ..io.sources import Columns
 from ..io.writers import Selection, write_rows
-from ..kernels import overlap as kernel
 from ..kernels._threads import in_order
 from ..text.shingle import Shingling
 from ..text.texts import Texts
-from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
-from .batches import label_rows
-from .documents import check_encoding
+from ..values import Int64Array
+from .columns import Ids
+from .passages import Passages, Rows, count_tokens
 from .settings import available_threads
 
-MEASURES = ("resemblance", "containment")
+MEASURES = ("containment", "resemblance")
 ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Passages:
-    """Passages of reference documents, as an inverted list of their shingles."""
-
-    sizes: Int64Array
-    document: Int64Array
-    start: Int64Array
-    table: UInt64Array
-    numbers: NDArray[np.int32]
-    list_offsets: Int64Array
-    lists: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, values: UInt64Array, offsets: Int64Array, width: int | None) -> Passages:
-        """Cut rows of shingle hashes, in their order, into passages of ``width`` shingles, each half in the next."""
-        begins, ends, documents = [], [], []
-        for document, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-            step = max(1, (width or 0) // 2)
-            last = max(begin, end - width) if width else begin
-            starts = sorted({*range(begin, last, step), last}) if width and end > begin else [begin] if end > begin else []
-            begins += starts
-            ends += [min(end, s + width) if width else end for s in starts]
-            documents += [document] * len(starts)
-        first, stop = np.array(begins, np.int64), np.array(ends, np.int64)
-        number = np.repeat(np.arange(len(first)), stop - first)
-        within = np.arange(len(number)) - np.repeat(np.cumsum(stop - first) - (stop - first), stop - first)
-        flat = values[np.repeat(first, stop - first) + within]
-        order = np.lexsort((number, flat))
-        flat, number = flat[order], number[order]
-        fresh = np.ones(len(flat), np.bool_)
-        fresh[1:] = (flat[1:] != flat[:-1]) | (number[1:] != number[:-1])
-        flat, number = flat[fresh], number[fresh]
-        distinct, starts_of = np.unique(flat, return_index=True)
-        table = np.zeros(1 << max(4, int(2 * len(distinct)).bit_length()), np.uint64)
-        numbers = np.zeros(len(table), np.int32)
-        kernel.fill_table(distinct, table, numbers)
-        document_of = np.array(documents, np.int64)
-        return cls(
-            np.bincount(number, minlength=len(first)), document_of, first - offsets[document_of] if len(first) else first,
-            table, numbers, np.append(starts_of, len(flat)).astype(np.int64), number.astype(np.int32),
-        )  # fmt: skip
-
-    def match(self, values: UInt64Array, offsets: Int64Array, contained: bool, threshold: float) -> list[Any]:
-        """Return (row, passage, common, distinct shingles of the row) of all matches."""
-        values, offsets = drop_repeats(values, offsets)
-        common, touched = np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64)
-        found = tuple(np.empty(len(self.sizes) + 4096, np.int64) for _ in range(3))
-        parts, row = [[np.empty(0, np.int64)] * 3], 0
-        while row < len(offsets) - 1:
-            row, count = kernel.match_rows(
-                values, offsets, self.table, self.numbers, self.list_offsets, self.lists, self.sizes, contained, threshold,
-                common, touched, row, *found,
-            )  # fmt: skip
-            parts.append([array[:count].copy() for array in found])
-        rows, passages, both = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return [rows, passages, both, np.diff(offsets)[rows]]
 
 
 class OverlapResult:
@@ -93,18 +34,24 @@ class OverlapResult:
     Attributes
     ----------
     matches : pyarrow.Table
-        ``id, reference, passage`` (of the reference document, the first shingle that it begins with; null where passages are
-        whole documents), ``resemblance, containment``: the best of each pair of documents, in input order, best first.
+        ``id, reference`` (int64 where all ids of that corpus are integers, else strings), ``passage`` (int64; the first shingle
+        of the passage in the reference document, from 0; null without ``passage``), ``resemblance, containment`` (float64):
+        the best passage of each pair of documents, in input order, best first.
+    not_searchable : pyarrow.Table
+        ``reference, tokens``: the reference documents that no longer document can contain, since they have fewer tokens than
+        the width. One without tokens matches nothing; one with some matches only documents of exactly these tokens.
     n_documents, n_references : int
+        Documents of the two corpora.
     """
 
     def __init__(
-        self, sources: list[Any], starts: list[int], rows: Int64Array, matches: pa.Table, n_references: int, parameters: Any
+        self, documents: Rows, rows: Int64Array, matches: pa.Table, n_references: int, not_searchable: pa.Table, parameters: Any
     ) -> None:
-        self._sources, self._starts, self._rows = sources, starts, rows
+        self._sources, self._starts, self._rows = documents.sources, documents.starts, rows
         self._parameters = parameters
         self.matches = matches
-        self.n_documents = starts[-1]
+        self.not_searchable = not_searchable
+        self.n_documents = documents.starts[-1]
         self.n_references = n_references
 
     @property
@@ -115,10 +62,23 @@ class OverlapResult:
         return mask
 
     @property
+    def summary(self) -> dict[str, int]:
+        """Counts: documents, references, empty_references, short_references, overlapping, matches."""
+        short = int((self.not_searchable["tokens"].to_numpy() > 0).sum())
+        return {
+            "documents": self.n_documents,
+            "references": self.n_references,
+            "empty_references": len(self.not_searchable) - short,
+            "short_references": short,
+            "overlapping": int(self.overlaps.sum()),
+            "matches": len(self.matches),
+        }
+
+    @property
     def provenance(self) -> dict[str, Any]:
-        """Version, parameters and inputs, as written with every output."""
+        """Version, parameters, inputs and counts, as written with every output."""
         inputs = [source.identity() for source in self._sources]
-        return {"semblance": __version__, "parameters": self._parameters, "inputs": inputs}
+        return {"semblance": __version__, "parameters": self._parameters, "inputs": inputs, "summary": self.summary}
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
@@ -144,23 +104,30 @@ class OverlapResult:
 
 
 def overlap(
-    data: Any, *, against: Any, measure: str = "resemblance", threshold: float = 0.8, passage: int | None = None,
-    text: str = "text", id: str | None = None, unit: str = "word", width: int | None = None, normalization: str = "NFC",
-    fold_case: bool = True, encoding_errors: str = "strict", glob: str | None = None, format: str | None = None,
-    threads: int | None = None, progress: Any = None,
+    data: Any, *, against: Any, against_text: str | None = None, against_id: str | None = None, measure: str = "containment",
+    threshold: float = 0.8, passage: int | None = None, text: str = "text", id: str | None = None, unit: str = "word",
+    width: int | None = None, normalization: str = "NFC", fold_case: bool = True, encoding_errors: str = "strict",
+    glob: str | None = None, format: str | None = None, threads: int | None = None, progress: Any = None,
 ) -> OverlapResult:  # fmt: skip
-    """Find the documents of one corpus that appear in another, exactly.
+    """Find the documents of one corpus that contain documents of another, exactly.
 
     Parameters
     ----------
     data, against
-        What ``semblance.dedup`` takes; ``against`` is held in memory as shingles, ``data`` is read once.
-    measure : {"resemblance", "containment"}
-        What must reach the threshold: shingles in common over all shingles of the two, or over those of the smaller one, so
-        that a test question inside a long page is found.
+        What ``semblance.dedup`` takes; ``against`` (the reference documents) is held in memory as shingles, ``data`` is read
+        once.
+    against_text : str, optional
+        Column or field of ``against`` that holds the text; default: ``text``.
+    against_id : str, optional
+        Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a list
+        of texts, text files). The empty string means none: reference documents are then named by file and row.
+    measure : {"containment", "resemblance"}
+        What must reach the threshold. Containment is the share of the reference document's (or passage's) shingles that the
+        document has too, so that a test question inside a long page is found. Resemblance is the number of shingles in common
+        divided by the number in the union: it finds only documents of about the same length.
     threshold : float in (0, 1], default 0.8
     passage : int >= 1, optional
-        Cut reference documents into passages of so many shingles, each half in the next, and match these.
+        Cut reference documents into passages of this many shingles, each half in the next, and match these.
     text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, threads
         As for ``semblance.dedup``.
     progress : callable, optional
@@ -174,91 +141,115 @@ def overlap(
     ParameterError
         If a parameter is out of its range.
     InputDataError
-        If a file or row is not as expected.
+        If a file or row is not as expected, an id appears twice in a corpus, or a file is in both corpora.
 
     Notes
     -----
-    Exact: every shingle of ``data`` is looked up. Documents without a single shingle never match. Memory: about 30 bytes a
-    shingle of ``against`` (twice as many with passages).
+    Exact: every shingle of ``data`` is looked up. A reference document of fewer tokens than ``width`` is one shingle, itself,
+    which no longer document has: the result lists these as ``not_searchable``; a smaller width finds them. Memory: 100 bytes
+    per shingle of ``against`` (130 with passages) while they are read, half of that afterwards; the ids of both corpora; the
+    matches. Time: linear in both corpora, but a shingle that many documents of both have in common costs one step for each pair
+    of them.
 
     Examples
     --------
     >>> import semblance as sb
     >>> page = "so he asked what is the capital of the old country of France and they laughed"
-    >>> found = sb.overlap([page, "else"], against=["What is the capital of the old country of France?"], measure="containment")
+    >>> found = sb.overlap([page, "else"], against=["What is the capital of the old country of France?"])
     >>> found.matches.to_pylist()
     [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0}]
     """
-    if measure not in MEASURES:
-        raise ParameterError(f"measure must be one of {', '.join(MEASURES)}; {measure!r} was given")
-    if not 0.0 < threshold <= 1.0:
-        raise ParameterError(f"threshold must lie in (0, 1]; {threshold} was given")
-    if passage is not None and passage < 1:
-        raise ParameterError(f"passage must be at least 1; {passage} was given")
+    _check(measure, threshold, passage, encoding_errors, threads)
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
-    columns = Columns(text, id, (), (), encoding_errors)
-    sources, references = (as_sources(d, glob=glob, format=format) for d in (data, against))
+    sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
+    if against_id is None and all(source.format not in ("memory", "txt") for source in others):
+        against_id = id
+    theirs = Columns(
+        text if against_text is None else against_text, against_id or None, encoding_errors=encoding_errors, prefix="against-"
+    )
+    if text == theirs.text:
+        _check_apart(sources, others)
+    documents, references = Rows(sources, Columns(text, id, encoding_errors=encoding_errors)), Rows(others, theirs)
+    known, tokens = _read(references, shingling, passage)
+    names = references.ids()
     report = progress or (lambda stage, amount: None)
-    starts: list[int] = [0]
 
-    def pieces(some: list[Any], ends: list[int]) -> Iterator[tuple[list[Any], Texts]]:
-        """Yield (ids, texts) of about a megabyte at a time; note where each source ends."""
-        row = 0
-        for source in some:
-            for batch in source.batches(columns):
-                if encoding_errors == "strict":
-                    check_encoding(source, batch.numbers, batch.texts)
-                ids = label_rows(source, batch)
-                for begin, end in batch.texts.cut():
-                    yield ids[begin:end], batch.texts.slice(begin, end)
-                row += len(ids)
-            ends.append(row)
+    def work(piece: tuple[int, Texts]) -> tuple[int, int, list[Any]]:
+        return piece[0], len(piece[1]), known.match(*shingling.hashes(piece[1]), measure == "containment", threshold)
 
-    names: list[Any] = []
-    hashed = []
-    for ids, texts in pieces(references, []):
-        names += ids
-        values, offsets = shingling.hashes(texts)
-        hashed.append((values.copy(), np.diff(offsets)))
-    values = np.concatenate([np.empty(0, np.uint64), *(v for v, _ in hashed)])
-    sizes = np.concatenate([np.empty(0, np.int64), *(s for _, s in hashed)])
-    known = Passages.of(values, np.concatenate([[0], np.cumsum(sizes)]), passage)
-
-    def work(piece: tuple[list[Any], Texts]) -> tuple[list[Any], list[Any]]:
-        return piece[0], known.match(*shingling.hashes(piece[1]), measure == "containment", threshold)
-
-    rows: list[Int64Array] = []
-    parts: list[tuple[Any, ...]] = []
-    row = 0
-    for ids, (local, passages, both, n) in in_order(work, pieces(sources, starts), threads or available_threads()):
-        order, resemblance, containment = _best(local, passages, both, n, known, measure)
-        rows.append(row + local[order])
-        parts.append(([ids[i] for i in local[order].tolist()], passages[order], resemblance[order], containment[order]))
-        row += len(ids)
-        report("matching", len(ids))
-    chosen = np.concatenate([np.empty(0, np.int64), *(p[1] for p in parts)])
+    none = np.empty(0, np.int64)
+    parts: list[tuple[Any, ...]] = [(none, none, np.empty(0), np.empty(0))]
+    for begin, n_rows, (local, passages, both, n) in in_order(work, documents.pieces(), threads or available_threads()):
+        order, resemblance, containment = known.best(local, passages, both, n, measure)
+        parts.append((begin + local[order], passages[order], resemblance[order], containment[order]))
+        report("matching", n_rows)
+    rows, chosen, resemblance, containment = (np.concatenate(column) for column in zip(*parts, strict=True))
+    assert shingling.width is not None
+    short = np.flatnonzero(tokens < shingling.width)
     matches = pa.table({
-        "id": pa.array([i for p in parts for i in p[0]]),
-        "reference": pa.array([names[d] for d in known.document[chosen].tolist()]),
+        "id": _take(documents.ids(), rows, documents.starts[-1]),
+        "reference": _take(names, known.document[chosen], len(tokens)),
         "passage": pa.array(known.start[chosen], mask=np.full(len(chosen), passage is None)),
-        "resemblance": np.concatenate([np.empty(0), *(p[2] for p in parts)]),
-        "containment": np.concatenate([np.empty(0), *(p[3] for p in parts)]),
+        "resemblance": resemblance,
+        "containment": containment,
     })  # fmt: skip
-    parameters = {"measure": measure, "threshold": threshold, "passage": passage, "shingling": shingling.to_dict()}
-    parameters["against"] = [source.identity() for source in references]
-    return OverlapResult(sources, starts, np.concatenate([np.empty(0, np.int64), *rows]), matches, len(names), parameters)
+    passage = None if passage is None else int(passage)
+    parameters = {"measure": measure, "threshold": float(threshold), "passage": passage, "shingling": shingling.to_dict(),
+                  "text": text, "id": id, "against_text": theirs.text, "against_id": theirs.id,
+                  "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
+    not_searchable = pa.table({"reference": _take(names, short, len(tokens)), "tokens": tokens[short]})
+    return OverlapResult(documents, rows, matches, len(tokens), not_searchable, parameters)
 
 
-def _best(
-    rows: Int64Array, passages: Int64Array, both: Int64Array, n: Int64Array, known: Passages, measure: str
-) -> tuple[Int64Array, Float64Array, Float64Array]:
-    """Return (the places of the best passage of each pair of documents, best first; resemblances; containments)."""
-    sizes = known.sizes[passages]
-    resemblance, containment = both / (n + sizes - both), both / np.minimum(n, sizes)
-    score, other = (resemblance, containment) if measure == "resemblance" else (containment, resemblance)
-    document = known.document[passages]
-    order = np.lexsort((passages, -other, -score, document, rows))
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (np.diff(rows[order]) != 0) | (np.diff(document[order]) != 0)
-    order = order[first]
-    return order[np.lexsort((document[order], -other[order], -score[order], rows[order]))], resemblance, containment
+def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any) -> None:
+    """Raise ParameterError unless the parameters are in their ranges."""
+    if measure not in MEASURES:
+        raise ParameterError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
+    if not isinstance(threshold, Real) or not 0.0 < float(threshold) <= 1.0:
+        raise ParameterError(f"threshold must be a number in (0, 1]; got {threshold!r}")
+    for name, value in (("passage", passage), ("threads", threads)):
+        if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
+            raise ParameterError(f"{name} must be an integer of at least 1; got {value!r}")
+    if encoding_errors not in ("strict", "replace"):
+        raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
+
+
+def input_files(sources: list[Any]) -> Iterator[tuple[Path, str]]:
+    """Yield (the resolved path, the name) of each file that some sources read; the path of standard input is "-".
+
+    Parameters
+    ----------
+    sources : list of Source
+    """
+    for source in sources:
+        files = getattr(source, "files", None) or [(getattr(source, "path", None), None, source.name)]
+        for path, _, name in files:
+            if name == "stdin" or path is not None:
+                yield (Path("-") if name == "stdin" else path.resolve()), name or str(path)
+
+
+def _check_apart(sources: list[Any], others: list[Any]) -> None:
+    """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
+    known = {place for place, _ in input_files(sources)}
+    twice = next((name for place, name in input_files(others) if place in known), None)
+    if twice is not None:
+        raise InputDataError(
+            f"{twice} is in both corpora, so that each of its documents would overlap with itself; leave it out of one of them "
+            "(to compare the documents of one corpus with each other, use pairs or dedup)"
+        )
+
+
+def _read(references: Rows, shingling: Shingling, passage: int | None) -> tuple[Passages, Int64Array]:
+    """Read the reference documents: return their passages and the number of tokens of each."""
+    values, sizes, tokens = [np.empty(0, np.uint64)], [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    for _, texts in references.pieces():
+        hashes, offsets = shingling.hashes(texts)
+        values.append(hashes.copy())
+        sizes.append(np.diff(offsets))
+        tokens.append(count_tokens(shingling, texts, sizes[-1]))
+    return Passages.of(np.concatenate(values), np.cumsum(np.concatenate(sizes)), passage), np.concatenate(tokens)
+
+
+def _take(ids: Ids, rows: Int64Array, n_rows: int) -> pa.Array:
+    """Return the ids of some rows, of the same type whether there are rows or not."""
+    return ids.take(rows) if len(rows) or not n_rows else ids.take(np.zeros(1, np.int64)).slice(0, 0)

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import OutputError, ParameterError
 from ..io.fingerprint_files import ChunkedFile
+from ..io.formats import atomic_file
 from ..kernels import hamming as kernel
 from ..theory import hamming_costs, hamming_search
 from ..theory.hamming_costs import Costs
@@ -26,12 +27,37 @@ from ..values import UInt64Array
 QUERIES = 20_000
 SIGMA, SPREAD = 0.2, 1.0
 MAX_PREFIX, MOST_PROBES = 26, 200
+MOST_FINGERPRINTS = 1 << 40
 
 
 def costs_path() -> Path:
-    """Return the file that keeps the constants: ``semblance/machine.json`` in the user's cache folder."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    """Return the file that keeps the constants: ``semblance/machine.json`` in the user's cache folder.
+
+    Raises
+    ------
+    OutputError
+        If the user has no home folder and XDG_CACHE_HOME is not set.
+    """
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:
+        raise OutputError("there is no home folder to keep the constants in: set XDG_CACHE_HOME to a folder") from None
     return Path(cache) / "semblance" / "machine.json"
+
+
+def _are_costs(values: Any) -> bool:
+    """Tell whether values read from a file are constants: positive numbers, as many of each kind as there are sizes."""
+    if not isinstance(values, dict):
+        return False
+    numbers = {name: value for name, value in values.items() if name != "source"}
+    lengths = {name: len(value) for name, value in numbers.items() if isinstance(value, tuple)}
+    flat = [x for value in numbers.values() for x in (value if isinstance(value, tuple) else (value,))]
+    shapes = {name: len(value) for name, value in asdict(Costs()).items() if isinstance(value, tuple)}
+    return (
+        all(isinstance(x, (int, float)) and not isinstance(x, bool) and 0.0 < x < float("inf") for x in flat)
+        and {*lengths} == {*shapes} and len(set(lengths.values())) == 1 and min(lengths.values()) > 0
+        and list(values["sizes"]) == sorted(set(values["sizes"])) and isinstance(values.get("source", ""), str)
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -39,19 +65,44 @@ def machine_costs() -> Costs:
     """Return the constants that ``measure_costs`` left on this machine, or those of a 2.6 GHz core."""
     try:
         kept = json.loads(costs_path().read_text())
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
-        return Costs(**values)
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()} if isinstance(kept, dict) else kept
+        return Costs(**values) if _are_costs(values) else Costs()
     except (OSError, ValueError, TypeError):
         return Costs()
 
 
+def check_costs_folder() -> None:
+    """Make the folder that keeps the constants.
+
+    Raises
+    ------
+    OutputError
+        If there is none, or it cannot be written to.
+    """
+    folder = costs_path().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: the constants cannot be kept there: {error.strerror}; set XDG_CACHE_HOME to another folder, or pass "
+            "--no-measure"
+        ) from None
+
+
 def save_costs(costs: Costs) -> Path:
-    """Keep the constants for later processes, and return the file."""
+    """Keep the constants for later processes, and return the file.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    check_costs_folder()
     path = costs_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as stream:
-        json.dump(asdict(costs), stream, indent=1)
-    os.replace(stream.name, path)
+    with atomic_file(path) as stream:
+        stream.write(json.dumps(asdict(costs), indent=1).encode())
     machine_costs.cache_clear()
     return path
 
@@ -183,10 +234,10 @@ def choices(
 
     Parameters
     ----------
-    n : int >= 1
+    n : int in 1..2^40
     radius : int in [0, bits)
     recall : float in (0, 1]
-    memory : float
+    memory : float > 0
         Bytes at most.
     bits : int
     costs : Costs, optional
@@ -208,11 +259,16 @@ def choices(
     """
     from .block_tables import layouts
 
-    if n < 1 or not 0.0 < recall <= 1.0 or not 0 <= radius < bits or sigma <= 0 or memory <= 0:
-        raise ParameterError(
-            f"n and memory must be positive, recall in (0, 1], radius in 0..{bits - 1}, sigma above 0; "
-            f"n={n}, memory={memory}, recall={recall}, radius={radius}, sigma={sigma} were given"
-        )
+    if not 1 <= n <= MOST_FINGERPRINTS:
+        raise ParameterError(f"n must be in 1..{MOST_FINGERPRINTS:,}; got {n:,}")
+    if not 0.0 < recall <= 1.0:
+        raise ParameterError(f"recall must be in (0, 1]; got {recall}")
+    if not 0 <= radius < bits:
+        raise ParameterError(f"radius must be in 0..{bits - 1}; got {radius}")
+    if not 0.0 < sigma < float("inf"):
+        raise ParameterError(f"sigma must be a positive number; got {sigma}")
+    if not memory > 0.0:
+        raise ParameterError(f"memory must be a positive number of bytes; got {memory}")
     costs = costs or machine_costs()
     words = (bits + 63) // 64
     out = [Choice(f"ExhaustiveHammingIndex(radius={radius})", 1.0, 8.0 * words * n, costs.scan * n)]

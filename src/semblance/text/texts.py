@@ -135,43 +135,77 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
                     'pass encoding_errors="replace" to go on'
                 ) from None
         else:
-            raise InputDataError(f"row {row}: a text must be a str; this one is {type(item).__name__}: {item!r:.60}")
+            hint = "; pass rows as a table, pyarrow.Table.from_pylist(rows)" if isinstance(item, dict) else ""
+            raise InputDataError(f"row {row}: a text must be a str; this one is {type(item).__name__}: {item!r:.60}{hint}")
     return from_arrow_array(pa.array(encoded, pa.large_binary()))
 
 
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
-    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these."""
+    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these.
+
+    Raises
+    ------
+    InputDataError
+        If it is an array of several dimensions, or holds what Arrow has no type for.
+    """
     if isinstance(data, pa.ChunkedArray):
         return data
     if isinstance(data, pa.Array):
         return pa.chunked_array([data])
-    if hasattr(data, "__arrow_c_stream__"):
-        return pa.chunked_array(data)
-    if hasattr(data, "__arrow_c_array__"):
-        return pa.chunked_array([pa.array(data)])
-    if type(data).__module__.startswith("pandas"):
-        return pa.chunked_array([pa.array(data, from_pandas=True)])
-    if isinstance(data, np.ndarray):
-        return pa.chunked_array([pa.array(data.tolist(), pa.large_string())])
+    try:
+        if type(data).__module__.startswith("pandas"):
+            return pa.chunked_array([pa.array(data, from_pandas=True)])
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.chunked_array(data)
+        if hasattr(data, "__arrow_c_array__"):
+            return pa.chunked_array([pa.array(data)])
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise InputDataError(f"the column cannot be read as texts: {error}") from None
     return None
+
+
+def as_items(data: Any, expected: str) -> list[Any] | tuple[Any, ...]:
+    """Return a list, a tuple, a one-dimensional array, or whatever can be iterated over, as a list or tuple.
+
+    Parameters
+    ----------
+    data : iterable
+        Read once.
+    expected : str
+        What the message says was expected.
+
+    Raises
+    ------
+    InputDataError
+        If it is a single text, has no order (a set), has keys (a dict) or several dimensions, or cannot be iterated over.
+    """
+    if isinstance(data, (list, tuple)):
+        return data
+    if isinstance(data, (str, bytes)):
+        raise InputDataError(f"{expected}; got a single text: put it into a list")
+    if isinstance(data, (set, frozenset)):
+        raise InputDataError(f"{expected}; got a set, which has no order: pass sorted(texts), so that rows have numbers")
+    if isinstance(data, np.ndarray) and data.ndim != 1:
+        raise InputDataError(f"{expected}; got an array of shape {data.shape}: pass one of its columns")
+    if isinstance(data, dict) or not isinstance(data, Iterable):
+        raise InputDataError(f"{expected}; got {type(data).__name__}")
+    return data.tolist() if isinstance(data, np.ndarray) else list(data)
 
 
 def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
     """Read texts from a list of str or from an Arrow, pandas or polars column, in pieces, copying as little as possible.
+
+    An iterator is read once.
 
     Raises
     ------
     InputDataError
         If ``data`` is no collection of texts.
     """
-    if isinstance(data, (str, bytes)):
-        raise InputDataError("a list of texts is expected; a single text was given: put it into a list")
     column = as_arrow_columns(data)
     if column is not None:
         return [from_arrow_array(chunk) for chunk in column.chunks]
-    if not isinstance(data, Iterable):
-        raise InputDataError(f"texts must be a list of str or a column; {type(data).__name__} was given")
-    items = data if isinstance(data, (list, tuple)) else list(data)
+    items = as_items(data, "texts must be a list of str or a column")
     # Few at a time: what Arrow needs beside a column while it is made is as large as the column.
     lengths = np.fromiter((len(item) if isinstance(item, (str, bytes)) else 0 for item in items), np.int64, len(items))
     chunk = (np.cumsum(lengths) // CHUNK_CHARACTERS) + (np.arange(len(items)) // CHUNK_ROWS)

@@ -1,0 +1,185 @@
+"""Reference documents in memory, whole or cut into passages, and the rows of a corpus with their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError
+from ..io.sources import Batch, Columns
+from ..io.workspace import Workspace
+from ..kernels import overlap as kernel
+from ..text.shingle import Shingling
+from ..text.texts import Texts, concatenate
+from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
+from .columns import Ids, id_columns
+from .documents import check_encoding
+
+STEM = "rows"
+MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
+
+
+class Rows:
+    """The rows of one corpus, in the order of reading: what their ids are made from.
+
+    Parameters
+    ----------
+    sources : list of Source
+    columns : Columns
+    """
+
+    def __init__(self, sources: list[Any], columns: Columns) -> None:
+        self.sources = sources
+        self._columns = columns
+        self._parts = Workspace()
+        self.starts = [0]
+        """The first row of each source, and the number of rows read so far."""
+
+    def pieces(self) -> Iterator[tuple[int, Texts]]:
+        """Read all rows; yield (first row, texts) of about a megabyte at a time.
+
+        Raises
+        ------
+        InputDataError
+            If a row is not as expected, or a file changed while it was read.
+        """
+        row = 0
+        for source in self.sources:
+            for batch in source.batches(self._columns):
+                if self._columns.encoding_errors == "strict":
+                    check_encoding(source, batch.numbers, batch.texts)
+                self._remember(source, batch)
+                for begin, end in batch.texts.cut():
+                    yield row + begin, batch.texts.slice(begin, end)
+                row += len(batch.texts)
+            source.check_unchanged()
+            self.starts.append(row)
+
+    def _remember(self, source: Any, batch: Batch) -> None:
+        arrays: dict[str, NDArray[Any]] = {"numbers": batch.numbers}
+        self._parts.append(STEM, arrays | (id_columns(source.name, batch) if self._columns.id is not None else {}))
+
+    def ids(self) -> Ids:
+        """Return the ids of the rows read.
+
+        Raises
+        ------
+        InputDataError
+            If an id appears twice.
+        """
+        if not self._parts.numbered(STEM):
+            bare = {"numbers": np.int64, "id_bytes": np.uint8, "id_sizes": np.int32, "id_texts": np.int64}
+            self._parts.append(STEM, {name: np.empty(0, kind) for name, kind in bare.items()})
+        names = self._parts.numbered(STEM)
+        part_starts = np.cumsum([0, *(len(self._parts.get(name)["numbers"]) for name in names)])
+        ids = Ids(self._parts, names, part_starts, self.sources, np.array(self.starts), self._columns.id is not None)
+        ids.check()
+        return ids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passages:
+    """Passages of reference documents, as an inverted list of their shingles."""
+
+    sizes: Int64Array
+    document: Int64Array
+    start: Int64Array
+    table: UInt64Array
+    numbers: NDArray[np.int32]
+    list_offsets: Int64Array
+    lists: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: UInt64Array, offsets: Int64Array, width: int | None) -> Passages:
+        """Cut rows of shingle hashes, in their order, into passages of ``width`` shingles, each half in the next.
+
+        Raises
+        ------
+        ParameterError
+            If there are more shingles than 32 bits can count.
+        """
+        length = np.diff(offsets)
+        last = np.maximum(0, length - (length if width is None else width))
+        step = max(1, (width or 0) // 2)
+        counts = np.where(length > 0, -(-last // step) + 1, 0)
+        document = np.repeat(np.arange(len(length)), counts)
+        start = np.minimum(_within(counts) * step, last[document])
+        size = length[document] if width is None else np.minimum(width, length[document])
+        total = int(size.sum())
+        if total > MAX_ENTRIES:
+            raise ParameterError(
+                f"the reference documents have {total:,} shingles (with passages, half of each passage counts twice); at most "
+                f"{MAX_ENTRIES:,} fit: divide the reference documents, or use longer passages"
+            )
+        number = np.repeat(np.arange(len(size), dtype=np.int32), size)
+        flat = values if width is None else values[np.repeat(offsets[document] + start, size) + _within(size)]
+        order = np.argsort(flat, kind="stable")
+        flat, number = flat[order], number[order]
+        del order
+        fresh = np.ones(total, np.bool_)
+        fresh[1:] = (flat[1:] != flat[:-1]) | (number[1:] != number[:-1])
+        flat, number = flat[fresh], number[fresh]
+        firsts = np.flatnonzero(np.concatenate([np.ones(min(1, len(flat)), np.bool_), flat[1:] != flat[:-1]]))
+        table = np.zeros(1 << max(4, (2 * len(firsts)).bit_length()), np.uint64)
+        numbers = np.zeros(len(table), np.int32)
+        kernel.fill_table(flat[firsts], table, numbers)
+        bounds = np.append(firsts, len(flat)).astype(np.int64)
+        return cls(np.bincount(number, minlength=len(size)), document, start, table, numbers, bounds, number)
+
+    def match(self, values: UInt64Array, offsets: Int64Array, contained: bool, threshold: float) -> list[Any]:
+        """Return (row, passage, common, distinct shingles of the row) of all matches."""
+        values, offsets = drop_repeats(values, offsets)
+        common, touched = np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64)
+        found = tuple(np.empty(len(self.sizes) + 4096, np.int64) for _ in range(3))
+        parts, row = [[np.empty(0, np.int64)] * 3], 0
+        while row < len(offsets) - 1:
+            row, count = kernel.match_rows(
+                values, offsets, self.table, self.numbers, self.list_offsets, self.lists, self.sizes, contained, threshold,
+                common, touched, row, *found,
+            )  # fmt: skip
+            parts.append([array[:count].copy() for array in found])
+        rows, passages, both = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return [rows, passages, both, np.diff(offsets)[rows]]
+
+    def best(
+        self, rows: Int64Array, passages: Int64Array, both: Int64Array, n: Int64Array, measure: str
+    ) -> tuple[Int64Array, Float64Array, Float64Array]:
+        """Return (the places of the best passage of each pair of documents, best first; resemblances; containments)."""
+        sizes = self.sizes[passages]
+        resemblance, containment = both / (n + sizes - both), both / sizes
+        score, other = (resemblance, containment) if measure == "resemblance" else (containment, resemblance)
+        document = self.document[passages]
+        order = np.lexsort((passages, -other, -score, document, rows))
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (np.diff(rows[order]) != 0) | (np.diff(document[order]) != 0)
+        order = order[first]
+        return order[np.lexsort((document[order], -other[order], -score[order], rows[order]))], resemblance, containment
+
+
+def _within(counts: Int64Array) -> Int64Array:
+    """Return 0, 1, ... up to each count, one run after the other."""
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
+
+
+def count_tokens(shingling: Shingling, texts: Texts, n_shingles: Int64Array) -> Int64Array:
+    """Return the number of tokens of each text; of texts with several shingles only that it exceeds the width.
+
+    Parameters
+    ----------
+    shingling : Shingling
+    texts : Texts
+    n_shingles : ndarray of int64, shape (n_texts,)
+        Shingles of each text, repeats counted.
+    """
+    assert shingling.width is not None
+    tokens = np.where(n_shingles > 1, shingling.width + 1, n_shingles)
+    single = np.flatnonzero(n_shingles == 1)
+    if len(single) and shingling.width > 1:
+        some = concatenate([texts.slice(row, row + 1) for row in single.tolist()])
+        tokens[single] = np.diff(replace(shingling, width=1).hashes(some)[1])
+    return tokens

@@ -1,0 +1,186 @@
+"""plan, tune and compare: every odd value has an answer or a clear error, and no traceback."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.cli.main import main
+from semblance.search import tune
+from semblance.theory.hamming_costs import Costs
+
+
+def run(capfd, *arguments):
+    """Run the program; return (exit code, standard output, standard error)."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    captured = capfd.readouterr()
+    assert "Traceback" not in captured.err
+    return stop.value.code or 0, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--documents", "-5"], "documents must be a whole number in 0..1e+15; got -5.0"),
+        (["--documents", "nan"], "got nan"),
+        (["--documents", "1e400"], "got inf"),
+        (["--documents", "1e300"], "got 1e+300"),
+        (["--documents", "0.5"], "got 0.5"),
+        (["--permutations", "0"], "permutations must lie in 1..65536"),
+        (["-t", "nan"], "threshold must lie in (0, 1]"),
+        (["-t", "1e-300"], "at least 4.6e+300 are needed"),
+        (["--recall", "nan"], "recall must lie strictly between 0 and 1"),
+        (["--sketch-bytes", "0"], "the bytes of a sketch must be in 1..262144; got 0"),
+        (["--sketch-bytes", "9" * 30], "the bytes of a sketch must be in"),
+        (["--standard-error", "0"], "the standard error must be in [0.0001, 1); got 0.0"),
+        (["--standard-error", "nan"], "got nan"),
+        (["--standard-error", "inf"], "got inf"),
+        (["--standard-error", "1e-300"], "got 1e-300"),
+        (["--bands", "5"], "give both or neither"),
+        (["--rows", "5"], "give both or neither"),
+        (["--bands", "0", "--rows", "5"], "bands and rows must be at least 1"),
+    ],
+)
+def test_plan_refuses(capfd, arguments, message):
+    for more in ([], ["--json"]):
+        code, out, err = run(capfd, "plan", *arguments, *more)
+        assert (code, out) == (2, "") and message in err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"threshold": "0.8"}, "threshold must be a number; got '0.8'"),
+        ({"recall": [0.9]}, "recall must be a number"),
+        ({"recall": None}, "recall must be a number; got None"),
+        ({"documents": "many"}, "documents must be a number"),
+        ({"standard_error": "small"}, "standard_error must be a number"),
+        ({"permutations": 12.5}, "permutations must be an integer; got 12.5"),
+        ({"bands": "5", "rows": 5}, "bands must be an integer"),
+        ({"sketch_bytes": True}, "sketch_bytes must be an integer"),
+    ],
+)
+def test_plan_in_python_refuses_other_types(wrong, message):
+    with pytest.raises(sb.ParameterError, match=re.escape(message)):
+        sb.plan(**wrong)
+    plan = sb.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10))
+    assert (
+        json.loads(json.dumps(plan.to_dict()))
+        == plan.to_dict()
+        == sb.plan(threshold=0.75, permutations=256, documents=10).to_dict()
+    )
+
+
+@pytest.mark.parametrize("size", ["nan", "-5", "0", "1e400", "inf", "500MiB", "GB", "xGB", "", "-1GB"])
+def test_tune_refuses_what_is_not_a_size(capfd, size):
+    code, _, err = run(capfd, "tune", "-n", "1000", "--no-measure", "--memory", size)
+    assert code == 2 and f"{size!r} is not a size; write 4GB, 500MB or a number of bytes" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-n", "9" * 25], "n must be in 1..1,099,511,627,776"),
+        (["-n", "10", "--sigma", "nan"], "sigma must be a positive number; got nan"),
+        (["-n", "10", "--sigma", "inf"], "sigma must be a positive number; got inf"),
+        (["-n", "10", "--recall", "nan"], "recall must be in (0, 1]; got nan"),
+        (["-n", "10", "--radius", "17"], "17 is not in the range"),
+    ],
+)
+def test_tune_refuses(capfd, arguments, message):
+    code, _, err = run(capfd, "tune", "--no-measure", *arguments)
+    assert code == 2 and message in err
+
+
+def test_tune_says_at_once_where_its_constants_cannot_be_kept(capfd, tmp_path, monkeypatch):
+    monkeypatch.setattr(tune, "measure_costs", lambda: pytest.fail("measured for nothing"))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    code, _, err = run(capfd, "tune")
+    assert code == 1 and "the constants cannot be kept there: Not a directory; set XDG_CACHE_HOME" in err
+
+
+def test_tune_without_a_home(capfd, monkeypatch):
+    def none():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", none)
+    tune.machine_costs.cache_clear()
+    assert tune.machine_costs() == Costs()
+    code, _, err = run(capfd, "tune")
+    assert code == 1 and "set XDG_CACHE_HOME to a folder" in err
+    tune.machine_costs.cache_clear()
+
+
+GOOD = {name: value for name, value in tune.asdict(Costs()).items() if name != "source"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[], None, 5, {"probe": ["a"]}, GOOD | {"probe": None}, GOOD | {"scan": "x"}, GOOD | {"scan": float("nan")}, GOOD | {"hit": -1},
+     GOOD | {"sizes": [], "probe": [], "lookup": [], "gather": []}, GOOD | {"probe": [1.0]}, GOOD | {"key": True},
+     GOOD | {"sizes": [3.0, 2.0, 1.0]}],
+)  # fmt: skip
+def test_damaged_constants_are_those_of_the_defaults(tmp_path, monkeypatch, wrong):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "semblance").mkdir()
+    for values, expected in ((wrong, Costs()), (GOOD | {"scan": 7.0}, Costs(scan=7.0))):
+        (tmp_path / "semblance/machine.json").write_text(json.dumps(values))
+        tune.machine_costs.cache_clear()
+        assert tune.machine_costs() == expected
+    tune.machine_costs.cache_clear()
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("a/1.txt", "one two three four five six"),
+        ("a/2.txt", "unlike the other one in all ways"),
+        ("b/1.txt", ""),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ("a", "b", "a is a folder: compare takes two text files; to compare each file of a folder with those of another, run: "
+                   "semblance pairs a --against b --format txt"),
+        ("a/1.txt", "b", "b is a folder"),
+        ("a/*.txt", "b/1.txt", "a/*.txt is several files"),
+        ("-", "-", "can be one of the two files, not both"),
+    ],
+)  # fmt: skip
+def test_compare_takes_two_files(capfd, folders, left, right, message):
+    code, out, err = run(capfd, "compare", left, right)
+    assert (code, out) == (2, "") and message in err
+
+
+def test_compare_of_what_is_no_text(capfd, folders, tmp_path):
+    (tmp_path / "bytes.txt").write_bytes(b"\x00\xff\x80")
+    code, _, err = run(capfd, "compare", "bytes.txt", "a/1.txt")
+    assert code == 1 and "bytes.txt: invalid UTF-8 at byte 1" in err
+    code, _, err = run(capfd, "compare", "none.txt", "a/1.txt")
+    assert code == 1 and "none.txt: no file of that name" in err
+    found = json.loads(run(capfd, "compare", "a/1.txt", "b/1.txt", "--json")[1])
+    assert (found["shingles_right"], found["resemblance"], found["containment_right"]) == (0, 0.0, None)
+    assert json.loads(run(capfd, "compare", "b/1.txt", "b/1.txt", "--json")[1])["resemblance"] is None
+
+
+def test_compare_reads_pipes_once(capfd, folders):
+    ends = os.pipe()
+    os.write(ends[1], b"one two three four five six")
+    os.close(ends[1])
+    try:
+        found = json.loads(run(capfd, "compare", f"/dev/fd/{ends[0]}", "a/1.txt", "--json")[1])
+    finally:
+        os.close(ends[0])
+    assert found["resemblance"] == 1.0 and found["shingles_left"] == 2

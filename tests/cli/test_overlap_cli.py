@@ -1,0 +1,128 @@
+"""The command overlap: what it prints, what it writes, what it refuses."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import click
+import pyarrow.parquet as pq
+import pytest
+
+from semblance.cli.main import main
+from semblance.cli.overlap import overlap as command
+from semblance.pipeline.overlap import overlap
+
+QUESTION = "what is the capital of the old country of France"
+ROWS = [
+    {"text": f"the teacher asked {QUESTION} and nobody knew", "url": "u1"},
+    {"text": "something else, of course", "url": "u2"},
+]
+
+
+@pytest.fixture
+def train(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    tests = [{"question": QUESTION, "qid": "q1"}, {"question": "", "qid": "q2"}, {"question": "Yes or no?", "qid": "q3"}]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in tests))
+    return ["overlap", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
+
+
+def run(capfd, *arguments):
+    """Run the program; return (exit code, standard output, standard error)."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    captured = capfd.readouterr()
+    assert "Traceback" not in captured.err
+    return stop.value.code or 0, captured.out, captured.err
+
+
+def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(capfd, train, tmp_path):
+    code, out, err = run(
+        capfd, *train, "--against-id", "qid", "--id", "url", "-o", "clean.jsonl", "--matches", "m.csv", "--quiet"
+    )
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "2 documents, against 3 reference documents",
+        "  overlapping             1   (containment >= 0.8, measured; 1 pair)",
+        "  not searchable          2   (reference documents: 1 empty; 1 shorter than 5 words, found only where a document is the "
+        "same: lower --width)",
+        "    q2, q3",
+        "written: clean.jsonl",
+        "written: m.csv",
+    ]
+    assert (tmp_path / "clean.jsonl").read_text() == json.dumps(ROWS[1]) + "\n"
+    (match,) = csv.DictReader((tmp_path / "m.csv").read_text().splitlines())
+    assert (match["id"], match["reference"], match["containment"]) == ("u1", "q1", "1.0")
+    written = json.loads((tmp_path / "m.csv_semblance.json").read_text())
+    assert written["parameters"]["against_text"] == "question" and written["summary"]["short_references"] == 1
+
+
+def test_json(capfd, train):
+    code, out, _ = run(capfd, *train, "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "overlapping": 1, "matches": 1,
+        "not_searchable": ["test.jsonl:2", "test.jsonl:3"], "output": None,
+    }  # fmt: skip
+
+
+def test_matches_have_types_where_nothing_matches(capfd, train, tmp_path):
+    for name in ("one.parquet", "none.parquet"):
+        more = [] if name == "one.parquet" else ["--measure", "resemblance"]
+        assert run(capfd, *train, "--matches", name, *more)[0] == 0
+    one, none = (pq.read_table(tmp_path / name) for name in ("one.parquet", "none.parquet"))
+    assert (len(one), len(none)) == (1, 0)
+    assert one.schema.equals(none.schema) and "null" not in map(str, none.schema.types)
+
+
+def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tmp_path):
+    (tmp_path / "none.jsonl").write_text("")
+    code, out, err = run(capfd, "overlap", "train.jsonl", "--against", "none.jsonl")
+    assert code == 0 and "against 0 reference documents" in out
+    assert "there is no reference document that a longer document could contain" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (["--annotate"], 2, "--annotate adds columns to the output: name it with -o"),
+        (["-o", "x.csv", "--matches", "./x.csv"], 2, "-o and --matches name the same file"),
+        (["--matches", "test.jsonl", "--force"], 2, "test.jsonl is or contains the input test.jsonl, and inputs are never"),
+        (["-o", "train.jsonl", "--force"], 2, "train.jsonl is or contains the input train.jsonl"),
+        (["-o", ".", "--force"], 2, ". is or contains the input train.jsonl"),
+        (["--against", "train.jsonl", "--against-text", "text"], 1, "train.jsonl is in both corpora"),
+        (["--id", "url"], 1, "name another with --against-id"),
+        (["-t", "nan"], 2, "threshold must be a number in (0, 1]; got nan"),
+        (["--passage", "0"], 2, "0 is not in the range"),
+        (["--matches", "m.txt"], 2, "the suffix must be one of"),
+    ],
+)
+def test_refusals(capfd, train, tmp_path, more, code, message):
+    if more[0] == "--against":  # in place of the fixture's
+        train = train[:2]
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    found, _, err = run(capfd, *train, *more)
+    assert (found, message in err) == (code, True), err
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_standard_input_is_one_corpus_only(train, tmp_path):
+    def piped(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "semblance", "overlap", *arguments, "--format", "jsonl", "--json"],
+            input=(tmp_path / "train.jsonl").read_bytes(), capture_output=True, check=False,
+        )  # fmt: skip
+
+    done = piped("-", *train[2:])
+    assert (done.returncode, json.loads(done.stdout)["overlapping"]) == (0, 1)
+    done = piped("-", "--against", "-")
+    assert done.returncode == 2 and b"cannot be both corpora" in done.stderr
+
+
+def test_defaults_are_those_of_python():
+    defaults = overlap.__kwdefaults__
+    options = {p.name: p.default for p in command.params if isinstance(p, click.Option)}
+    for name in set(defaults) - {"progress"}:
+        assert options[name] == defaults[name], name

@@ -1,0 +1,162 @@
+"""What is handed over is read once, and as what it is: paths, texts, a table; what could be either is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+
+A = " ".join(f"word{i}" for i in range(60))
+B = "completely different words stand here, so that nothing could match"
+TEXTS = [A, B, A + " more"]
+
+
+class Iterable:
+    """What can be iterated over, and no more."""
+
+    def __init__(self, items):
+        self._items = items
+
+    def __iter__(self):
+        return iter(self._items)
+
+
+ONCE = [
+    iter,
+    Iterable,
+    lambda items: (item for item in items),
+    lambda items: map(str, items),
+    lambda items: dict.fromkeys(items).keys(),
+]
+
+
+@pytest.mark.parametrize("once", ONCE)
+def test_what_can_be_read_once_is_written_whole(once, tmp_path):
+    result = sb.dedup(once(TEXTS))
+    assert result.keep.tolist() == [True, True, False]
+    for _ in range(2):
+        result.write(tmp_path / "out.jsonl", force=True)
+        assert [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [A, B]
+
+
+@pytest.mark.parametrize("once", ONCE)
+def test_every_function_reads_iterators(once):
+    assert sb.pairs(once(TEXTS)).num_rows == 1
+    assert sb.dedup(once([B, A]), against=once([A])).keep.tolist() == [True, False]
+    assert sb.overlap(once([B, A]), against=once([A])).overlaps.tolist() == [False, True]
+    assert sb.shingle(once(TEXTS)).sizes.tolist() == sb.shingle(TEXTS).sizes.tolist()
+    assert sb.weigh(once(TEXTS)).weights.tolist() == sb.weigh(TEXTS).weights.tolist()
+
+
+def test_a_stream_of_record_batches_is_a_table(tmp_path):
+    result = sb.dedup(pa.table({"text": TEXTS, "n": [1, 2, 3]}).to_reader(1))
+    result.write(tmp_path / "out.jsonl")
+    assert [json.loads(line)["n"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (set(TEXTS), "got a set, which has no order: pass sorted"),
+        (frozenset(TEXTS), "got a set"),
+        ({"text": TEXTS}, r"got a dict: pass a dict of columns as a table, pyarrow.table\(columns\)"),
+        ([{"text": A}], r"row 0: .* this one is dict.*pyarrow.Table.from_pylist\(rows\)"),
+        (({"text": A} for _ in range(2)), "row 0: .* this one is dict"),
+        ([[A], [B]], "row 0: a text must be a str; this one is list"),
+        (np.array([[A, B]]), r"got an array of shape \(1, 2\): pass one of its columns"),
+        (np.array(A), r"got an array of shape \(\)"),
+        (np.arange(3), "row 0: a text must be a str; this one is int"),
+        (pd.Series([A, 3]), "the column cannot be read as texts"),
+        (pd.Series([1, 2]), "texts must be strings; the column holds int64"),
+        (pd.DataFrame({"text": TEXTS, "n": [1, "a", 2]}), "the frame has no Arrow form: .*column n"),
+        (pl.DataFrame({"text": TEXTS}).lazy(), r"call collect\(\) first"),
+        ([Path("a.jsonl"), 3], "a list with a path must hold paths only; got int: 3"),
+        ("a text, not a path", "no file of that name; a str is read as a path: put a text into a list"),
+        ("Is this a text?", "no file matches; a str is read as a path: put a text into a list"),
+        ("x " * 5000, "put a text into a list"),
+        ("one line\nand another.jsonl", "put a text into a list"),
+        ("a\0b", "put a text into a list"),
+        (Path("x" * 5000), "no file of that name"),
+    ],
+)
+def test_what_cannot_be_texts_is_refused_with_a_way_out(data, message):
+    with pytest.raises(sb.InputDataError, match=message):
+        sb.dedup(data)
+
+
+@pytest.mark.parametrize("data", [set(TEXTS), {"text": TEXTS}, np.array([[A, B]]), A, pl.DataFrame({"text": TEXTS}).lazy()])
+def test_shingle_refuses_the_same(data):
+    with pytest.raises(sb.InputDataError, match="texts must be a list of str or a column; got"):
+        sb.shingle(data)
+
+
+def test_missing_texts_of_pandas_are_empty():
+    series = pd.Series([A, float("nan"), None])
+    assert sb.shingle(series).sizes.tolist() == [56, 0, 0]
+    assert sb.dedup(series).summary.empty == 2
+
+
+def test_an_index_of_pandas_becomes_no_column(tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "n": [1, 2, 3]}, index=[7, 8, 9])
+    sb.dedup(frame[frame.n > 1]).write(tmp_path / "out.jsonl")
+    assert [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [["text", "n"]] * 2
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name, text in (("a.jsonl", A), ("b.jsonl", A + " more"), ("folder/c.jsonl", B)):
+        (tmp_path / name).write_text(json.dumps({"text": text}) + "\n")
+    (tmp_path / "notes.md").write_text(A)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["a.jsonl", "b.jsonl"],
+        [Path("a.jsonl"), "b.jsonl"],
+        (Path("a.jsonl"), Path("b.jsonl")),
+        ["*.jsonl"],
+        "*.jsonl",
+        [Path("*.jsonl")],
+        [Path("a.jsonl"), Path("b.jsonl"), Path("folder")],
+    ],
+)
+def test_lists_of_paths(files, data):
+    for form in (data, iter(data)) if not isinstance(data, str) else (data,):
+        result = sb.dedup(form)
+        assert result.keep.tolist()[:2] == [True, False]
+        assert result.removed["id"].to_pylist() == ["b.jsonl:1"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (["a.jsonl", A], "'a.jsonl' names an existing file or folder, but the list could be texts"),
+        ([A, "a.jsonl"], "pass paths as pathlib.Path"),
+        (["a.jsonl", "typo.jsonl"], "'typo.jsonl': no file of that name; a list is read as paths if"),
+        (["typo.jsonl"], r"if these are texts, pass the texts as a column, pyarrow.array\(texts\)"),
+        (["folder"], "'folder' names an existing file or folder"),
+        (["folder", "a.jsonl"], "names an existing file or folder"),
+        (["notes.md"], "'notes.md' names an existing file or folder"),
+        ([Path("a.jsonl"), A], "no file of that name"),
+    ],
+)
+def test_a_list_that_could_be_paths_or_texts_is_refused(files, data, message):
+    with pytest.raises(sb.InputDataError, match=message):
+        sb.dedup(data)
+
+
+@pytest.mark.parametrize("data", [["a.jsonl", A, "folder"], ["typo.jsonl"], ["folder"]])
+def test_a_column_is_never_read_as_paths(files, data):
+    assert len(sb.dedup(pa.array(data))) == len(data)
+
+
+def test_texts_that_mention_files_are_texts(files):
+    assert len(sb.dedup(["see a.jsonl", "folder and more", "missing.jsonl", "a.jsonl is a file"])) == 4

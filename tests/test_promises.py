@@ -1,0 +1,22 @@
+"""The page of promises names tests that exist, for each promise."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PROMISES = [line for line in (ROOT / "docs/promises.md").read_text().splitlines() if line.startswith("| **")]
+
+
+def test_each_promise_names_tests_that_exist():
+    assert len(PROMISES) > 10
+    for promise in PROMISES:
+        said, held = promise.strip("| ").split(" | ")
+        named = re.findall(r"`([^`]+)`", held)
+        assert named, f"no test holds: {said}"
+        for name in named:
+            assert re.search(r"^def test_", (ROOT / name).read_text(), re.MULTILINE), f"{name} holds no test"
+
+
+def test_the_page_can_be_found():
+    assert "promises.md" in (ROOT / "mkdocs.yml").read_text()
+    assert "(docs/promises.md)" in (ROOT / "README.md").read_text()
