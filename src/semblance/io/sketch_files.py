@@ -150,6 +150,8 @@ def _read(data: bytes, end: int) -> Signatures | PackedSignatures:
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
         shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
+    if header["kind"] not in ("signatures", "packed"):
+        raise ValueError(f"a kind of {header['kind']!r}")
     densities = arrays.get("densities")
     rows = arrays["values" if header["kind"] == "signatures" else "words"]
     if rows.ndim != 2 or (densities is not None and densities.shape != rows.shape[:1]):
