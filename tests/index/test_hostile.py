@@ -124,8 +124,12 @@ def test_headers_of_segments_are_held_against_rules(path, array):
     segment = path / "segment-00000000"
     whole = segment.read_bytes()
     values = [(1, v) for v in ("|O", "zz", "<f8", ">u8", "<u1", "<M8[s]", 5, None, [])]
-    values += [(2, v) for v in ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1])]
-    values += [(3, v) for v in (-64, 0.0, 10**15, 10**30, "0", None, 64, 7)] + [(4, v) for v in ("xyzxyzxy", 5, None, "-0000001")]
+    values += [
+        (2, v) for v in ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1])
+    ]
+    values += [(3, v) for v in (-64, 0.0, 10**15, 10**30, "0", None, 64, 7)] + [
+        (4, v) for v in ("xyzxyzxy", 5, None, "-0000001")
+    ]
     values += [(0, v) for v in ("codes", "other", 5, None)]
     accepted = []
     for place, value in values:

@@ -277,7 +277,9 @@ def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypat
             lambda: index.add(["c"], ["seven"]), lambda: index.query(["one two three"]), lambda: index.first(["x"]),
             lambda: index.sketch(["x"]), *([lambda: index.query(sketches)] if sketches else []),
         ):  # fmt: skip
-            with pytest.raises(sb.IncompatibleSketchError, match=r"semblance index create NEW.*semblance index add NEW") as error:
+            with pytest.raises(
+                sb.IncompatibleSketchError, match=r"semblance index create NEW.*semblance index add NEW"
+            ) as error:
                 use()
             assert (f"semblance index export {path} -o texts.parquet" in str(error.value)) == keep_text
         assert index.info["parameters"]["shingling"].get("rules", 1) == newer - 1

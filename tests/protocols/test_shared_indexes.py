@@ -133,4 +133,6 @@ def test_bits_beyond_those_of_an_index_are_refused():
     for words in (np.array([1 << 44], np.uint64), np.array([(1 << 64) - 1], np.uint64)):
         with pytest.raises(sb.ParameterError, match="bits beyond"):
             sb.HammingIndex(radius=3, bits=40).add(words)
-    assert sb.HammingIndex(radius=3, bits=40).add(np.array([1, 5], np.uint64)).query(np.array([0], np.uint64)).right.tolist() == [0, 1]
+    assert sb.HammingIndex(radius=3, bits=40).add(np.array([1, 5], np.uint64)).query(
+        np.array([0], np.uint64)
+    ).right.tolist() == [0, 1]
