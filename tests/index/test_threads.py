@@ -204,3 +204,34 @@ def test_iterators_are_gone_through_once(tmp_path):
         with pytest.raises(sb.ParameterError, match="a set has not"):
             index.add({"e", "f"}, ["x", "y"])
         assert len(index) == 3 and index.check() == []
+
+
+def test_a_reader_does_not_take_what_was_merged_for_damage(tmp_path):
+    """Files that a writer has replaced are gone: no damage of the state that the folder is in now."""
+    with sb.Index.create(tmp_path / "x") as writer:
+        for i in range(3):
+            writer.add([f"{i}"], [text_of(i)])
+        with sb.Index.open(tmp_path / "x", "read") as reader:
+            writer.compact()
+            assert reader.check() == [] and len(reader) == 3
+            assert reader.query([text_of(1)])["id"].to_pylist() == ["1"]
+
+
+def test_checking_while_others_write_finds_no_damage(tmp_path):
+    with sb.Index.create(tmp_path / "x") as writer:
+        writer.add(["there"], [text_of("there")])
+        done = threading.Event()
+
+        def write():
+            try:
+                for i in range(30):
+                    writer.add([f"{i}"], [text_of(i)])
+            finally:
+                done.set()
+
+        def look():
+            while not done.is_set():
+                with sb.Index.open(tmp_path / "x", "read", salvage=True) as reader:
+                    assert reader.damaged == [] and reader.check() == []
+
+        together(write, look, look)
