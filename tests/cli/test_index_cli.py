@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -99,3 +101,85 @@ def test_overlap(tmp_path, corpus):
     assert (tmp_path / "matches.csv").read_text().splitlines()[1].endswith(",0.7142857142857143,1.0")
     said = json.loads(run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--measure", "resemblance", "--json").output)
     assert said["overlapping"] == 0
+
+
+def test_ids_of_integers_are_written_as_they_are(tmp_path, capsys):
+    """A number that is only read as an id of the index, and is not written as one, removes nothing."""
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t, "key": 9 + i}) + "\n" for i, t in enumerate(TEXTS)))
+    path = tmp_path / "x.idx"
+    run("index", "create", path)
+    run("index", "add", path, tmp_path / "in.jsonl", "--id", "key")
+    for line in ("1_0", " 10", "10 ", "010", "+10", "1e1", "10.0", "\u0661\u0660", "ten", "9" * 30, "9" * 5000):
+        (tmp_path / "ids").write_text(f"11\n{line}\n")
+        code, error = failure(capsys, "index", "remove", path, "--from", tmp_path / "ids")
+        assert code == 2 and "line 2" in error and "integers" in error, line
+    assert json.loads(run("index", "info", path, "--json").output)["documents"] == 3
+    (tmp_path / "ids").write_bytes(b"\xef\xbb\xbf10\r\n\r\n11\n")
+    assert run("index", "remove", path, "--from", tmp_path / "ids").output == "2 removed, 1 left\n"
+
+
+def test_lines_of_ids_end_where_lines_of_files_do(tmp_path, capsys):
+    """Characters that some programs take for the end of a line are part of an id."""
+    ids = ["a\u2028b", "c\x0bd", "e\x85f", "g\rh", "plain"]
+    path = tmp_path / "x.idx"
+    with sb.Index.create(path) as index:
+        index.add(ids, [f"text number {i} of these" for i in range(5)])
+    (tmp_path / "ids").write_bytes("\n".join(ids).encode())
+    assert run("index", "remove", path, "--from", tmp_path / "ids").output == "5 removed, 0 left\n"
+    (tmp_path / "ids").write_bytes(b"good\nb\xffd\n")
+    code, error = failure(capsys, "index", "remove", path, "--from", tmp_path / "ids")
+    assert code == 1 and "ids: line 2: invalid UTF-8 at byte 1" in error
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_outputs_have_their_columns_though_nothing_is_found(tmp_path, suffix):
+    (tmp_path / "none.jsonl").write_text("")
+    path, columns = tmp_path / "x.idx", "query,id,estimated_resemblance,standard_error,resemblance"
+    run("index", "create", path, "--keep-text")
+    run("index", "query", path, tmp_path / "none.jsonl", "-o", tmp_path / f"found.{suffix}")
+    run("index", "export", path, "-o", tmp_path / f"all.{suffix}")
+    if suffix == "csv":
+        assert (tmp_path / "found.csv").read_text() == columns + "\n" and (tmp_path / "all.csv").read_text() == "id,text\n"
+    elif suffix == "jsonl":
+        assert (tmp_path / "found.jsonl").read_text() == (tmp_path / "all.jsonl").read_text() == ""
+    else:
+        found = pq.read_schema(tmp_path / "found.parquet")
+        assert found.names == columns.split(",")
+        assert found.types == [pa.string(), pa.string(), pa.float64(), pa.float64(), pa.float64()]
+        assert pq.read_schema(tmp_path / "all.parquet").names == ["id", "text"]
+
+
+def test_an_addition_that_fails_says_what_had_been_added(tmp_path, corpus, capsys, monkeypatch):
+    monkeypatch.setattr("semblance.pipeline.batches.BATCH_ROWS", 1)
+    (tmp_path / "more.jsonl").write_text(
+        json.dumps({"text": "one more", "key": "k9"}) + "\n" + json.dumps({"text": "x", "key": "k0"})
+    )
+    path = tmp_path / "x.idx"
+    run("index", "create", path)
+    code, error = failure(capsys, "index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key")
+    assert code == 2 and "the id 'k0' is in the index already" in error
+    assert "the first 3 documents of the input had been added" in error and "--replace" in error
+    assert json.loads(run("index", "info", path, "--json").output)["documents"] == 3
+    run("index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key", "--replace")
+    code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
+    assert code == 2 and "had been added" not in error, "nothing of it was"
+
+
+def test_texts_that_are_no_utf8_are_exported(tmp_path):
+    (tmp_path / "bad.txt").write_bytes(b"one \xff two")
+    path = tmp_path / "x.idx"
+    run("index", "create", path, "--keep-text")
+    run("index", "add", path, tmp_path / "bad.txt", "--encoding-errors", "replace")
+    for suffix in ("jsonl", "csv", "parquet"):
+        run("index", "export", path, "-o", tmp_path / f"out.{suffix}")
+    assert json.loads((tmp_path / "out.jsonl").read_text())["text"] == "one \ufffd two"
+    assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == ["one \ufffd two"]
+
+
+def test_a_folder_that_is_no_index_stays_as_it_is(tmp_path, corpus, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "manifest").write_text("my own")
+    for arguments in (("add", corpus), ("remove", "a"), ("compact",), ("info",), ("check",), ("query", corpus)):
+        code, error = failure(capsys, "index", arguments[0], tmp_path / "mine", *arguments[1:])
+        assert code == 1 and "not the manifest of an index" in error
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == ["manifest"]

@@ -1,5 +1,6 @@
 """An index holds what was added, finds it, forgets what was removed, and lasts."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -245,16 +246,50 @@ def test_edges(tmp_path, kind):
         assert index.remove([f"same {i}" for i in range(1000)]) == 1000 and len(index) == 4
 
 
-def test_golden_index():
-    """The format is a contract: an index of the first version reads as it was written."""
-    path = Path(__file__).parents[1] / "golden" / "index-1"
-    with sb.Index.open(path, "read") as index:
+def test_golden_index(tmp_path):
+    """The format is a contract: an index of the first version is checked, exported, compacted and thinned out as ever."""
+    golden = Path(__file__).parents[1] / "golden" / "index-1"
+    shutil.copytree(golden, tmp_path / "x")
+    with sb.Index.open(tmp_path / "x", "read") as index:
         assert index.check() == []
         assert index.info["parameters"]["threshold"] == 0.7 and len(index) == 4
-        rows = index.query(
-            ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]
-        ).to_pylist()
-        assert [(r["query"], r["id"], r["estimated_resemblance"], r["resemblance"]) for r in rows] == [
-            (0, "fox", 1.0, 1.0), (0, "fox again", 0.7812466620889601, 0.8), (1, "box", 1.0, 1.0),
-        ]  # fmt: skip
-        assert ArrayFile(path / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
+        exported = pa.concat_tables(index.export()).to_pydict()
+        assert exported["id"] == ["fox", "box", "fox again", "none"]
+    assert ArrayFile(golden / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
+    with sb.Index.open(tmp_path / "x") as index:
+        index.compact()
+        assert pa.concat_tables(index.export()).to_pydict() == exported
+        assert index.remove(["box"]) == 1 and len(index) == 3 and index.check() == []
+
+
+@pytest.mark.parametrize("keep_text", [True, False])
+def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypatch, keep_text):
+    """Its texts became other shingles: the error names the commands that make it anew."""
+    path = tmp_path / "x"
+    with sb.Index.create(path, keep_text=keep_text) as index:
+        index.add(["a", "b"], ["one two three", "four five six"])
+        sketches = index.sketch(["one two three"]) if not keep_text else None
+    stated = sb.Shingling.to_dict
+    newer = stated(sb.Shingling()).get("rules", 1) + 1
+    monkeypatch.setattr(sb.Shingling, "to_dict", lambda self: stated(self) | {"rules": newer})
+    with sb.Index.open(path) as index:
+        for use in (
+            lambda: index.add(["c"], ["seven"]), lambda: index.query(["one two three"]), lambda: index.first(["x"]),
+            lambda: index.sketch(["x"]), *([lambda: index.query(sketches)] if sketches else []),
+        ):  # fmt: skip
+            with pytest.raises(
+                sb.IncompatibleSketchError, match=r"semblance index create NEW.*semblance index add NEW"
+            ) as error:
+                use()
+            assert (f"semblance index export {path} -o texts.parquet" in str(error.value)) == keep_text
+        assert index.info["parameters"]["shingling"].get("rules", 1) == newer - 1
+        assert index.remove(["a"]) == 1 and index.check() == []
+        index.compact()
+        assert [i for t in index.export() for i in t["id"].to_pylist()] == ["b"]
+    with sb.Index.create(tmp_path / "new", keep_text=keep_text) as index:
+        index.add(["b"], ["four five six"])
+        assert index.query(["four five six"])["id"].to_pylist() == ["b"]
+        assert index.info["parameters"]["shingling"]["rules"] == newer
+    monkeypatch.undo()
+    with pytest.raises(sb.IndexFormatError, match="its shingles are"):
+        sb.Index.open(tmp_path / "new")

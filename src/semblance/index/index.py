@@ -381,7 +381,12 @@ class Index:
         """Read every byte; return what is wrong, file by file (nothing: all is well)."""
         with self._turn:
             manifest = self._now()[0]
-            return [found for entry in manifest.segments for found in damage(self.path, self.kind, manifest, entry)]
+            while True:
+                found = [what for entry in manifest.segments for what in damage(self.path, self.kind, manifest, entry)]
+                newer = read_manifest(self.path) if found and self._close is None else manifest
+                if newer == manifest:
+                    return found
+                manifest = newer  # a writer replaced what was being read
 
     def _now(self) -> tuple[Manifest, tuple[Segment, ...]]:
         """Return the state of this moment, which another thread may be replacing."""

@@ -274,12 +274,14 @@ def make_kind(kind: str, **parameters: Any) -> MinHashKind | SimHashKind:
     """
     if kind not in tuple(KINDS):
         raise ParameterError(f"kind must be one of {', '.join(KINDS)}; {kind!r} was given")
-    known = {field.name for field in fields(KINDS[kind])}
-    if stranger := sorted(set(parameters) - known):
+    known = {field.name: field.default for field in fields(KINDS[kind])}
+    if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
     for name, value in parameters.items():
         wanted = _TYPES[name]
-        if value is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
+        if value is None and known[name] is None:
+            continue
+        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
             raise ParameterError(f"{name} must be of type {wanted[0].__name__}; {value!r:.60} was given")
     return KINDS[kind](**parameters)
 

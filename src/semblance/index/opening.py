@@ -131,13 +131,14 @@ def open_segments(
                 if not problems:
                     segments.append(open_segment(folder, kind, manifest, entry, open_mask(folder, entry)))
                     entries.append(entry)
-                damaged += problems
-            except IndexFormatError:
-                newer = read_manifest(folder)
-                if newer == manifest:
-                    raise
+            except IndexFormatError as error:
+                problems = [str(error)]
+            if problems and (newer := read_manifest(folder)) != manifest:
                 manifest = newer
                 break
+            if problems and not salvage:
+                raise IndexFormatError(problems[0])
+            damaged += problems
         else:
             return replace(manifest, segments=tuple(entries)), tuple(segments), damaged
     raise IndexFormatError(f"{folder}: changes faster than it can be read")

@@ -12,6 +12,7 @@ import json
 import math
 import mmap
 import os
+import re
 import stat
 import struct
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +34,7 @@ _ALIGN = 64
 _BLOCK = 1 << 20
 _DTYPES = {np.dtype(code).newbyteorder("<").str for code in "?bBhHiIqQfd"}
 _MOST_BYTES = 1 << 62
+_CRC = re.compile("[0-9a-f]{8}")
 
 
 def _aligned(offset: int) -> int:
@@ -152,7 +154,7 @@ def _entry(dtype: str, shape: list[int], offset: int, crc: str) -> tuple[np.dtyp
     ValueError, TypeError
         If it is no description of an array.
     """
-    if dtype not in _DTYPES or not is_count(offset) or len(crc) != 8 or not all(map(is_count, shape)):
+    if dtype not in _DTYPES or not is_count(offset) or not _CRC.fullmatch(crc) or not all(map(is_count, shape)):
         raise ValueError
     kind = np.dtype(dtype)
     if math.prod(max(length, 1) for length in shape) * kind.itemsize > _MOST_BYTES:

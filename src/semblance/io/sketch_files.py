@@ -157,6 +157,8 @@ def _read(path: str | Path, data: bytes, end: int) -> Signatures | PackedSignatu
         if parameters["rules"] > RULES:
             raise InputDataError(f"{path}: shingling rules {parameters['rules']} are newer than {RULES}; upgrade semblance")
         shingling = Shingling(**{k: v for k, v in parameters.items() if k != "unicode"})
+    if header["kind"] not in ("signatures", "packed"):
+        raise ValueError(f"a kind of {header['kind']!r}")
     densities = arrays.get("densities")
     rows = arrays["values" if header["kind"] == "signatures" else "words"]
     if rows.ndim != 2 or (densities is not None and densities.shape != rows.shape[:1]):

@@ -249,7 +249,10 @@ def _member(archive: zipfile.ZipFile, name: str, dtype: str) -> NDArray[Any]:
     ValueError
         If it is another array than this.
     """
-    data = archive.read(f"{name}.npy")
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_size > archive.start_dir or info.file_size > 1100 * info.compress_size:  # more than DEFLATE can spare
+        raise ValueError(f"its {name} cannot have {info.file_size:,} bytes")
+    data = archive.read(info)
     stream = BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError(f"its {name} are not of version 1.0")

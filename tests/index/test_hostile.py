@@ -1,0 +1,326 @@
+"""Whatever bytes the folder of an index holds: an answer or a clear error, no crash, and nothing outside is touched."""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.io.array_files import ArrayFile
+
+HEAD = struct.Struct("<8sIIQ")
+TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range(20)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    with sb.Index.create(tmp_path / "x", threshold=0.7, keep_text=True) as index:
+        index.add([f"d{i}" for i in range(10)], TEXTS[:10])
+        index.add([f"e{i}" for i in range(10)], TEXTS[10:])
+        index.remove(["d3"])
+    return tmp_path / "x"
+
+
+def write_manifest(path, change):
+    held = json.loads((path / "manifest").read_bytes()[9:])
+    change(held)
+    body = json.dumps(held).encode()
+    (path / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
+
+
+def write_header(path, change):
+    """Change the header of a file of arrays, with a checksum that fits."""
+    data = path.read_bytes()
+    magic, version, _, length = HEAD.unpack(data[: HEAD.size])
+    held = json.loads(data[HEAD.size : HEAD.size + length])
+    change(held)
+    text = json.dumps(held).encode()
+    text += b" " * (-(HEAD.size + len(text)) % 64)
+    path.write_bytes(HEAD.pack(magic, version, crc32(text), len(text)) + text + data[HEAD.size + length :])
+
+
+def everything(path):
+    return {p: p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+
+
+NAMES = ["../other/segment-00000000", "/dev/zero", ".", "..", "", "a\0b", "manifest", "lock", "segment-1", "segment-00000000 ",
+         "segment-٠٠٠٠٠٠٠٠", "removed-00000000", "x/segment-00000000", 5, None, ["segment-00000000"], {"a": 1}]  # fmt: skip
+WRONG = [None, -1, 10**30, 1.5, float("nan"), "x", True, [], [1], {}, {"x": 1}]
+
+
+@pytest.mark.parametrize("field", ["file", "rows", "removed", "n_removed", "strange"])
+def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path, field):
+    """Files of others are neither read nor removed, whatever the manifest names."""
+    shutil.copytree(path, tmp_path / "other")
+    for value in NAMES if field in ("file", "removed") else WRONG:
+        if (field, value) in (("removed", None), ("removed", "removed-00000000")):
+            continue
+        write_manifest(path, lambda held, value=value: held["segments"][0].update({field: value}))
+        before = everything(tmp_path)
+        for mode in ("append", "read"):
+            with pytest.raises(sb.IndexFormatError, match="manifest"):
+                sb.Index.open(path, mode)
+        with pytest.raises(sb.IndexFormatError):
+            sb.Index.open(path, "read", salvage=True)
+        assert everything(tmp_path) == before
+        shutil.copy(tmp_path / "other" / "manifest", path / "manifest")
+
+
+@pytest.mark.parametrize("field", ["version", "parameters", "keep_text", "ids", "next", "segments", "format"])
+def test_fields_of_a_manifest_are_held_against_rules(path, field):
+    whole = (path / "manifest").read_bytes()
+    for value in WRONG:
+        if (field, value) in (("keep_text", True), ("segments", [])):
+            continue
+        for change in (lambda held, value=value: held.update({field: value}), lambda held: held.pop(field)):
+            write_manifest(path, change)
+            with pytest.raises(sb.IndexFormatError):
+                sb.Index.open(path)
+            (path / "manifest").write_bytes(whole)
+
+
+@pytest.mark.parametrize("field", ["kind", "threshold", "recall", "unit", "width", "normalization", "fold_case", "seed", "bands",
+                                   "rows", "shingling"])  # fmt: skip
+def test_parameters_of_a_manifest_are_held_against_rules(path, field):
+    whole = (path / "manifest").read_bytes()
+    for value in [*WRONG, 10**9, 0]:
+        if (field, value) in (("fold_case", True), ("seed", 0)):
+            continue
+        for change in (lambda p, value=value: p.update({field: value}), lambda p: p.pop(field), lambda p: p.update(more=1)):
+            write_manifest(path, lambda held, change=change: change(held["parameters"]))
+            with pytest.raises(sb.IndexFormatError):
+                sb.Index.open(path)
+            (path / "manifest").write_bytes(whole)
+
+
+@pytest.mark.parametrize("change", [
+    lambda held: held["segments"].append(dict(held["segments"][1])), lambda held: held.update(next=1),
+    lambda held: held["segments"][0].update(n_removed=2), lambda held: held.update(ids=None),
+    lambda held: held["segments"][1].update(rows=9), lambda held: held.update(keep_text=False),
+    lambda held: held["parameters"].update(seed=2),
+])  # fmt: skip
+def test_what_contradicts_itself_is_refused(path, change):
+    write_manifest(path, change)
+    with pytest.raises(sb.IndexFormatError):
+        sb.Index.open(path)
+
+
+def arrays_of(held, name, place, value):
+    for entry in held["arrays"]:
+        if entry[0].startswith(name):
+            entry[place] = value
+
+
+@pytest.mark.parametrize("array", ["band_keys", "band_rows", "band_starts", "id_keys", "id_rows", "id_starts", "codes", "id_bytes",
+                                   "id_offsets", "text_bytes", "text_offsets"])  # fmt: skip
+def test_headers_of_segments_are_held_against_rules(path, array):
+    segment = path / "segment-00000000"
+    whole = segment.read_bytes()
+    values = [(1, v) for v in ("|O", "zz", "<f8", ">u8", "<u1", "<M8[s]", 5, None, [])]
+    values += [
+        (2, v) for v in ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1])
+    ]
+    values += [(3, v) for v in (-64, 0.0, 10**15, 10**30, "0", None, 64, 7)] + [
+        (4, v) for v in ("xyzxyzxy", 5, None, "-0000001")
+    ]
+    values += [(0, v) for v in ("codes", "other", 5, None)]
+    accepted = []
+    for place, value in values:
+        if array == "band_keys" and (place, value) == (3, 0):
+            continue
+        write_header(segment, lambda held, place=place, value=value: arrays_of(held, array, place, value))
+        if segment.read_bytes() == whole or (array, value) in (("codes", "codes"), ("id_bytes", [3])):
+            continue
+        try:
+            sb.Index.open(path, "read")
+            accepted.append((place, value))
+        except sb.IndexFormatError as error:
+            assert "segment-00000000" in str(error)
+        segment.write_bytes(whole)
+    assert accepted == []
+
+
+@pytest.mark.parametrize("change", [
+    lambda held: held.update(arrays=[]), lambda held: held.pop("meta"), lambda held: held.update(meta=5), lambda held: held.update(arrays=5),
+    lambda held: held["meta"].update(rows=10**15), lambda held: held["meta"].update(rows="10"), lambda held: held["meta"].pop("full"),
+    lambda held: held["meta"].update(full=11), lambda held: held["meta"]["parameters"].update(seed=9), lambda held: held["arrays"].reverse(),
+    lambda held: held["arrays"].append(held["arrays"][0]), lambda held: held["arrays"][0].append(1),
+])  # fmt: skip
+def test_segments_of_another_form_are_refused(path, change):
+    write_header(path / "segment-00000000", change)
+    with pytest.raises(sb.IndexFormatError, match="segment-00000000"):
+        sb.Index.open(path, "read")
+
+
+def test_links_pipes_and_folders_are_not_followed(path, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    for name in ("segment-00000000", "removed-00000003", "manifest", "lock"):
+        (path / name).rename(elsewhere)
+        for make in (lambda p: p.symlink_to(elsewhere), os.mkfifo, lambda p: p.mkdir()):
+            make(path / name)
+            with pytest.raises((sb.IndexFormatError, sb.OutputError)):
+                sb.Index.open(path)
+            (path / name).rmdir() if (path / name).is_dir() and not (path / name).is_symlink() else (path / name).unlink()
+        elsewhere.rename(path / name)
+    with sb.Index.open(path) as index:
+        assert index.check() == []
+
+
+def test_a_folder_that_is_no_index_is_not_written_to(tmp_path):
+    (tmp_path / "segment-00000000").write_bytes(b"somebody's")
+    for content in (None, b"", b"hello", b"00000000\n{}", b"[" * 100_000):
+        if content is not None:
+            (tmp_path / "manifest").write_bytes(content)
+        before = everything(tmp_path)
+        for call in (sb.Index.open, lambda p: sb.Index.open(p, "read"), lambda p: sb.Index.open(p, "read", salvage=True)):
+            with pytest.raises(sb.IndexFormatError):
+                call(tmp_path)
+        assert everything(tmp_path) == before
+    with pytest.raises(sb.OutputError, match="not an empty folder"):
+        sb.Index.create(tmp_path)
+    assert everything(tmp_path) == before
+
+
+def test_leftovers_are_told_from_the_files_of_others(path):
+    ours = ["segment-99999999", "removed-00000099", ".segment-00000009.1234567-0a1b2c3d.tmp", ".manifest.1234567-0a1b2c3d.tmp"]
+    others = ["segment-notes.txt", "removed-1", ".manifest.swp", "segment-00000000.bak", ".segment-00000001.tmp"]
+    for name in ours + others:
+        (path / name).write_bytes(b"x")
+    (path / "segment-88888888").mkdir()
+    sb.Index.open(path).close()
+    assert not any((path / name).exists() for name in ours) and all((path / name).exists() for name in others)
+
+
+def flip(path, array, place, mask=1):
+    """Flip bits in an array; its checksum stays what it was."""
+    data = bytearray(path.read_bytes())
+    length = HEAD.unpack(data[: HEAD.size])[3]
+    offset = {e[0]: e[3] for e in json.loads(data[HEAD.size : HEAD.size + length])["arrays"]}[array]
+    data[HEAD.size + length + offset + place] ^= mask
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("array, place", [("id_bytes", 3), ("codes", 600), ("id_offsets", 45), ("band_keys-00", 5), ("text_bytes", 9),
+                                          ("band_rows-01", 2), ("id_rows-00", 3), ("text_offsets", 8)])  # fmt: skip
+def test_damage_is_never_merged(path, array, place):
+    """Neither by compacting nor by an addition that would merge: they say which file it is, and change nothing."""
+    flip(path / "segment-00000000", array, place, 0x40)
+    with sb.Index.open(path) as index:
+        [before] = index.check()
+        assert "segment-00000000" in before
+        with pytest.raises(sb.IndexFormatError, match="segment-00000000"):
+            index.compact()
+        for k in range(8):
+            index.add([f"new{k}-{i}" for i in range(12)], [f"another text number {k} and {i} here" for i in range(12)])
+        files, count = everything(path), len(index)
+        with pytest.raises(sb.IndexFormatError, match="segment-00000000"):
+            index.add(["one more"], ["than there can be without merging"])
+        assert everything(path) == files and len(index) == count == 115 and index.check() == [before]
+    with sb.Index.open(path, "read", salvage=True) as rest:
+        assert rest.damaged == [before] and len(rest) == 106
+
+
+@pytest.mark.parametrize("array", ["id_rows-00", "band_rows-00", "id_offsets", "band_starts-00", "band_keys-02", "id_keys-00"])
+def test_values_that_contradict_each_other_are_found_though_checksums_fit(path, array):
+    segment = path / "segment-00000000"
+    flip(segment, array, 7 if "keys" in array else 0, 0x87)
+    write_header(segment, lambda held: arrays_of(held, array, 4, f"{crc32(raw(segment, array)):08x}"))
+    ArrayFile(segment).check()
+    with sb.Index.open(path) as index:
+        assert len(index.check()) == 1
+        with pytest.raises(sb.IndexFormatError):
+            index.compact()
+
+
+def raw(segment, name):
+    file = ArrayFile(segment)
+    file.hold()
+    return file.map(name).tobytes()
+
+
+ROT = """
+import sys, numpy as np, semblance as sb
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_hostile import TEXTS, flip
+path, rng = Path(sys.argv[1]), np.random.default_rng(5)
+segment, errors = path / "segment-00000000", 0
+whole = segment.read_bytes()
+names = ["band_rows-00", "band_starts-00", "id_rows-00", "id_offsets", "id_starts-00", "text_offsets", "id_keys-00", "band_keys-03"]
+for i in range(160):
+    name = names[i % len(names)]
+    size = 16 if "starts" in name else 40
+    flip(segment, name, int(rng.integers(size)), int(rng.integers(1, 256)))
+    for use in (lambda index: index.query(TEXTS, top=None), lambda index: index.first(TEXTS, threads=2),
+                lambda index: list(index.export()), lambda index: index.query(TEXTS[:3]), lambda index: index.check()):
+        with sb.Index.open(path, "read") as index:
+            try:
+                use(index)
+            except sb.IndexFormatError:
+                errors += 1
+    with sb.Index.open(path) as index:
+        for use in (lambda: index.compact(), lambda: index.remove(["d1", "d5"]), lambda: index.add(["d2"], ["x"], replace=True)):
+            try:
+                use()
+            except (sb.IndexFormatError, sb.ParameterError):
+                errors += 1
+    for name in path.iterdir():
+        name.unlink()
+    for name, data in everything.items():
+        name.write_bytes(data)
+print(errors)
+"""
+
+
+def test_rot_crashes_nothing(path):
+    """Bits flipped where kernels index with what they read: each use answers, or says that the file is damaged."""
+    code = ROT.replace("whole = segment.read_bytes()", "everything = {p: p.read_bytes() for p in path.iterdir()}")
+    done = subprocess.run([sys.executable, "-c", code, str(path), str(Path(__file__).parent)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 100
+
+
+def test_a_folder_that_cannot_be_written_is_named(path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(24, "Too many open files")
+
+    with sb.Index.open(path) as index:
+        monkeypatch.setattr(os, "open", refuse)
+        for change in (lambda: index.add(["n"], ["new"]), lambda: index.remove(["d1"]), lambda: index.compact()):
+            with pytest.raises((sb.OutputError, sb.IndexFormatError), match="Too many open files"):
+                change()
+        with pytest.raises(sb.IndexFormatError, match="Too many open files"):
+            sb.Index.open(path)
+        with pytest.raises(sb.OutputError, match="Too many open files"):
+            sb.Index.create(path.with_name("new"))
+        monkeypatch.undo()
+        assert len(index) == 19 and index.check() == []
+
+
+def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
+    """A commit whose last step fails may have happened: the next one uses other names for its files."""
+    from semblance.index import manifest
+
+    def fail(folder):
+        raise sb.OutputError("the folder cannot be synced")
+
+    with sb.Index.open(path) as index:
+        monkeypatch.setattr(manifest, "settle", fail)
+        with pytest.raises(sb.OutputError):
+            index.add(["in doubt"], ["a text in doubt"])
+        monkeypatch.undo()
+        doubt = everything(path)
+        index.add(["sure"], ["a text for sure"])
+        now = everything(path)
+        assert all(now[p] == data for p, data in doubt.items() if p.name != "manifest" and p in now)
+        assert sorted(i for t in index.export() for i in t["id"].to_pylist())[-1] == "sure" and len(index) == 20
+    with sb.Index.open(path) as index:
+        assert index.check() == [] and len(index) == 20
+        assert np.all(index.query(["a text in doubt"]).num_rows == 0)

@@ -1,0 +1,67 @@
+"""Ids: what is refused names value and row, and leaves the index as it was."""
+
+import pandas
+import pytest
+
+import semblance as sb
+
+
+@pytest.mark.parametrize("ids, message", [
+    (["a", "b", "a"], "the id 'a' is given twice, in rows 0 and 2"),
+    (["x", "y", "there"], r"the id 'there' is in the index already.*\(row 2\)"),
+    (["a", 1, "c"], "all be str or all be int; 1, in row 1, is of type int"),
+    (["a", "b", True], "True, in row 2, is of type bool"),
+    (["a", None, "c"], "None, in row 1, is of type NoneType"),
+    (["a", "b", 10**5000], r"an integer of 16,610 bits, in row 2"),
+    (["a", "\ud800x", "c"], "in row 1, has a lone surrogate"),
+    ([1, 2, 3], r"ids of this index are of type str; '1' of type int was given"),
+    ("abc", "a single str was given"), (b"abc", "a single bytes was given"), (None, "NoneType"), (7, "a single int"),
+])  # fmt: skip
+def test_what_is_refused(tmp_path, ids, message):
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(["there"], ["a text that is there"])
+        files = sorted(p.name for p in (tmp_path / "x").iterdir())
+        with pytest.raises(sb.ParameterError, match=message):
+            index.add(ids, ["one text", "another text", "a third text"])
+        assert len(index) == 1 and sorted(p.name for p in (tmp_path / "x").iterdir()) == files
+
+
+def test_integers_fit_64_bits_or_are_refused(tmp_path):
+    ends = [-(1 << 63), (1 << 63) - 1, 0]
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(ends, ["one two three", "four five six", "seven eight nine"])
+        assert sorted(i for t in index.export() for i in t["id"].to_pylist()) == sorted(ends)
+        for beyond in (1 << 63, -(1 << 63) - 1, 10**4999):
+            with pytest.raises(sb.ParameterError, match="must fit 64 bits.*in row 0"):
+                index.add([beyond], ["ten"])
+        with pytest.raises(sb.ParameterError, match="are of type int; '0' of type str was given"):
+            index.remove(["0"])
+        assert index.remove(ends) == 3
+
+
+def test_odd_ids_come_back_as_they_were(tmp_path):
+    ids = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
+    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+        index.add(ids, [f"text number {i} of these" for i in range(len(ids))])
+        index.compact()
+        assert [i for t in index.export() for i in t["id"].to_pylist()] == ids
+        assert index.remove(ids[::2]) == 5 and index.remove(ids) == 5
+
+
+def test_columns_of_numbers_are_ids(tmp_path):
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(pandas.Series([4, 5]), pandas.Series(["one two three", "four five six"]))
+        assert index.query(["four five six"])["id"].to_pylist() == [5]
+
+
+def test_threads_below_one_are_refused(tmp_path):
+    with sb.Index.create(tmp_path / "x") as index:
+        for call in (lambda: index.add([1], ["a"], threads=0), lambda: index.query(["a"], threads=-1)):
+            with pytest.raises(sb.ParameterError, match="threads must be at least 1"):
+                call()
+
+
+def test_texts_that_are_not_utf8_are_exported_with_replacements(tmp_path):
+    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+        index.add(["a", "b"], [b"one \xff two", "three"])
+        assert [t for table in index.export() for t in table["text"].to_pylist()] == ["one \ufffd two", "three"]

@@ -1,0 +1,237 @@
+"""Threads share an index and processes its folder: what was acknowledged is there, and nobody sees half a change."""
+
+import os
+import threading
+import time
+
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+
+
+def text_of(name):
+    return " ".join(f"{name}{i}" for i in range(20))
+
+
+def ids_in(path):
+    with sb.Index.open(path, "read") as index:
+        assert index.check() == []
+        return sorted(i for table in index.export() for i in table["id"].to_pylist())
+
+
+def together(*works):
+    """Run functions in threads that begin at once; raise what one of them raised."""
+    barrier, errors = threading.Barrier(len(works)), []
+
+    def run(work):
+        barrier.wait()
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_threads_that_add_to_one_index_lose_nothing(tmp_path):
+    with sb.Index.create(tmp_path / "x", width=2) as index:
+
+        def add(name):
+            for i in range(15):
+                index.add([f"{name}{i}"], [text_of(f"{name}{i}x")])
+                if i % 5 == 4:
+                    assert index.remove([f"{name}{i}"]) == 1
+
+        together(*(lambda name=name: add(name) for name in "abc"))
+    assert ids_in(tmp_path / "x") == sorted(f"{name}{i}" for name in "abc" for i in range(15) if i % 5 != 4)
+
+
+def test_of_equal_ids_added_at_once_one_is_in(tmp_path):
+    outcomes = []
+    with sb.Index.create(tmp_path / "x") as index:
+
+        def add():
+            try:
+                index.add(["same"], ["one two three four five six"])
+                outcomes.append("added")
+            except sb.ParameterError:
+                outcomes.append("refused")
+
+        together(*[add] * 4)
+    assert sorted(outcomes) == ["added", "refused", "refused", "refused"] and ids_in(tmp_path / "x") == ["same"]
+
+
+def test_queries_see_whole_states_while_the_index_changes(tmp_path):
+    """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none."""
+    stay = [text_of(f"s{i}x") for i in range(10)]
+    with sb.Index.create(tmp_path / "x", width=2) as index:
+        index.add([f"s{i}" for i in range(10)], stay)
+        done = threading.Event()
+
+        def change():
+            for i in range(25):
+                index.add([f"p{i}", f"q{i}"], [text_of("pair")] * 2)
+                if i % 3 == 0:
+                    index.remove([f"p{i}", f"q{i}"])
+            index.compact()
+            done.set()
+
+        def ask():
+            while not done.is_set():
+                found = index.query([*stay, text_of("pair")], top=None)
+                ids = found["id"].to_pylist()
+                assert [i for i in ids if i[0] == "s"] == [f"s{i}" for i in range(10)]
+                pairs = [i for i in ids if i[0] != "s"]
+                assert sorted(i[1:] for i in pairs if i[0] == "p") == sorted(i[1:] for i in pairs if i[0] == "q")
+                assert sum(map(len, index.export())) >= 10 and len(index) >= 10
+
+        together(change, ask, ask)
+
+
+def test_closing_waits_for_the_change_under_way(tmp_path):
+    index = sb.Index.create(tmp_path / "x")
+    added = []
+
+    def add():
+        for i in range(100):
+            index.add([f"{i}"], [text_of(i)])
+            added.append(f"{i}")
+
+    def close():
+        while len(added) < 3:
+            time.sleep(0.001)
+        index.close()
+
+    with pytest.raises(sb.ParameterError, match="has been closed"):
+        together(add, close)
+    assert ids_in(tmp_path / "x") == sorted(added)
+
+
+@pytest.mark.parametrize("use", [
+    lambda index: len(index), lambda index: index.info, lambda index: index.id_type, lambda index: index.query(["a"]),
+    lambda index: index.first(["a"]), lambda index: index.add(["x"], ["y"]), lambda index: index.remove(["x"]),
+    lambda index: index.compact(), lambda index: index.export(), lambda index: index.check(), lambda index: index.refresh(),
+    lambda index: index.sketch(["a"]),
+])  # fmt: skip
+def test_a_closed_index_says_so(tmp_path, use):
+    index = sb.Index.create(tmp_path / "x")
+    index.close()
+    index.close()
+    assert "closed" in repr(index)
+    with pytest.raises(sb.ParameterError, match="has been closed"):
+        use(index)
+
+
+def in_child(work):
+    """Run a function in a forked process; return what it returned, as text."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = "nothing"
+        try:
+            said = str(work())
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(write, said.encode()[:4000])
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as stream:
+        said = stream.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return said
+
+
+def test_a_forked_process_neither_changes_nor_releases_the_index(tmp_path):
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(["a"], ["one two three"])
+        for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
+            assert in_child(use).startswith("ParameterError") and "another process opened this index" in in_child(use)
+        in_child(index.close)
+        with pytest.raises(sb.OutputError, match="another process has it open"):
+            sb.Index.open(tmp_path / "x")
+        index.add(["b"], ["four five six"])
+    assert ids_in(tmp_path / "x") == ["a", "b"]
+
+
+def test_closing_releases_the_index_though_a_forked_process_lives(tmp_path):
+    index = sb.Index.create(tmp_path / "x")
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(write)
+        os.read(read, 1)  # until the parent is done
+        os._exit(0)
+    index.close()
+    sb.Index.open(tmp_path / "x").close()
+    os.close(write)
+    os.close(read)
+    os.waitpid(child, 0)
+
+
+def test_a_forked_process_may_ask_an_index_opened_for_reading(tmp_path):
+    with sb.Index.create(tmp_path / "x") as index:
+        index.add(["a"], ["one two three"])
+    with sb.Index.open(tmp_path / "x", "read") as reader:
+
+        def ask():
+            reader.refresh()
+            return reader.query(["one two three"])["id"].to_pylist()
+
+        assert in_child(ask) == "['a']" == str(ask())
+
+
+def test_iterators_are_gone_through_once(tmp_path):
+    """Ids and texts from generators end up together, in the index and in what it keeps."""
+    with sb.Index.create(tmp_path / "x", keep_text=True, width=2) as index:
+        index.add((f"d{i}" for i in range(5)), (text_of(f"d{i}x") for i in range(5)))
+        kept = pa.concat_tables(index.export()).to_pydict()
+        assert kept == {"id": [f"d{i}" for i in range(5)], "text": [text_of(f"d{i}x") for i in range(5)]}
+        found = index.query(text_of(f"d{i}x") for i in range(5))
+        assert found["id"].to_pylist() == kept["id"] and found["resemblance"].to_pylist() == [1.0] * 5
+        assert index.first(iter([text_of("d3x")]))["id"].to_pylist() == ["d3"]
+        assert index.remove(f"d{i}" for i in range(2)) == 2
+        for ids, texts in ((["e"], (t for t in ["x", "y"])), ((i for i in "ef"), ["x"]), (iter("ef"), iter("x"))):
+            with pytest.raises(sb.ParameterError, match=r"there are [12] ids and [12] texts"):
+                index.add(ids, texts)
+        with pytest.raises(sb.ParameterError, match="a set has not"):
+            index.add({"e", "f"}, ["x", "y"])
+        assert len(index) == 3 and index.check() == []
+
+
+def test_a_reader_does_not_take_what_was_merged_for_damage(tmp_path):
+    """Files that a writer has replaced are gone: no damage of the state that the folder is in now."""
+    with sb.Index.create(tmp_path / "x") as writer:
+        for i in range(3):
+            writer.add([f"{i}"], [text_of(i)])
+        with sb.Index.open(tmp_path / "x", "read") as reader:
+            writer.compact()
+            assert reader.check() == [] and len(reader) == 3
+            assert reader.query([text_of(1)])["id"].to_pylist() == ["1"]
+
+
+def test_checking_while_others_write_finds_no_damage(tmp_path):
+    with sb.Index.create(tmp_path / "x") as writer:
+        writer.add(["there"], [text_of("there")])
+        done = threading.Event()
+
+        def write():
+            try:
+                for i in range(30):
+                    writer.add([f"{i}"], [text_of(i)])
+            finally:
+                done.set()
+
+        def look():
+            while not done.is_set():
+                with sb.Index.open(tmp_path / "x", "read", salvage=True) as reader:
+                    assert reader.damaged == [] and reader.check() == []
+
+        together(write, look, look)

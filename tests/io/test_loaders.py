@@ -1,0 +1,272 @@
+"""Every file of ours, whatever byte of it changed and wherever it was cut: the same result, or a clear error; nothing huge."""
+
+import hashlib
+import json
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.io.array_files import ArrayFile, write_arrays
+
+TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
+CLEAR = (sb.IndexFormatError, sb.InputDataError)
+MOST = 16 << 20  # bytes of memory for files of some kilobytes
+
+
+def save_signatures(path):
+    sb.save(sb.FastSimilarity(permutations=64, seed=7).sign(sb.shingle(TEXTS)), path)
+
+
+def load_signatures(path):
+    found = sb.load(path)
+    return found.scheme, found.shingling, found.values.tolist()
+
+
+def save_packed(path):
+    signatures = sb.PermutationMinHash(universe=100, permutations=64).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    sb.save(sb.BBit(bits=2).pack(signatures), path)
+
+
+def load_packed(path):
+    found = sb.load(path)
+    return found.scheme, found.packing, found.words.tolist(), found.layout.tolist(), found.densities.tolist(), found.has_empty
+
+
+def save_fingerprints(path):
+    file = sb.FingerprintFile(path)
+    for part in range(3):
+        file.append(np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(part))
+
+
+def load_fingerprints(path):
+    file = sb.FingerprintFile(path)
+    queries = np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    found = file.query(queries, sb.WeakBitIndex(radius=2))
+    return len(file), found.left.tolist(), found.right.tolist()
+
+
+def save_frequencies(path):
+    sb.DocumentFrequencies.collect(sb.shingle(TEXTS, width=1)).save(path)
+
+
+def load_frequencies(path):
+    found = sb.DocumentFrequencies.load(path, sb.Shingling(width=1))
+    return found.n_documents, found.values.tolist(), found.counts.tolist()
+
+
+def save_arrays(path):
+    write_arrays(path, {"a": np.arange(300), "b": np.array([True, False]), "c": np.zeros((0, 3), np.float32)}, {"m": [1]})
+
+
+def load_arrays(path):
+    file = ArrayFile(path)
+    file.hold()
+    file.check()
+    return file.meta, {name: (file[name].tolist(), file.map(name).tolist()) for name in file}
+
+
+CONTAINERS = {
+    "signatures": (save_signatures, load_signatures), "packed": (save_packed, load_packed),
+    "fingerprints": (save_fingerprints, load_fingerprints), "frequencies": (save_frequencies, load_frequencies),
+    "arrays": (save_arrays, load_arrays),
+}  # fmt: skip
+
+
+def header_of(name, data):
+    """Return how many bytes the header of a file has."""
+    if name == "arrays":
+        return 24 + int.from_bytes(data[16:24], "little")
+    if name == "frequencies":
+        return 400
+    return 16 + int.from_bytes(data[12:16], "little") + (40 if name == "fingerprints" else 0)
+
+
+def outcomes(path, load, damages, expected, whole_is_needed):
+    """Load each damaged file; return what was neither the result nor a clear error."""
+    strange = []
+    for what, data in damages:
+        path.write_bytes(data)
+        tracemalloc.start()
+        try:
+            found = load(path)
+            if found != expected or whole_is_needed:
+                strange.append((what, "another result"))
+        except CLEAR as error:
+            if str(path) not in str(error):
+                strange.append((what, f"the message does not name the file: {error}"))
+        except sb.ParameterError as error:  # of other parameters: bits of fingerprints, features counted
+            if "bits" not in str(error) and "counts features" not in str(error):
+                strange.append((what, repr(error)))
+        except Exception as error:
+            strange.append((what, repr(error)))
+        finally:
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        if peak > MOST:
+            strange.append((what, f"{peak:,} bytes"))
+    return strange
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_every_changed_byte_is_harmless_or_found(tmp_path, rng, name):
+    save, load = CONTAINERS[name]
+    path = tmp_path / "file"
+    save(path)
+    whole, expected = path.read_bytes(), load(path)
+    header = header_of(name, whole)
+    places = sorted({*range(min(header, len(whole))), *rng.integers(header, len(whole), 500).tolist()})
+    damages = []
+    for place in places:
+        changed = bytearray(whole)
+        changed[place] ^= int(rng.integers(1, 256))
+        damages.append((place, bytes(changed)))
+    assert outcomes(path, load, damages, expected, False) == []
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_every_cut_is_found(tmp_path, rng, name):
+    save, load = CONTAINERS[name]
+    path = tmp_path / "file"
+    save(path)
+    whole, expected = path.read_bytes(), load(path)
+    header = header_of(name, whole)
+    places = {*range(min(header, len(whole))), *rng.integers(header, len(whole), 50).tolist()}
+    if name == "fingerprints":  # where a chunk ends, the file is what it was before the next was appended
+        places -= {header - 40, *(header - 40 + part * (40 + 1200) for part in range(4))}
+    assert outcomes(path, load, [(place, whole[:place]) for place in sorted(places)], expected, True) == []
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_lost_head_is_not_taken_for_the_end(tmp_path, part):
+    """Zeros in place of the head of a chunk: what follows it was acknowledged, and is not given up or written over."""
+    path = tmp_path / "file"
+    save_fingerprints(path)
+    data = bytearray(path.read_bytes())
+    begin = 16 + int.from_bytes(data[12:16], "little") + part * 1240
+    data[begin : begin + 40] = bytes(40)
+    path.write_bytes(data)
+    with pytest.raises(sb.InputDataError, match="others follow"):
+        sb.FingerprintFile(path)
+    assert path.read_bytes() == data
+
+
+def test_hostile_sketch_files(tmp_path):
+    """With a checksum that fits, a header is held against rules before anything is made from it."""
+    path, strange = tmp_path / "file", []
+    for save in (save_signatures, save_packed):
+        path.unlink(missing_ok=True)
+        save(path)
+        data = path.read_bytes()
+        end = 16 + int.from_bytes(data[12:16], "little")
+
+        def attempt(change, data=data, end=end):
+            held = json.loads(data[16:end])
+            change(held)
+            text = json.dumps(held).encode()
+            text += b" " * (-len(text) % 8)
+            body = data[:12] + len(text).to_bytes(4, "little") + text + data[end:-32]
+            path.write_bytes(body + hashlib.blake2b(body, digest_size=32).digest())
+            try:
+                sb.load(path).estimated_resemblance(0, 1)
+                strange.append(held)
+            except sb.InputDataError as error:
+                assert "file: damaged" in str(error)
+
+        for number in range(len(json.loads(data[16:end])["arrays"])):
+            for field, values in (("dtype", ["|O", "zz", "<f4", 5, None]), ("name", ["x", None, 5]),
+                                  ("shape", [[10**15, 64], [-1, 64], [], [10**30], "ab", None, [1, 1], [12.0, 64], [True, 64]])):  # fmt: skip
+                for value in values:
+                    attempt(lambda held, n=number, f=field, v=value: held["arrays"][n].update({f: v}))
+        for field in ("kind", "scheme", "arrays", "shingling", *(["packing", "has_empty"] if save is save_packed else [])):
+            attempt(lambda held, field=field: held.pop(field))
+            if field != "shingling":
+                for value in (None, 5, [], {}, "x", [5]):
+                    attempt(lambda held, field=field, value=value: held.update({field: value}))
+        for change in (
+            lambda held: held["scheme"].update(kind="os.system"), lambda held: held["scheme"]["parameters"].update(permutations=10**12),
+            lambda held: held["scheme"]["parameters"].update(permutations="8"), lambda held: held["scheme"]["parameters"].update(more=1),
+            lambda held: held["scheme"]["parameters"].update(permutations=65), lambda held: held["arrays"].clear(),
+        ):  # fmt: skip
+            attempt(change)
+    assert strange == []
+
+
+@pytest.mark.parametrize("suffix", ["sig", "sig.gz", "sig.zst", "GZ", "jsonl.gz"])
+def test_what_is_saved_can_be_loaded_whatever_its_name(tmp_path, suffix):
+    value = sb.FastSimilarity(permutations=8).sign(sb.shingle(TEXTS))
+    sb.save(value, tmp_path / f"x.{suffix}")
+    assert (sb.load(tmp_path / f"x.{suffix}").values == value.values).all()
+    assert (tmp_path / f"x.{suffix}").read_bytes()[:8] == b"SEMBLSIG"
+    write_arrays(tmp_path / f"y.{suffix}", {"a": np.arange(3)})
+    assert ArrayFile(tmp_path / f"y.{suffix}")["a"].tolist() == [0, 1, 2]
+
+
+def test_frequencies_replace_a_file_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "df.npz"
+    save_frequencies(path)
+    whole = path.read_bytes()
+
+    def full(*arguments, **named):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(sb.OutputError, match=r"df\.npz: cannot be written: No space left"):
+        save_frequencies(path)
+    assert path.read_bytes() == whole and [p.name for p in tmp_path.iterdir()] == ["df.npz"]
+    with pytest.raises(sb.InputDataError, match="frequencies"):
+        sb.DocumentFrequencies.load(tmp_path / "missing", sb.Shingling(width=1))
+
+
+def test_no_frequencies_are_frequencies(tmp_path):
+    none = sb.DocumentFrequencies(np.empty(0, np.uint64), np.empty(0, np.int64), 3)
+    none.save(tmp_path / "df.npz")
+    found = sb.DocumentFrequencies.load(tmp_path / "df.npz")
+    assert found.n_documents == 3 and len(found.values) == len(found.counts) == 0
+
+
+def test_devices_and_pipes_are_no_files_of_fingerprints(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
+        with pytest.raises(sb.InputDataError):
+            sb.FingerprintFile(path)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    sb.FingerprintFile(tmp_path / "link").append(np.arange(3, dtype=np.uint64))
+    assert len(sb.FingerprintFile(tmp_path / "real")) == 3
+    (tmp_path / "empty").touch()
+    with pytest.raises(sb.InputDataError, match="an empty file: remove it"):
+        sb.FingerprintFile(tmp_path / "empty")
+
+
+def test_a_first_append_that_fails_leaves_no_file(tmp_path, monkeypatch):
+    import os
+
+    file = sb.FingerprintFile(tmp_path / "seen.fps")
+
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(sb.OutputError, match="No space left on device; the batch was not added"):
+        file.append(sb.SimHash(seed=3).sign(sb.shingle(["a b c"], width=1)))
+    monkeypatch.undo()
+    assert not any(tmp_path.iterdir()) and len(file) == 0
+    assert file.append(sb.SimHash(seed=4).sign(sb.shingle(["a b c"], width=1))) == 0 and len(file) == 1
+    before = (tmp_path / "seen.fps").read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(sb.OutputError):
+        file.append(np.arange(5, dtype=np.uint64))
+    assert (tmp_path / "seen.fps").read_bytes() == before and len(file) == 1
+
+
+def test_others_who_appended_first_decide_what_goes_together(tmp_path):
+    """Two objects for one new file: what the first wrote into it binds the second."""
+    one, other = sb.FingerprintFile(tmp_path / "x"), sb.FingerprintFile(tmp_path / "x")
+    one.append(sb.SimHash(seed=1).sign(sb.shingle(["a b c"], width=1)))
+    with pytest.raises(sb.IncompatibleSketchError, match="do not fit"):
+        other.append(sb.SimHash(seed=2).sign(sb.shingle(["a b c"], width=1)))
+    assert len(sb.FingerprintFile(tmp_path / "x")) == 1

@@ -1,0 +1,138 @@
+"""Threads share an index in memory: whichever comes first builds what searches need, and all get the answers of one."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import semblance as sb
+
+MAKERS = {
+    "hamming": lambda: sb.HammingIndex(radius=3), "tables": lambda: sb.TableIndex(radius=3),
+    "weak": lambda: sb.WeakBitIndex(radius=3, probes=None, prefix_bits=10), "all": lambda: sb.ExhaustiveHammingIndex(radius=3),
+}  # fmt: skip
+
+
+def at_once(n, work):
+    """Run a function in n threads that begin together; return what it returned, or raise."""
+    barrier, found, errors = threading.Barrier(n), [], []
+
+    def run(number):
+        barrier.wait()
+        try:
+            found.append(work(number))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return found
+
+
+def triples(pairs):
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_first_queries_at_once_equal_one_alone(rng, name):
+    words = rng.integers(0, 1 << 64, 20_000, dtype=np.uint64)
+    queries = words[:200] ^ np.uint64(5)
+    expected = triples(MAKERS[name]().add(words).query(queries))
+    assert len(expected) >= 200
+    for _ in range(4):
+        index = MAKERS[name]().add(words)
+        for found in at_once(4, lambda _, index=index: triples(index.query(queries))):
+            assert found == expected
+        assert triples(index.query(queries)) == expected
+        assert index.compared > 0
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_queries_while_others_add_find_what_was_there(rng, name):
+    words = rng.integers(0, 1 << 64, 6_000, dtype=np.uint64)
+    index = MAKERS[name]().add(words[:3_000])
+
+    def work(number):
+        if number < 2:
+            for begin in range(3_000, 6_000, 300):
+                index.add(words[begin + 150 * number : begin + 150 * (number + 1)])
+        else:
+            for _ in range(12):
+                found = index.query(words[:50])
+                assert found.left.tolist() == found.right.tolist() == list(range(50))
+                assert (index.first(words[:50]) == np.arange(50)).all()
+
+    at_once(4, work)
+    assert len(index) == 6_000
+    stored = index.query(words)
+    assert len(stored) == 6_000 and sorted(stored.right.tolist()) == list(range(6_000)), "each once, whatever the order"
+
+
+def test_streams_clustered_at_once_found_each_cluster_once(rng):
+    words = np.repeat(rng.integers(0, 1 << 64, 60, dtype=np.uint64), 5)
+    index = sb.HammingIndex(radius=3)
+    parts = at_once(4, lambda number: index.assign(words[rng.permutation(300)] if number < 0 else words))
+    assert len(index) == 1200
+    assert len(set(np.concatenate(parts).tolist())) == 60
+
+
+def test_candidates_of_documents_added_at_once(rng):
+    shingles = sb.shingle([f"text number {i} of some that differ" for i in range(50)])
+    signatures = sb.FastSimilarity(permutations=32).sign(shingles)
+    index = sb.BandingIndex(bands=8, rows=4)
+    at_once(4, lambda _: [index.add(signatures) for _ in range(5)])
+    assert len(index) == 1000
+    left, right = index.query(signatures)
+    own = left == right % 50
+    assert own.sum() == 50 * 20 and len(np.unique(right[own])) == 1000
+
+
+def test_a_file_of_fingerprints_shared_by_threads(rng, tmp_path):
+    words = rng.integers(0, 1 << 64, (4, 10, 20), dtype=np.uint64)
+    file = sb.FingerprintFile(tmp_path / "seen.fps")
+
+    def work(number):
+        for batch in words[number]:
+            row = file.append(batch)
+            assert file.query(batch[:1], sb.ExhaustiveHammingIndex(radius=0)).right.tolist() == [row]
+
+    at_once(4, work)
+    assert len(file) == len(sb.FingerprintFile(tmp_path / "seen.fps")) == 800
+    assert (file.first(words.reshape(-1), sb.HammingIndex(radius=0)) >= 0).all()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_indexes_can_be_copied_and_pickled(rng, name):
+    words = rng.integers(0, 1 << 64, 100, dtype=np.uint64)
+    index = MAKERS[name]().add(words)
+    for other in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):
+        assert triples(other.add(words).query(words[:5])) == triples(MAKERS[name]().add(words).add(words).query(words[:5]))
+    assert len(index) == 100
+
+
+def test_what_is_refused_leaves_an_index_as_it_was():
+    """A batch that does not fit fixes neither bits nor origin."""
+    prints = sb.SimHash(bits=64).sign(sb.shingle(["a b c"], width=1))
+    for make in MAKERS.values():
+        index = make()
+        index.bits = 128
+        with pytest.raises(sb.ParameterError):
+            index.add(prints)
+        index.add(np.zeros((2, 2), np.uint64))
+        assert len(index) == 2 and index._made_by is None
+
+
+def test_bits_beyond_those_of_an_index_are_refused():
+    for words in (np.array([1 << 44], np.uint64), np.array([(1 << 64) - 1], np.uint64)):
+        with pytest.raises(sb.ParameterError, match="bits beyond"):
+            sb.HammingIndex(radius=3, bits=40).add(words)
+    assert sb.HammingIndex(radius=3, bits=40).add(np.array([1, 5], np.uint64)).query(
+        np.array([0], np.uint64)
+    ).right.tolist() == [0, 1]
