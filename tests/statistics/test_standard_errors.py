@@ -6,7 +6,7 @@ from scipy import stats
 from theory.sampler import minima
 
 import semblance as sb
-from semblance.theory import bbit, choose, minhash, mixture, simhash, xor_bits
+from semblance.theory import bbit, choose, minhash, mixture, shares, simhash, xor_bits
 
 HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
 
@@ -23,9 +23,9 @@ def test_intervals_of_shares_cover_near_the_ends(trials):
 
     With the plain formula the interval has no width where all slots match: it covers .98 of 64 slots with probability .72."""
     x = np.arange(trials + 1)
-    ours = 1.96 * minhash.share_error(x, trials)
+    ours = 1.96 * shares.share_error(x, trials)
     plain = 1.96 * minhash.standard_error(x / trials, trials)
-    assert (minhash.share_error(x, trials) > 0).all()
+    assert (shares.share_error(x, trials) > 0).all()
     for mismatches in (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0):
         share = 1.0 - mismatches / trials
         assert coverage(trials, share, ours) > 0.93
@@ -36,12 +36,12 @@ def test_intervals_of_shares_cover_near_the_ends(trials):
 def test_errors_of_shares_tend_to_the_plain_formula():
     for trials in (100, 10_000):
         x = np.arange(trials // 5, trials - trials // 5)
-        ratio = minhash.share_error(x, trials) / minhash.standard_error(x / trials, trials)
+        ratio = shares.share_error(x, trials) / minhash.standard_error(x / trials, trials)
         assert np.abs(ratio - 1.0).max() < 2.0 / trials
-    assert np.isnan(minhash.share_error(0, 0))
+    assert np.isnan(shares.share_error(0, 0))
     for wrong in ((-1, 5), (6, 5), (1, -1)):
         with pytest.raises(sb.ParameterError):
-            minhash.share_error(*wrong)
+            shares.share_error(*wrong)
 
 
 PACKINGS = [

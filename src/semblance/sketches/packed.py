@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..kernels import bbit as kernel
 from ..theory import bbit, fractional, mixture, xor_bits
-from ..theory.minhash import share_error
 from ..theory.mixture import Part
+from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
 from ..values.arrays import number, whole
 from .one_permutation import OnePermutation

@@ -84,7 +84,7 @@ def most_likely(
     dense sets, which tell nothing apart where single bits match with a probability below 1/2. It attains the Cramér-Rao
     bound, which no fixed weighting of parts does at all resemblances. The error is that of the information at the estimate
     that two matches and two mismatches more, shared among the parts, would give: at R = 1 itself the information is infinite
-    however few the slots. For one part of b-bit slots it is that of ``minhash.share_error`` over 1 - C2.
+    however few the slots. For one part of b-bit slots it is that of ``shares.share_error`` over 1 - C2.
 
     Parameters
     ----------

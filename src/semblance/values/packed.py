@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.bbit import count_filled, count_matches
 from ..theory.bbit import quantized
-from ..theory.minhash import share_error
+from ..theory.shares import share_error
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, rows_of, whole
 
 
