@@ -160,6 +160,26 @@ def test_mean_squared_error_of_combined_bits_is_exact(combined, samples, resembl
     assert xor_bits.mean_squared_error(resemblance, combined, samples) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("combined", [2, 3])
+def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng, combined):
+    """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar."""
+    n, samples = 300, 500
+    for r, clear in ((0.05, 0.0), (0.1, 0.0), (0.9, 1.0)):
+        left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
+        slots = np.concatenate([left, right]).astype(np.uint64)
+        scheme = sb.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
+        packed = sb.XorBits(combined=combined).pack(sb.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
+        rows = np.arange(n)
+        for likely in (False, True):
+            found = packed.estimated_resemblance(rows, rows + n, most_likely=likely)
+            share = np.isfinite(found).mean()
+            assert abs(share - clear) < 0.025 + 5 * (0.025 / n) ** 0.5
+            if clear:
+                assert np.nanmean(found) == pytest.approx(
+                    r, abs=5 * (xor_bits.variance(r, combined, samples, 0.5, 0.5) / n) ** 0.5
+                )
+
+
 def test_error_of_an_estimated_cosine():
     """The delta method at two differing and two equal bits more; not 0 at distance 0."""
     for distance in (0, 3, 32):

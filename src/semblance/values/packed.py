@@ -182,6 +182,7 @@ class PackedSignatures:
         Returns
         -------
         float or ndarray of float64, or a pair of them
+            Nan where both documents are empty, and where combined bits of dense sets could stand for two resemblances.
 
         Raises
         ------
