@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import semblance as sb
+from semblance.hashing import MixedTabulation, Permutation
 from semblance.values import drop_repeats
 
 VALUES = np.array([5, 3, 9, 7, 1, 2], np.uint64)
@@ -137,6 +138,24 @@ def test_weighted_rows_ascend():
         with pytest.raises(sb.ParameterError, match="row 1"):
             sb.WeightedSets([7, *values, 5], np.ones(4), [0, 1, 3, 4])
     assert len(sb.WeightedSets([7, 1, 2, 5], np.ones(4), [0, 1, 1, 3, 4])) == 4, "they ascend within each row"
+
+
+def test_keys_of_hash_functions_are_integers():
+    permutation, family = Permutation(universe=10), MixedTabulation()
+    for wrong in ([1.5], ["1"], [True]):
+        for call in (permutation.apply, family.hash):
+            with pytest.raises(sb.ParameterError, match="keys must"):
+                call(wrong)
+    for wrong in ([10], [-1], -3):
+        with pytest.raises(sb.ParameterError, match="keys must be in"):
+            permutation.apply(wrong)
+    assert sorted(permutation.apply(np.arange(10)).tolist()) == list(range(10))
+    for wrong in (-1, 1 << 64, 1.0, True):
+        for make in (Permutation, MixedTabulation):
+            with pytest.raises(sb.ParameterError, match="seed"):
+                make(seed=wrong, **({"universe": 3} if make is Permutation else {}))
+    with pytest.raises(sb.ParameterError, match="universe"):
+        Permutation(universe=0)
 
 
 def test_elements_of_a_universe_are_in_it_and_once_in_a_set():

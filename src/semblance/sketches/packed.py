@@ -279,9 +279,8 @@ class XorBits(_Packing):
 
     Notes
     -----
-    Single bits of dense sets match with a probability E below 1/2 where R < r / 2 at equal densities r, and combined bits
-    cannot tell 2 E - 1 from its opposite: estimates of which a lower resemblance could be the truth are nan. There are none
-    of hashes, whose densities are 0; store single bits of dense sets that hardly resemble each other.
+    Single bits of dense sets match with a probability E below 1/2 if R < r / 2 at equal densities r, and combined bits do not
+    distinguish 2 E - 1 from its opposite: estimates that fit a lower resemblance too are nan. Hashes have densities of 0.
 
     References
     ----------
