@@ -21,7 +21,7 @@ def derive(seed: int, purpose: str, count: int) -> UInt64Array:
 
     Numbers of different purposes are unrelated; a longer sequence starts with the shorter one.
     """
-    stream = hashlib.shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
+    stream = hashlib.shake_128(whole("seed", seed, 0, MOST_SEED).to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return np.frombuffer(stream, "<u8").astype(np.uint64)
 
 

@@ -221,9 +221,8 @@ class Fractional(_Packing):
 
     def __post_init__(self) -> None:
         """Check the shares."""
-        pairs = tuple((whole("bits", b, 1, 64), number("share", w)) for b, w in self.shares)
-        object.__setattr__(self, "shares", pairs)
         fractional.check_parts(self.shares)
+        object.__setattr__(self, "shares", tuple((whole("bits", b, 1, 64), number("share", w)) for b, w in self.shares))
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the parts; raises ParameterError where shares do not make whole numbers of slots.
