@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .errors import ParameterError
 from .kernels import families as kernel
 from .values import UInt64Array
+from .values.arrays import MOST_SEED, keys_of, whole
 
 ROUNDS = 6
 
@@ -20,7 +21,7 @@ def derive(seed: int, purpose: str, count: int) -> UInt64Array:
 
     Numbers of different purposes are unrelated; a longer sequence starts with the shorter one.
     """
-    stream = hashlib.shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
+    stream = hashlib.shake_128(whole("seed", seed, 0, MOST_SEED).to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return np.frombuffer(stream, "<u8").astype(np.uint64)
 
 
@@ -32,12 +33,11 @@ class _Family:
 
     def __post_init__(self) -> None:
         """Check the seed."""
-        if not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
     def hash(self, keys: ArrayLike) -> UInt64Array:
         """Hash keys: any integers, taken modulo 2^64; returns uint64 of shape (n,)."""
-        flat = np.ascontiguousarray(keys).astype(np.uint64).ravel()
+        flat = keys_of(np.ravel(keys), "keys")
         out = np.empty(len(flat), np.uint64)
         self._run(flat, out)
         return out
@@ -117,10 +117,8 @@ class Permutation:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 1 <= self.universe <= 1 << 64:
-            raise ParameterError(f"universe must lie in 1..2^64; {self.universe} was given")
-        if not 0 <= self.seed < 1 << 64:
-            raise ParameterError(f"seed must lie in 0..2^64-1; {self.seed} was given")
+        object.__setattr__(self, "universe", whole("universe", self.universe, 1, 1 << 64))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
     @property
     def half_bits(self) -> int:
@@ -129,9 +127,10 @@ class Permutation:
 
     def apply(self, keys: ArrayLike) -> UInt64Array:
         """Return the places of keys (integers in [0, universe)) under the permutation, uint64 of shape (n,)."""
-        flat = np.ascontiguousarray(keys).astype(np.uint64).ravel()
-        if self.universe < 1 << 64 and len(flat) and int(flat.max()) >= self.universe:
-            raise ParameterError(f"keys must lie in [0, {self.universe}); {int(flat.max())} was given")
+        flat = keys_of(np.ravel(keys), "keys")
+        for outside in (np.min(keys, initial=0), np.max(keys, initial=0)):
+            if not 0 <= int(outside) < self.universe:
+                raise ParameterError(f"keys must be in [0, {self.universe}); got {outside}")
         out = np.empty(len(flat), np.uint64)
         universe = np.uint64(self.universe % (1 << 64))
         kernel.permute(flat, universe, np.uint64(self.half_bits), derive(self.seed, "permutation", ROUNDS), out)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import ParameterError
 from .sketches._scheme import MAX_PERMUTATIONS
-from .theory import banding, choose, minhash
+from .theory import banding, choose, minhash, shares
 from .values.arrays import number, whole
 
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
@@ -87,7 +87,7 @@ class Plan:
         bands = self.bands - bands_left_out
         found = float(banding.candidate_probability(threshold, bands, self.rows)) if bands > 0 else 0.0
         if self.estimation_slots:
-            found *= minhash.reach_probability(threshold, threshold, self.estimation_slots)
+            found *= shares.reach_probability(threshold, threshold, self.estimation_slots)
         return found
 
     @property

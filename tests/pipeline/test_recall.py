@@ -6,7 +6,7 @@ from scipy import stats
 
 import semblance as sb
 from semblance.pipeline.pairs import find_pairs
-from semblance.theory import banding, minhash, simhash
+from semblance.theory import banding, shares, simhash
 
 
 def planted(rng, n, union, common):
@@ -50,7 +50,7 @@ def test_probability_of_reaching_a_threshold():
     for slots, threshold, resemblance in ((10, 0.3, 0.3), (256, 0.8, 0.75), (7, 0.0, 0.0), (5, 1.0, 1.0), (5, 0.2, 0.0)):
         least = next(m for m in range(slots + 1) if m / slots >= threshold)
         expected = stats.binom.sf(least - 1, slots, resemblance)
-        assert minhash.reach_probability(resemblance, threshold, slots) == pytest.approx(expected, rel=1e-9)
+        assert shares.reach_probability(resemblance, threshold, slots) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(("verify", "radius", "most"), [("exact", 5, 5), ("sketch", 5, 5), ("sketch", 10, 6), ("none", 10, 10)])
@@ -81,7 +81,7 @@ def test_a_higher_threshold_states_the_bands_that_were_searched(rng, verify):
     assert higher.summary.plan["permutations"] == base.summary.plan["permutations"]
     expected = banding.candidate_probability(0.9, bands, rows)
     if verify == "sketch":
-        expected *= minhash.reach_probability(0.9, 0.9, 256)
+        expected *= shares.reach_probability(0.9, 0.9, 256)
     assert higher.summary.recall_planned == pytest.approx(expected) == higher.summary.recall_vouched
     assert higher.summary.plan["recall_at_threshold"] == pytest.approx(expected)
 

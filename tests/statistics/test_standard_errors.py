@@ -6,7 +6,7 @@ from scipy import stats
 from theory.sampler import minima
 
 import semblance as sb
-from semblance.theory import bbit, choose, minhash, mixture, simhash, xor_bits
+from semblance.theory import bbit, choose, minhash, mixture, shares, simhash, xor_bits
 
 HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
 
@@ -23,9 +23,9 @@ def test_intervals_of_shares_cover_near_the_ends(trials):
 
     With the plain formula the interval has no width where all slots match: it covers .98 of 64 slots with probability .72."""
     x = np.arange(trials + 1)
-    ours = 1.96 * minhash.share_error(x, trials)
+    ours = 1.96 * shares.share_error(x, trials)
     plain = 1.96 * minhash.standard_error(x / trials, trials)
-    assert (minhash.share_error(x, trials) > 0).all()
+    assert (shares.share_error(x, trials) > 0).all()
     for mismatches in (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0):
         share = 1.0 - mismatches / trials
         assert coverage(trials, share, ours) > 0.93
@@ -36,12 +36,12 @@ def test_intervals_of_shares_cover_near_the_ends(trials):
 def test_errors_of_shares_tend_to_the_plain_formula():
     for trials in (100, 10_000):
         x = np.arange(trials // 5, trials - trials // 5)
-        ratio = minhash.share_error(x, trials) / minhash.standard_error(x / trials, trials)
+        ratio = shares.share_error(x, trials) / minhash.standard_error(x / trials, trials)
         assert np.abs(ratio - 1.0).max() < 2.0 / trials
-    assert np.isnan(minhash.share_error(0, 0))
+    assert np.isnan(shares.share_error(0, 0))
     for wrong in ((-1, 5), (6, 5), (1, -1)):
         with pytest.raises(sb.ParameterError):
-            minhash.share_error(*wrong)
+            shares.share_error(*wrong)
 
 
 PACKINGS = [
@@ -158,6 +158,26 @@ def test_mean_squared_error_of_combined_bits_is_exact(combined, samples, resembl
     x = np.arange(samples + 1)
     expected = (stats.binom.pmf(x, samples, t) * (xor_bits.resemblance(x / samples, combined) - resemblance) ** 2).sum()
     assert xor_bits.mean_squared_error(resemblance, combined, samples) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("combined", [2, 3])
+def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng, combined):
+    """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar."""
+    n, samples = 300, 500
+    for r, clear in ((0.05, 0.0), (0.1, 0.0), (0.9, 1.0)):
+        left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
+        slots = np.concatenate([left, right]).astype(np.uint64)
+        scheme = sb.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
+        packed = sb.XorBits(combined=combined).pack(sb.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
+        rows = np.arange(n)
+        for likely in (False, True):
+            found = packed.estimated_resemblance(rows, rows + n, most_likely=likely)
+            share = np.isfinite(found).mean()
+            assert abs(share - clear) < 0.025 + 5 * (0.025 / n) ** 0.5
+            if clear:
+                assert np.nanmean(found) == pytest.approx(
+                    r, abs=5 * (xor_bits.variance(r, combined, samples, 0.5, 0.5) / n) ** 0.5
+                )
 
 
 def test_error_of_an_estimated_cosine():

@@ -1,9 +1,12 @@
 """What callers pass in is right or refused: no row is read that is not there, no number is taken for another one."""
 
+import json
+
 import numpy as np
 import pytest
 
 import semblance as sb
+from semblance.hashing import MixedTabulation, Permutation
 from semblance.values import drop_repeats
 
 VALUES = np.array([5, 3, 9, 7, 1, 2], np.uint64)
@@ -139,6 +142,24 @@ def test_weighted_rows_ascend():
     assert len(sb.WeightedSets([7, 1, 2, 5], np.ones(4), [0, 1, 1, 3, 4])) == 4, "they ascend within each row"
 
 
+def test_keys_of_hash_functions_are_integers():
+    permutation, family = Permutation(universe=10), MixedTabulation()
+    for wrong in ([1.5], ["1"], [True]):
+        for call in (permutation.apply, family.hash):
+            with pytest.raises(sb.ParameterError, match="keys must"):
+                call(wrong)
+    for wrong in ([10], [-1], -3):
+        with pytest.raises(sb.ParameterError, match="keys must be in"):
+            permutation.apply(wrong)
+    assert sorted(permutation.apply(np.arange(10)).tolist()) == list(range(10))
+    for wrong in (-1, 1 << 64, 1.0, True):
+        for make in (Permutation, MixedTabulation):
+            with pytest.raises(sb.ParameterError, match="seed"):
+                make(seed=wrong, **({"universe": 3} if make is Permutation else {}))
+    with pytest.raises(sb.ParameterError, match="universe"):
+        Permutation(universe=0)
+
+
 def test_elements_of_a_universe_are_in_it_and_once_in_a_set():
     scheme = sb.PermutationMinHash(universe=10)
     for wrong in ([10, 1], [-1, 1], [3, 3]):
@@ -243,3 +264,56 @@ def test_thresholds_are_numbers(wrong):
         with pytest.raises(sb.ParameterError, match="threshold"):
             call()
     assert sb.plan(threshold=np.float32(0.5)).threshold == 0.5
+
+
+@pytest.mark.parametrize("compare", COMPARE.values(), ids=COMPARE)
+def test_sides_of_unlike_shapes_are_refused(compare):
+    with pytest.raises(sb.ParameterError):
+        compare([0, 1], [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "shares", ["x", None, [1, 2], [(1,)], [], [(1.5, 1.0)], [(1, "1")], [(1, np.nan)], [(True, 1.0)]], ids=str
+)
+def test_shares_are_pairs_of_bits_and_numbers(shares):
+    with pytest.raises(sb.ParameterError):
+        sb.Fractional(shares=shares)
+
+
+@pytest.mark.parametrize("wrong", [
+    {"threshold": "0.8"}, {"recall": None}, {"seed": 1.5}, {"seed": -1}, {"seed": None}, {"seed": True}, {"threads": 1.5}, {"threads": "2"},
+    {"max_bucket": "3"}, {"max_bucket": 1}, {"max_pairs": 0.5}, {"radius": 2.5}, {"radius": "2"}, {"radius": 17}, {"permutations": 64.5},
+    {"bands": True, "rows": 3},
+], ids=str)  # fmt: skip
+def test_settings_are_numbers_of_their_kind_before_any_work(wrong):
+    for method in ("minhash", "simhash"):
+        with pytest.raises(sb.ParameterError, match=next(iter(wrong))):
+            sb.Settings(method=method, **wrong)
+
+
+def test_numbers_of_numpy_are_numbers():
+    texts = ["one two three four five six", "one two three four five seven", "One two three four five six"]
+    given = {
+        "threshold": np.float32(0.5),
+        "recall": np.float64(0.9),
+        "seed": np.uint64(7),
+        "threads": np.int8(1),
+        "max_bucket": np.int64(9),
+    }
+    found = sb.dedup(texts, **given)
+    assert found.keep.tolist() == sb.dedup(texts, threshold=0.5, recall=0.9, seed=7).keep.tolist()
+    json.dumps([found.summary.to_dict(), found.provenance])
+    for wrong in ("0.9", True, np.nan, 0.4):
+        with pytest.raises(sb.ParameterError):
+            found.rethreshold(wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"radius": 1.5}, {"radius": "3"}, {"radius": True}, {"radius": -1}, {"bits": 0}, {"bits": 64.0}], ids=str
+)
+def test_parameters_of_fingerprint_indexes_are_integers(wrong):
+    for kind in (sb.HammingIndex, sb.ExhaustiveHammingIndex):
+        with pytest.raises(sb.ParameterError, match=next(iter(wrong))):
+            kind(**({"radius": 3} | wrong))
+    with pytest.raises(sb.ParameterError, match="limit"):
+        sb.HammingIndex().pairs(limit=1.5)

@@ -18,7 +18,7 @@ from ..kernels import banding as banding_kernel
 from ..planner import Plan, check_targets, plan
 from ..sketches import FastSimilarity, SimHash
 from ..text.shingle import Shingling
-from ..theory import minhash, simhash
+from ..theory import shares, simhash
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array
 from ..values.weighted import count_repeats
 
@@ -155,7 +155,7 @@ class MinHashKind(Kind):
     def recall_at_threshold(self) -> float:
         """Probability that a document at the threshold is found: looked at, and estimated to reach the threshold."""
         match = self.threshold * (1 - CHANCE) + CHANCE
-        return self.plan.recall_at_threshold * minhash.reach_probability(match, min(1.0, self.least / CODES), CODES)
+        return self.plan.recall_at_threshold * shares.reach_probability(match, min(1.0, self.least / CODES), CODES)
 
     def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
         """Sketch documents given by their shingle hashes."""
@@ -175,7 +175,7 @@ class MinHashKind(Kind):
     def _estimates(self) -> tuple[Float64Array, Float64Array]:
         """The same for every score there is."""
         estimated = np.clip((np.arange(CODES + 1) / CODES - CHANCE) / (1 - CHANCE), 0, 1)
-        return estimated, np.asarray(minhash.share_error(np.arange(CODES + 1), CODES) / (1 - CHANCE), np.float64)
+        return estimated, np.asarray(shares.share_error(np.arange(CODES + 1), CODES) / (1 - CHANCE), np.float64)
 
     def measure(self, a: UInt64Array, b: UInt64Array) -> float:
         """Return the exact resemblance of two documents given by their shingle hashes."""

@@ -18,7 +18,7 @@ from ..kernels import banding as banding_kernel
 from ..planner import Plan
 from ..search.banding import Candidates, find_candidates
 from ..sketches import FastSimilarity
-from ..theory import minhash
+from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from .sets import RowSets
 
@@ -85,7 +85,7 @@ class MinHashMethod:
         if self.exact:
             return {"resemblance": pa.array(score, mask=missing)}
         slots = self.plan.estimation_slots
-        error = minhash.share_error(np.clip(score, 0, 1) * slots, slots)
+        error = shares.share_error(np.clip(score, 0, 1) * slots, slots)
         return {"estimated_resemblance": pa.array(score, mask=missing), "standard_error": pa.array(error, mask=missing)}
 
     def recall(self, threshold: float, bands_left_out: int = 0) -> float:

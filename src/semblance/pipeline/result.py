@@ -16,6 +16,7 @@ from ..errors import ParameterError
 from ..io.writers import Selection, write_rows
 from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
+from ..values.arrays import number
 from .judge import Decisions, Judge
 from .memory import peak_memory
 from .wording import counted, text_size
@@ -253,10 +254,8 @@ class DedupResult:
             If the threshold is lower: pairs below the old one were never kept.
         """
         lowest = self._corpus.settings.threshold
-        if not lowest <= threshold <= 1.0:
-            raise ParameterError(
-                f"rethreshold can go from {lowest} to 1; {threshold} was given: for a lower one run dedup again"
-            )
+        if not lowest <= number("threshold", threshold) <= 1.0:
+            raise ParameterError(f"rethreshold can go from {lowest} to 1; got {threshold}: for a lower one run dedup again")
         return DedupResult(self._judge, threshold, self._judge.judge(threshold))
 
     def _closest_calls(self) -> list[tuple[Any, Any, float]]:
@@ -337,9 +336,9 @@ class DedupResult:
         documents = self._corpus.documents
         starts = documents.source_starts - self._first
         selections = []
-        for number, source in enumerate(documents.sources):
-            begin, end = int(starts[number]), int(starts[number + 1])
-            if begin < 0 or (begin == end == 0 and documents.source_starts[number] < self._first):
+        for place, source in enumerate(documents.sources):
+            begin, end = int(starts[place]), int(starts[place + 1])
+            if begin < 0 or (begin == end == 0 and documents.source_starts[place] < self._first):
                 continue
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import ParameterError
 from ..planner import Plan, plan
 from ..text.shingle import Shingling, Tokenizer
+from ..values.arrays import MOST_SEED, whole
 from .methods import MinHashMethod
 from .simhash_method import SimHashMethod
 
@@ -134,15 +135,16 @@ class Settings:
         ):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}; {getattr(self, name)!r} was given")
-        for name, least in (("threads", 1), ("max_bucket", 2), ("max_pairs", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ParameterError(f"{name} must be at least {least}; {value} was given")
+        for name, least, most in (
+            ("threads", 1, None), ("max_bucket", 2, None), ("max_pairs", 1, None), ("radius", 0, 16), ("seed", 0, MOST_SEED),
+        ):  # fmt: skip
+            if getattr(self, name) is not None or name in ("radius", "seed"):
+                object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to go on with")
-        if not 0 <= self.radius <= 16:
-            raise ParameterError(f"radius must lie in 0..16; {self.radius} was given")
-        _ = self.finder, self.shingling
+        _ = self.plan, self.finder, self.shingling
+        object.__setattr__(self, "threshold", float(self.threshold))
+        object.__setattr__(self, "recall", float(self.recall))
 
     @cached_property
     def plan(self) -> Plan:

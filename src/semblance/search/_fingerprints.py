@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import hamming as kernel
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
+from ..values.arrays import whole
 
 QUERIES_AT_A_TIME = 8192
 QUERIES_IN_FLIGHT = 32
@@ -63,10 +64,8 @@ class FingerprintIndex:
     """
 
     def __init__(self, *, radius: int, bits: int | None = None) -> None:
-        if radius < 0:
-            raise ParameterError(f"radius must be at least 0; {radius} was given")
-        self.radius = radius
-        self.bits = bits
+        self.radius = whole("radius", radius, 0)
+        self.bits = None if bits is None else whole("bits", bits, 1)
         self._made_by: Any = None
         self._words_added = Growing()
         self._built = 0
@@ -164,6 +163,8 @@ class FingerprintIndex:
         query = self._words(values)
         if margins is None and isinstance(values, Fingerprints):
             margins = values.margins
+        if margins is not None:
+            margins = cast(NDArray[np.float32], np.asarray(margins))
         if margins is not None and margins.shape != (len(query), self.bits):
             raise ParameterError(f"margins must have shape ({len(query)}, {self.bits}); theirs is {margins.shape}")
         return query, margins

@@ -10,6 +10,7 @@ from ..errors import ParameterError
 from ..kernels import hamming as kernel
 from ..kernels.banding import find_roots
 from ..values import Int64Array, Pairs, UInt64Array
+from ..values.arrays import whole
 from ._fingerprints import FingerprintIndex, Growing, Margins, Search, Values, collect
 from .block_tables import BlockTables, Layout, choose_layout
 from .self_join import equal_rows, near_pairs, spread_pairs
@@ -155,8 +156,7 @@ class HammingIndex(FingerprintIndex):
         ParameterError
             If the limit is below 1.
         """
-        if limit is not None and limit < 1:
-            raise ParameterError(f"limit must be at least 1; {limit} was given")
+        limit = None if limit is None else whole("limit", limit, 1)
         words = self._stored
         order, bounds = equal_rows(words)
         distinct = words[order[bounds[:-1]]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..theory import minhash as theory
+from ..theory import shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MOST_SEED, whole
 
@@ -26,7 +26,7 @@ def share_of_equal(left: NDArray[Any], right: NDArray[Any], unused: np.unsignedi
     if both_empty.any():
         both_empty = (equal & (left == unused)).all(-1)
     share = np.where(both_empty, np.nan, equal.mean(-1))
-    error = np.where(both_empty, np.nan, theory.share_error(equal.sum(-1), equal.shape[-1]))
+    error = np.where(both_empty, np.nan, shares.share_error(equal.sum(-1), equal.shape[-1]))
     return (share, error) if share.ndim else (float(share), float(error))
 
 

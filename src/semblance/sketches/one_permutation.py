@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import one_permutation as kernel
-from ..theory import minhash
 from ..theory import one_permutation as theory
+from ..theory import shares
 from ..values import Int64Array, Signatures, UInt32Array, UInt64Array
 from ._scheme import EMPTY, SlotScheme
 
@@ -115,4 +115,4 @@ class OnePermutation(SlotScheme):
         empty = ((left == EMPTY) & (right == EMPTY)).sum(-1)
         matches = ((left == right) & (left != EMPTY)).sum(-1)
         found = theory.resemblance(matches, empty, self.permutations)
-        return found, minhash.share_error(matches, self.permutations - empty)
+        return found, shares.share_error(matches, self.permutations - empty)

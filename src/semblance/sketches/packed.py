@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..kernels import bbit as kernel
 from ..theory import bbit, fractional, mixture, xor_bits
-from ..theory.minhash import share_error
 from ..theory.mixture import Part
+from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
 from ..values.arrays import number, whole
 from .one_permutation import OnePermutation
@@ -105,7 +105,12 @@ class _Packing:
         permutations : int >= 1
         density_left, density_right : ndarray of float64
         """
-        return mixture.most_likely(matches, self.parts(permutations), density_left, density_right)
+        found, error = mixture.most_likely(matches, self.parts(permutations), density_left, density_right)
+        return self._if_clear(found, error, density_left, density_right), error
+
+    def _if_clear(self, found: Any, error: Any, density_left: Any, density_right: Any) -> Any:
+        """Return estimates, nan where several resemblances fit the matches."""
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,9 +221,8 @@ class Fractional(_Packing):
 
     def __post_init__(self) -> None:
         """Check the shares."""
-        pairs = tuple((whole("bits", b, 1, 64), number("share", w)) for b, w in self.shares)
-        object.__setattr__(self, "shares", pairs)
         fractional.check_parts(self.shares)
+        object.__setattr__(self, "shares", tuple((whole("bits", b, 1, 64), number("share", w)) for b, w in self.shares))
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the parts; raises ParameterError where shares do not make whole numbers of slots.
@@ -272,6 +276,11 @@ class XorBits(_Packing):
     ParameterError
         If it is below 1, or does not divide the number of slots when packing.
 
+    Notes
+    -----
+    Single bits of dense sets match with a probability E below 1/2 if R < r / 2 at equal densities r, and combined bits do not
+    distinguish 2 E - 1 from its opposite: estimates that fit a lower resemblance too are nan. Hashes have densities of 0.
+
     References
     ----------
     Li & König, WWW 2010, section 5.3; f-fractional bit minwise hashing, equations 27-34 (29, 30, 32 corrected).
@@ -320,7 +329,14 @@ class XorBits(_Packing):
         likely = (matches[..., 0] + 2.0) / (samples + 4.0)  # as for ``share_error``: the root is taken of a share below 1
         rho = np.maximum(2.0 * likely - 1.0, 1.0 / samples) ** (1.0 / self.combined)
         spread = (1.0 - rho ** (2.0 * self.combined)) / rho ** (2.0 * self.combined - 2.0)
-        return found, np.sqrt(np.maximum(spread, 0.0) / (samples + 4.0)) / (2.0 * self.combined * (1.0 - c2))
+        error = np.sqrt(np.maximum(spread, 0.0) / (samples + 4.0)) / (2.0 * self.combined * (1.0 - c2))
+        return self._if_clear(found, error, density_left, density_right), error
+
+    def _if_clear(self, found: Any, error: Any, density_left: Any, density_right: Any) -> Any:
+        """Return estimates, nan where their mirror image at E = 1/2 is, within 1.96 errors, a resemblance too."""
+        middle = xor_bits.least_resemblance(density_left, density_right)
+        mirrored = (self.combined > 1) & (middle > 0.0) & (found - 1.96 * error <= 2.0 * middle)
+        return np.where(mirrored, np.nan, found)
 
 
 def unpack(packed: PackedSignatures) -> list[NDArray[np.uint64]]:

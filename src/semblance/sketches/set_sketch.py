@@ -12,7 +12,7 @@ from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import weighted as kernel
 from ..theory import setsketch
 from ..values import Float64Array, Shingles
-from ..values.arrays import MOST_SEED, matrix, rows_of, whole
+from ..values.arrays import MOST_SEED, matrix, pairs_of_rows, rows_of, whole
 from ._scheme import MAX_PERMUTATIONS
 
 
@@ -50,7 +50,8 @@ class SetSketches:
         there = self if other is None else other
         if there.scheme != self.scheme or there.shingling != self.shingling:
             raise IncompatibleSketchError(f"sketches of {self.scheme} cannot be compared with those of {there.scheme}")
-        a, b = self.registers[rows_of(left, len(self), "left")], there.registers[rows_of(right, len(there), "right")]
+        left, right = pairs_of_rows(left, len(self), right, len(there))
+        a, b = self.registers[left], there.registers[right]
         n_left, n_right = np.asarray(self.cardinality(left)), np.asarray(there.cardinality(right))
         total = n_left + n_right
         share = np.divide(n_left, total, out=np.full_like(total, 0.5), where=total > 0)

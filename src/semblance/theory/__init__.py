@@ -12,6 +12,7 @@ from . import (
     mixture,
     one_permutation,
     setsketch,
+    shares,
     simhash,
     xor_bits,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "mixture",
     "one_permutation",
     "setsketch",
+    "shares",
     "simhash",
     "xor_bits",
 ]

@@ -32,8 +32,12 @@ def check_parts(parts: Parts) -> None:
     ----------
     "f-Fractional Bit Minwise Hashing", equations 13 and 39: shares sum to 1.
     """
-    if not parts or any(not 1 <= bits <= 64 or not 0.0 <= share <= 1.0 for bits, share in parts):
-        raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); {parts} were given")
+    try:
+        whole = bool(parts) and all(1 <= bits <= 64 and 0.0 <= share <= 1.0 for bits, share in parts)
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); got {parts!r}")
     if abs(sum(share for _, share in parts) - 1.0) > 1e-9:
         raise ParameterError(f"the shares of the parts must sum to 1; those of {parts} sum to {sum(s for _, s in parts)}")
 

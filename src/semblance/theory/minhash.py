@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ._check import Float, count, within
+from .shares import upper_tail
 
 
 def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
@@ -116,34 +117,6 @@ def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     return np.sqrt(variance(resemblance, permutations))
 
 
-def share_error(matches: ArrayLike, trials: ArrayLike) -> Float:
-    """Standard error of a counted share: sqrt(p (1 - p) / (n + 4)) at p = (matches + 2) / (n + 4).
-
-    The plain formula, sqrt(R (1 - R) / k) at the observed share, is 0 if all slots match or none does, although the true
-    resemblance can differ from 1 by about 3 / k. Two matches and two mismatches more keep the interval of 1.96 standard
-    errors at its level there; at other shares the difference is below 2 / n of the error for n trials.
-
-    Parameters
-    ----------
-    matches : array_like of float in [0, trials]
-    trials : array_like of float >= 0
-
-    Returns
-    -------
-    float or ndarray of float64
-        Above 0; nan where there is no trial.
-
-    References
-    ----------
-    Agresti & Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions", The American
-    Statistician 1998.
-    """
-    n = count("trials", trials, 0)
-    share = np.divide(np.where(n > 0.0, matches, 0.0), n, out=np.zeros(np.broadcast(matches, n).shape), where=n > 0.0)
-    p = (n * within("matches / trials", share, 0.0, 1.0) + 2.0) / (n + 4.0)
-    return np.where(n > 0.0, np.sqrt(p * (1.0 - p) / (n + 4.0)), np.nan)[()]
-
-
 def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
     """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
 
@@ -166,16 +139,6 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     z = float(within("z", z, 0.0, np.inf))
     half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
     return np.maximum(p - half, 0.0), np.minimum(p + half, 1.0)
-
-
-def _upper_tail(matches: int, trials: int, probability: float) -> float:
-    """P(X >= matches) of a binomial, matches >= 1 and the probability strictly between 0 and 1, summed in logarithms."""
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
-    i = np.arange(matches, trials + 1)
-    log_terms = log_factorial[trials] - log_factorial[i] - log_factorial[trials - i]
-    log_terms = log_terms + i * np.log(probability) + (trials - i) * np.log1p(-probability)
-    top = log_terms.max()
-    return float(np.exp(top) * np.exp(log_terms - top).sum())
 
 
 def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -212,38 +175,10 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (middle, high) if _upper_tail(successes, trials, middle) < tail else (low, middle)
+            low, high = (middle, high) if upper_tail(successes, trials, middle) < tail else (low, middle)
         return (low + high) / 2
 
     return (solve(matches) if matches else 0.0), (1.0 - solve(trials - matches) if matches < trials else 1.0)
-
-
-def reach_probability(resemblance: float, threshold: float, slots: int) -> float:
-    """Probability that the share of equal slots reaches a threshold: P(Bin(k, R) >= m), m / k the least share that does.
-
-    About a half at R = threshold: an estimate is as likely below as above.
-
-    Parameters
-    ----------
-    resemblance : float in [0, 1]
-    threshold : float in [0, 1]
-    slots : int >= 1
-        Number k of independent slots.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Independent slots agree with probability R each (Broder 1997): their number is binomial.
-    """
-    p, least = float(within("resemblance", resemblance, 0.0, 1.0)), within("threshold", threshold, 0.0, 1.0)
-    k = int(count("slots", slots))
-    needed = int(np.argmax(np.arange(k + 1) / k >= least))
-    if needed == 0 or p in (0.0, 1.0):
-        return float(needed == 0 or p == 1.0)
-    return _upper_tail(needed, k, p)
 
 
 def _check_feasible(resemblance: Float, left: Float, right: Float) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from . import bbit
 from ._check import Float, within
+from .xor_bits import least_resemblance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,7 @@ def most_likely(
     dense sets, which tell nothing apart where single bits match with a probability below 1/2. It attains the Cramér-Rao
     bound, which no fixed weighting of parts does at all resemblances. The error is that of the information at the estimate
     that two matches and two mismatches more, shared among the parts, would give: at R = 1 itself the information is infinite
-    however few the slots. For one part of b-bit slots it is that of ``minhash.share_error`` over 1 - C2.
+    however few the slots. For one part of b-bit slots it is that of ``shares.share_error`` over 1 - C2.
 
     Parameters
     ----------
@@ -117,9 +118,8 @@ def most_likely(
     larger = np.maximum(*densities)
     highest = np.where(larger > 0.0, np.minimum(*densities) / np.where(larger > 0.0, larger, 1.0), 1.0)
     # XORed bits tell resemblances apart only where single bits match with probability 1/2 or more.
-    c1, c2 = bbit.constants(1, *densities)
     combining = any(part.combined > 1 for part in parts)
-    lowest = np.clip((0.5 - c1) / np.maximum(1.0 - c2, 1e-300), 0.0, highest) if combining else np.zeros_like(highest)
+    lowest = np.minimum(least_resemblance(*densities), highest) if combining else np.zeros_like(highest)
     ends = lowest, highest
     found = _root(counts, trials, parts, ends, *densities)
     more = trials / trials.sum()

@@ -117,7 +117,7 @@ def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
 def cosine_error(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     """Standard error of a cosine estimated from a distance: pi sin(angle) sqrt(p (1 - p) / (f + 4)), p = (d + 2) / (f + 4).
 
-    With two differing and two equal bits more, as for ``minhash.share_error``: it is not 0 at distance 0.
+    With two differing and two equal bits more, as for ``shares.share_error``: it is not 0 at distance 0.
 
     Parameters
     ----------

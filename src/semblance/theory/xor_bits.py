@@ -21,6 +21,26 @@ def _rho(resemblance: ArrayLike, density_left: ArrayLike, density_right: ArrayLi
     return rho
 
 
+def least_resemblance(density_left: ArrayLike, density_right: ArrayLike) -> Float:
+    """Resemblance from which combined bits tell resemblances apart, (1/2 - C1) / (1 - C2): half the density if both are equal.
+
+    Parameters
+    ----------
+    density_left, density_right : array_like of float in [0, 1]
+
+    Returns
+    -------
+    float or ndarray of float64
+        0 for vanishing densities.
+
+    References
+    ----------
+    Li & König, WWW 2010, Theorem 1, solved for E = 1/2.
+    """
+    c1, c2 = bbit.constants(1, density_left, density_right)
+    return np.where(c2 < 0.5, np.maximum(0.5 - c1, 0.0) / (1.0 - c2), 0.0)[()]
+
+
 def match_probability(
     resemblance: ArrayLike, combined: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
 ) -> Float:

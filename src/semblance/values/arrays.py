@@ -88,6 +88,18 @@ def rows_of(rows: ArrayLike, n: int, name: str = "rows") -> Int64Array:
     return np.ascontiguousarray(found, np.int64).reshape(found.shape)
 
 
+def pairs_of_rows(left: ArrayLike, n_left: int, right: ArrayLike, n_right: int) -> tuple[Int64Array, Int64Array]:
+    """Return row numbers of two sides as int64 if all are there and their shapes broadcast against each other."""
+    a, b = rows_of(left, n_left, "left"), rows_of(right, n_right, "right")
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise ParameterError(
+            f"left and right must be as many rows, or one of them one; got shapes {a.shape} and {b.shape}"
+        ) from None
+    return a, b
+
+
 def matrix(name: str, values: Any, kinds: dict[str, type]) -> Any:
     """Return a two-dimensional array of one of some kinds of numbers, contiguous and of native byte order.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
-from .arrays import UInt64Array, matrix, rows_of, whole
+from .arrays import UInt64Array, matrix, pairs_of_rows, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class Fingerprints:
         ParameterError
             If there is no such row.
         """
-        a, b = rows_of(left, len(self), "left"), rows_of(right, len(self), "right")
+        a, b = pairs_of_rows(left, len(self), right, len(self))
         return np.bitwise_count(self.words[a] ^ self.words[b]).sum(-1, dtype=np.int64)[()]
 
     def estimated_cosine(self, left: ArrayLike, right: ArrayLike) -> Any:

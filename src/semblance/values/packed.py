@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.bbit import count_filled, count_matches
 from ..theory.bbit import quantized
-from ..theory.minhash import share_error
-from .arrays import Float64Array, Int64Array, UInt64Array, matrix, rows_of, whole
+from ..theory.shares import share_error
+from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
 
 
 class PackingScheme(Protocol):
@@ -143,7 +143,7 @@ class PackedSignatures:
         if other is not None:
             self.check_compatible(other)
         there = self if other is None else other
-        rows = np.broadcast_arrays(rows_of(left, len(self), "left"), rows_of(right, len(there), "right"))
+        rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(there)))
         a, b = (np.ascontiguousarray(r).ravel() for r in rows)
         if self.has_empty:
             out = np.empty((len(a), 3), np.int64)
@@ -182,6 +182,7 @@ class PackedSignatures:
         Returns
         -------
         float or ndarray of float64, or a pair of them
+            Nan where both documents are empty, and where combined bits of dense sets could stand for two resemblances.
 
         Raises
         ------

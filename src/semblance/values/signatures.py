@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
-from .arrays import Float64Array, matrix, rows_of
+from .arrays import Float64Array, matrix, pairs_of_rows
 
 
 class SketchScheme(Protocol):
@@ -101,7 +101,7 @@ class Signatures:
                 f"{other.scheme} on {other.shingling}: sign both with the same parameters"
             )
         there = self if other is None else other
-        a, b = rows_of(left, len(self), "left"), rows_of(right, len(there), "right")
+        a, b = pairs_of_rows(left, len(self), right, len(there))
         estimate, error = self.scheme.estimate(self.values[a], there.values[b])
         return (estimate, error) if with_error else estimate
 

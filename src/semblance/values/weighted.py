@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from ..kernels.cosine import compare_vectors
 from ..kernels.hashing import mix_keys
-from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, rows_of
+from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, pairs_of_rows, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +104,7 @@ class WeightedSets:
         ParameterError
             If there is no such row.
         """
-        sides = rows_of(left, len(self), "left"), rows_of(right, len(self), "right")
+        sides = pairs_of_rows(left, len(self), right, len(self))
         a, b = (np.ascontiguousarray(side) for side in np.broadcast_arrays(*map(np.atleast_1d, sides)))
         row, sizes = np.repeat(np.arange(len(self)), np.diff(self.offsets)), np.diff(self.offsets)
         largest = np.zeros(len(self))
@@ -119,7 +119,8 @@ class WeightedSets:
 
     def _aligned(self, left: int, right: int) -> tuple[Float64Array, Float64Array]:
         """Weights of both rows over the union of their elements."""
-        parts = [slice(*self.offsets[row : row + 2]) for row in (int(rows_of(r, len(self), "row")) for r in (left, right))]
+        rows = [whole("row", row, 0, len(self) - 1) for row in (left, right)]
+        parts = [slice(self.offsets[row], self.offsets[row + 1]) for row in rows]
         union = np.union1d(self.values[parts[0]], self.values[parts[1]])
         out = np.zeros((2, len(union)))
         for i, part in enumerate(parts):
