@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from ..errors import ParameterError
-from ..planner import Plan, plan
+from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling, Tokenizer
 from .methods import MinHashMethod
 from .simhash_method import SimHashMethod
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
+_TYPES: tuple[tuple[Any, str, str], ...] = (
+    (Real, "a number", "threshold recall"),
+    (Integral, "an integer", "radius seed max_bucket"),
+    (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
+    (str, "a str", "method text keep verify empty unit normalization encoding_errors"),
+    (str, "a str or None", "id within glob format"),
+    ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
+    ((str, os.PathLike), "a path or None", "work"),
+    ((str, Real), "a number of bytes, a size such as '4GB', or None", "memory"),
+    (Callable, "callable or None", "tokenizer"),
+)
 
 
 def available_threads() -> int:
@@ -121,10 +137,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""
+        self._check_types()
         policy, _, column = self.keep.partition(":")
         if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
             raise ParameterError(
-                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; {self.keep!r} was given"
+                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
             )
         for name, allowed in (
             ("method", ("minhash", "simhash")),
@@ -133,16 +150,30 @@ class Settings:
             ("encoding_errors", ("strict", "replace")),
         ):
             if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name} must be one of {', '.join(allowed)}; {getattr(self, name)!r} was given")
+                raise ParameterError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
         for name, least in (("threads", 1), ("max_bucket", 2), ("max_pairs", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise ParameterError(f"{name} must be at least {least}; {value} was given")
+                raise ParameterError(f"{name} must be at least {least}; got {value}")
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to go on with")
         if not 0 <= self.radius <= 16:
-            raise ParameterError(f"radius must lie in 0..16; {self.radius} was given")
+            raise ParameterError(f"radius must be in 0..16; got {self.radius}")
+        if not 0 <= self.seed < 1 << 64:
+            raise ParameterError(f"seed must be in 0..2^64 - 1; got {self.seed}")
+        check_targets(self.threshold, self.recall)
         _ = self.finder, self.shingling
+
+    def _check_types(self) -> None:
+        """Refuse a value of a wrong type; make a number of NumPy's one of Python's."""
+        for kinds, what, names in _TYPES:
+            for name in names.split():
+                value = getattr(self, name)
+                is_flag = isinstance(value, (bool, np.bool_))
+                if not (value is None and "None" in what) and (not isinstance(value, kinds) or is_flag != ("True" in what)):
+                    raise ParameterError(f"{name} must be {what}; got {value!r:.60}, of type {type(value).__name__}")
+                if isinstance(value, np.generic):
+                    object.__setattr__(self, name, value.item())
 
     @cached_property
     def plan(self) -> Plan:
@@ -174,6 +205,22 @@ class Settings:
         if self.method == "simhash":
             return SimHashMethod(radius=self.radius, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
         return MinHashMethod(plan=self.plan, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
+
+    @property
+    def estimation_slots(self) -> int:
+        """Slots of each signature that are set aside for estimates; none for "simhash"."""
+        return 0 if self.method == "simhash" else self.plan.estimation_slots
+
+    @property
+    def plan_dict(self) -> dict[str, Any]:
+        """The plan for summaries; empty for "simhash", which needs none."""
+        return {} if self.method == "simhash" else self.plan.to_dict()
+
+    def added(self, references: bool) -> tuple[str, ...]:
+        """Names of the columns that annotation adds, of which some are for jobs with references."""
+        duplicate = ("duplicate_source", "duplicate_is_reference") if references else ()
+        cluster = ("cluster_is_reference",) if references else ()
+        return ("keep", "duplicate_of", *duplicate, *self.finder.added, "cluster", *cluster)
 
     @property
     def n_threads(self) -> int:
@@ -212,3 +259,20 @@ class Settings:
                 "max_bucket": self.max_bucket,
             }
         )
+
+
+def settings_from(given: Mapping[str, Any]) -> Settings:
+    """Return the settings of keyword arguments.
+
+    Raises
+    ------
+    ParameterError
+        If there is no parameter of a name, or a value is out of its range.
+    """
+    names = [field.name for field in fields(Settings)]
+    for name in given:
+        if name not in names:
+            close = get_close_matches(name, names, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"the parameters are {', '.join(names)}"
+            raise ParameterError(f"there is no parameter {name!r}; {hint}")
+    return Settings(**given)
