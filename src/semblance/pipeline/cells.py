@@ -155,7 +155,8 @@ def _arrow_keys(array: pa.Array) -> list[bytes]:
     if pa.types.is_struct(kind):
         names = [_text_key(field.name) for field in kind]
         fields = [_arrow_keys(column) for column in array.flatten()]
-        objects = (_object_key(zip(names, row, strict=True)) for row in (zip(*fields, strict=True) if fields else [()] * len(array)))
+        rows: Iterable[tuple[bytes, ...]] = zip(*fields, strict=True) if fields else [()] * len(array)
+        objects = (_object_key(zip(names, row, strict=True)) for row in rows)
         return [key if valid else _NULL for key, valid in zip(objects, array.is_valid().to_pylist(), strict=True)]
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):
         return _list_keys(array)

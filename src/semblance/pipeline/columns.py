@@ -82,7 +82,7 @@ class Ids:
             numbers = self._numbers(rows)
             labels = [self._sources[s].label(n) for s, n in zip(source.tolist(), numbers.tolist(), strict=True)]
             kind = pa.int64() if labels and all(isinstance(label, int) for label in labels) else pa.string()
-            ids = pa.array(labels if kind == pa.int64() else map(str, labels), kind)
+            ids = pa.array(labels if kind == pa.int64() else map(_as_utf8, labels), kind)
         return ids if missing is None else pc.if_else(pa.array(~missing), ids, pa.scalar(None, ids.type))
 
     def files(self, rows: Int64Array, missing: NDArray[np.bool_]) -> pa.Array:
@@ -91,13 +91,13 @@ class Ids:
         known = rows[~missing]
         source = np.searchsorted(self._source_starts, known, side="right") - 1
         names[~missing] = [
-            None if s.format in ("memory", "table") else s.label(n) if s.format == "txt" else s.name
+            None if s.format in ("memory", "table") else _as_utf8(s.label(n) if s.format == "txt" else s.name)
             for s, n in zip((self._sources[i] for i in source.tolist()), self._numbers(known).tolist(), strict=True)
         ]
         return pa.array(names, pa.string())
 
     def check(self, n_reference: int) -> None:
-        """Raise InputDataError if an id is twice among the reference documents, or among the others; the message names the rows."""
+        """Raise InputDataError if two reference documents have the same id, or two others; the message names the rows."""
         if not self._named:
             return
         digests = []
@@ -116,8 +116,13 @@ class Ids:
             first, second = int(one[at]), int(other[at])
             raise InputDataError(
                 f"the id {self.take(np.array([second]))[0].as_py()!r} appears twice: {self.place(first)} and "
-                f"{self.place(second)}; ids must be unique (1 and \"1\" are the same id): name another column, or none"
+                f'{self.place(second)}; ids must be unique (1 and "1" are the same id): name another column, or none'
             )
+
+
+def _as_utf8(label: Any) -> str:
+    """Return a file's name, or what is made from it, with the bytes that are not UTF-8 as escapes."""
+    return str(label).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:

@@ -34,10 +34,10 @@ Progress = Callable[[str, int], None]
 class Documents:
     """What is known of each document, row after row; reference documents come first.
 
-    What takes room lies in the parts of a workspace, one after the other: ``digests`` (n, 2) of uint64, 128 bits of each
+    Large columns are stored in the parts of a workspace, one after the other: ``digests`` (n, 2) of uint64, 128 bits of each
     text's bytes; ``sizes`` in bytes; ``numbers`` of rows as users count them; ``empty``; ``groups`` (n, 2) of uint64, of which
-    only equal ones are compared; the search keys, as ``keys`` (n, n_keys) in memory and as ``key-00``, ``key-01``, ... on the disk;
-    ``slots`` for estimates; ids.
+    only equal ones are compared; the search keys, as ``keys`` (n, n_keys) in memory and as ``key-00``, ``key-01``, ... on
+    the disk; ``slots`` for estimates; ids.
 
     Parameters
     ----------

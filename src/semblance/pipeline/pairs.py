@@ -33,7 +33,8 @@ class PairsResult:
         ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of
         the last, with "none" nothing; with reference documents ``left_is_reference`` after ``right_id``.
     summary : dict
-        documents (without reference documents), reference documents, pairs, candidate pairs, whether ``max_pairs`` cut the list, text bytes, seconds, peak memory, plan.
+        documents (without reference documents), reference documents, pairs, candidate pairs, whether ``max_pairs`` cut the
+        list, text bytes, seconds, peak memory, plan.
     provenance : dict
     """
 
@@ -44,12 +45,16 @@ class PairsResult:
     def write(self, output: str | Path, *, force: bool = False) -> None:
         """Write the table as parquet, JSON lines or CSV, by the suffix."""
         write_table(output, self.table, self.provenance, force=force)
+        self.summary["peak_memory"] = peak_memory()
 
 
 def _spread(
     active: Active, n_reference: int, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
 ) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
-    """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves; none of two reference documents."""
+    """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves.
+
+    Reference documents are not paired with each other.
+    """
     representative = active.representative
     order = np.argsort(representative, kind="stable")
     leaders = representative[order]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .wording import counted, text_size
+from .wording import counted, printable, text_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ class Summary:
         if self.least_alike:
             lines.append("  the least alike among those removed, the kept document of each:")
             for gone, kept, score, is_reference in self.least_alike:
-                lines.append(f"    {score:.4f}  {gone}  ->  {kept}{' (reference)' if is_reference else ''}")
+                told = printable(f"{gone}  ->  {kept}").replace("\n", "\\n")
+                lines.append(f"    {score:.4f}  {told}{' (reference)' if is_reference else ''}")
         lines.append(
             f"recall at the threshold: {self.recall_planned:.4f} "
             f"({self.found_by}); "
