@@ -60,7 +60,7 @@ def pairs(
     if as_json or quiet:
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
-    references_said = f", against {summary['reference']:,} reference documents" if summary["reference"] else ""
+    references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
     click.echo(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
     click.echo(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:

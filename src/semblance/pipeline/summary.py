@@ -75,7 +75,7 @@ class Summary:
         total = sum(self.seconds.values())
         lines = [
             f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"
-            + (f", against {self.reference:,} reference documents" if self.reference else ""),
+            + (f", against {counted(self.reference, 'reference document')}" if self.reference else ""),
             f"  exact duplicates removed  {self.exact_duplicates:>12,}",
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
