@@ -121,6 +121,16 @@ def test_a_column_that_annotation_would_add_is_refused(files, tmp_path):
     with pytest.raises(sb.InputDataError, match="duplicate_source"):
         sb.dedup(taken, against=old).write(tmp_path / "out.jsonl", annotate=True)
     sb.dedup(taken, annotate=True).write(tmp_path / "out.jsonl", annotate=True)
-    keep = write(tmp_path / "keep.jsonl", [{"keep": "a b c"}])
-    with pytest.raises(sb.ParameterError, match="--annotate adds a column 'keep'"):
-        sb.dedup(keep, text="keep", annotate=True)
+
+
+def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path):
+    """It would be removed as a whole."""
+    old, new, _ = files
+    (tmp_path / "link.jsonl").symlink_to(new)
+    (tmp_path / "notes").mkdir()
+    note = tmp_path / "notes/a.txt"
+    note.write_text(BASES[0])
+    for inputs, references in ((new, new), (new, [old, tmp_path / "link.jsonl"]), (note, tmp_path / "notes")):
+        for function in (sb.dedup, sb.pairs):
+            with pytest.raises(sb.InputDataError, match="both an input and a reference"):
+                function(inputs, against=references)

@@ -19,6 +19,8 @@ from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from .cells import UNORDERED, cell_keys, kind_of
 
+_STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+
 
 class Ids:
     """The ids of all rows: a column of str or int, or made from file and row when they are asked for.
@@ -157,7 +159,7 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
         if pa.types.is_dictionary(ids.type):
             ids = ids.dictionary_decode()
         whole = pa.types.is_integer(ids.type)
-        if not whole and "string" not in str(ids.type):
+        if not whole and not any(is_kind(ids.type) for is_kind in _STRINGS):
             raise wrong(0, f"the column holds {ids.type}")
         n_texts = 0 if whole and ids.type != pa.uint64() else len(ids)
         column = ids.cast(pa.large_string())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError
 from ..io.sources import Batch, Columns
 from ..io.workspace import Workspace
 from ..kernels._threads import in_order
@@ -18,6 +18,7 @@ from ..kernels.hashing import digest_rows
 from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
+from .apart import check_apart
 from .columns import Ids, collect_order, column_keys, group_codes, id_columns, order_columns
 from .held_texts import HeldTexts
 from .memory import Memory
@@ -203,9 +204,6 @@ class _Reading:
         """Yield what is sketched at a time."""
         settings = self.settings
         reserved = settings.added(self.n_reference > 0) if settings.annotate else ()
-        for name in (settings.text, settings.id, *self._others):
-            if name in reserved:
-                raise ParameterError(f"--annotate adds a column {name!r}: rename the input's column of that name")
         begun = np.flatnonzero(self.rows_of)
         for number in range(int(begun[-1]) if len(begun) else 0, len(self.sources)):
             source = self.sources[number]
@@ -316,10 +314,11 @@ def read_documents(
     Raises
     ------
     InputDataError
-        If a row is not as expected; the message names file and row.
+        If a row is not as expected, the message names file and row; or if a file is both an input and a reference.
     ParameterError
         If there are more documents than the memory has room for.
     """
+    check_apart(sources, against)
     reading = _Reading([*against, *sources], len(against), settings, workspace, memory)
     if DONE not in workspace:
         reading.run(progress)

@@ -59,12 +59,17 @@ class Settings:
     text : str, default "text"
         Column or field that holds the text.
     id : str, optional
-        Column or field that holds a unique str or int; default ``file:row``, or the row number in memory.
+        Column or field that holds a str or int; default ``file:row``, or the row number in memory. Ids are unique among the
+        inputs, and among the references; 1 and "1" are the same id.
     keep : str, default "first"
         Which of several near-duplicates stays: first, last, longest, shortest (in bytes of text), largest:COLUMN or
-        smallest:COLUMN. Ties go to the earlier row.
+        smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its
+        UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are refused,
+        and so are times with a time zone beside others without.
     within : str, optional
-        Compare only documents with equal values in this column (as text; null equals null).
+        Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, but
+        neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON number,
+        true or false is that, and an empty one is null.
     verify : {"exact", "sketch", "none"}, default "exact"
         Whether removals rest on exact resemblances or on estimates; "none" (unverified candidates) is for pairs only.
     empty : {"keep", "drop"}, default "keep"
@@ -162,6 +167,8 @@ class Settings:
         if not 0 <= self.seed < 1 << 64:
             raise ParameterError(f"seed must be in 0..2^64 - 1; got {self.seed}")
         check_targets(self.threshold, self.recall)
+        if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
+            raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         _ = self.finder, self.shingling
 
     def _check_types(self) -> None:
