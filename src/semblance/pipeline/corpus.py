@@ -94,7 +94,7 @@ class Corpus:
         some = sources[:: 1 + len(sources) // SAMPLED]  # of very many files some will do
         expected = [source.expected(settings.text) for source in some]
         n, size = (sum(column) * len(sources) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
-        record = 8 * settings.finder.n_keys + 4 * settings.estimation_slots + 48
+        record = 8 * settings.finder.n_keys + 4 * settings.finder.estimation_slots + 48
         if settings.work is None and size + n * record <= self.memory.held:
             return
         self.memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
@@ -222,7 +222,7 @@ class Corpus:
             return np.asarray(self.documents.take("sizes", rows), np.int64)
         if self._payload == "keys":
             return np.full(len(rows), 8 * self.settings.finder.n_keys)
-        return np.full(len(rows), 4 * self.settings.estimation_slots)
+        return np.full(len(rows), 4 * self.settings.finder.estimation_slots)
 
     def _divide(self) -> None:
         """Sort links and texts of candidate documents into partitions."""

@@ -22,7 +22,7 @@ from .apart import check_apart
 from .columns import Ids, collect_order, column_keys, group_codes, id_columns, order_columns
 from .held_texts import HeldTexts
 from .memory import Memory
-from .settings import Settings
+from .settings import Settings, added_columns
 
 PIECE_BYTES = 1 << 20
 PART_BYTES = 32 << 20
@@ -203,7 +203,7 @@ class _Reading:
     def _pieces(self) -> Iterator[Piece]:
         """Yield what is sketched at a time."""
         settings = self.settings
-        reserved = settings.added(self.n_reference > 0) if settings.annotate else ()
+        reserved = added_columns(settings, self.n_reference > 0) if settings.annotate else ()
         begun = np.flatnonzero(self.rows_of)
         for number in range(int(begun[-1]) if len(begun) else 0, len(self.sources)):
             source = self.sources[number]

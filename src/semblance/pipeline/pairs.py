@@ -114,7 +114,7 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         "text_bytes": documents.n_bytes,
         "seconds": corpus.clock.seconds,
         "peak_memory": peak_memory(),
-        "plan": job.plan_dict,
+        "plan": job.finder.plan_dict(),
     }
     provenance = {
         "semblance": __version__,

@@ -18,6 +18,7 @@ from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
 from .judge import Decisions, Judge
 from .memory import peak_memory
+from .settings import added_columns
 from .summary import Summary
 from .wording import counted
 
@@ -237,7 +238,7 @@ class DedupResult:
             found_by=settings.finder.describe(),
             seconds=dict(self._corpus.clock.seconds),
             peak_memory=peak_memory(),
-            plan=settings.plan_dict,
+            plan=settings.finder.plan_dict(),
         )
 
     @property
@@ -282,7 +283,7 @@ class DedupResult:
             begin, end = int(starts[number]), int(starts[number + 1])
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
-                source.check_free(self.settings.added(self._against))
+                source.check_free(added_columns(self.settings, self._against))
             selections.append(Selection(source, mask, partial(self._annotated, begin) if annotate else None))
         write_rows(output, selections, self.provenance, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())

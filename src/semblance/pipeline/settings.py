@@ -214,22 +214,6 @@ class Settings:
         return MinHashMethod(plan=self.plan, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
 
     @property
-    def estimation_slots(self) -> int:
-        """Slots of each signature that are set aside for estimates; none for "simhash"."""
-        return 0 if self.method == "simhash" else self.plan.estimation_slots
-
-    @property
-    def plan_dict(self) -> dict[str, Any]:
-        """The plan for summaries; empty for "simhash", which needs none."""
-        return {} if self.method == "simhash" else self.plan.to_dict()
-
-    def added(self, references: bool) -> tuple[str, ...]:
-        """Names of the columns that annotation adds, of which some are for jobs with references."""
-        duplicate = ("duplicate_source", "duplicate_is_reference") if references else ()
-        cluster = ("cluster_is_reference",) if references else ()
-        return ("keep", "duplicate_of", *duplicate, *self.finder.added, "cluster", *cluster)
-
-    @property
     def n_threads(self) -> int:
         """Threads to use."""
         return self.threads or available_threads()
@@ -283,3 +267,10 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
             hint = f"did you mean {close[0]!r}?" if close else f"the parameters are {', '.join(names)}"
             raise ParameterError(f"there is no parameter {name!r}; {hint}")
     return Settings(**given)
+
+
+def added_columns(settings: Settings, references: bool) -> tuple[str, ...]:
+    """Return the names of the columns that annotation adds, of which some are for jobs with references."""
+    duplicate = ("duplicate_source", "duplicate_is_reference") if references else ()
+    cluster = ("cluster_is_reference",) if references else ()
+    return ("keep", "duplicate_of", *duplicate, *settings.finder.added, "cluster", *cluster)
