@@ -109,17 +109,17 @@ class Ids:
             digests.append(np.empty((len(offsets) - 1, 2), np.uint64))
             digest_rows(arrays["id_bytes"], offsets, 0, len(offsets) - 1, digests[-1])
         both = np.concatenate(digests)
-        later = np.arange(len(both)) >= n_reference
-        order = np.lexsort((*both.T, later))
-        one, other = order[:-1], order[1:]
-        again = np.flatnonzero((both[other] == both[one]).all(1) & (later[other] == later[one]))
-        if len(again):
-            at = again[np.argmin(other[again])]
-            first, second = int(one[at]), int(other[at])
-            raise InputDataError(
-                f"the id {self.take(np.array([second]))[0].as_py()!r} appears twice: {self.place(first)} and "
-                f'{self.place(second)}; ids must be unique (1 and "1" are the same id): name another column, or none'
-            )
+        for begin, end in ((0, n_reference), (n_reference, len(both))):
+            order = begin + np.lexsort(both[begin:end].T)
+            one, other = order[:-1], order[1:]
+            again = np.flatnonzero((both[other] == both[one]).all(1))
+            if len(again):
+                at = again[np.argmin(other[again])]
+                first, second = int(one[at]), int(other[at])
+                raise InputDataError(
+                    f"the id {self.take(np.array([second]))[0].as_py()!r} appears twice: {self.place(first)} and "
+                    f'{self.place(second)}; ids must be unique (1 and "1" are the same id): name another column, or none'
+                )
 
 
 def _as_utf8(label: Any) -> str:
@@ -139,7 +139,7 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
     assert ids is not None
 
     def wrong(place: int, what: str) -> InputDataError:
-        return InputDataError(f"{name}, row {batch.numbers[place]}: an id must be an integer or a string; {what}")
+        return InputDataError(f"{name}, row {batch.numbers[place]}: an id must be a str or an int; {what}")
 
     if isinstance(ids, list):
         texts = []
@@ -155,7 +155,7 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
         column = pa.array(texts, pa.large_string())
     else:
         if ids.null_count:
-            raise wrong(pc.is_null(ids).index(True).as_py(), "this one is null")
+            raise InputDataError(f"{name}, row {batch.numbers[pc.is_null(ids).index(True).as_py()]}: the id is null")
         if pa.types.is_dictionary(ids.type):
             ids = ids.dictionary_decode()
         whole = pa.types.is_integer(ids.type)
