@@ -248,5 +248,5 @@ def test_the_least_alike_removals_are_told_first_ones_first(n):
     result = sb.dedup(texts, threshold=0.7)
     near = [row for row in result.removed.to_pylist() if texts[row["id"]] != texts[row["duplicate_of"]]]
     expected = sorted(near, key=lambda row: (row["resemblance"], row["id"]))[:3]
-    assert result.summary.least_alike == [(r["id"], r["duplicate_of"], r["resemblance"]) for r in expected]
+    assert result.summary.least_alike == [(r["id"], r["duplicate_of"], r["resemblance"], False) for r in expected]
     assert all(f"{r['resemblance']:.4f}  {r['id']}  ->  0" in str(result.summary) for r in expected)

@@ -48,6 +48,7 @@ def dedup(
     from ..io.formats import check_output
     from ..io.sources import open_sources
     from ..pipeline.deduplicate import dedup as run
+    from .interrupts import explained
     from .progress import progress
 
     if output is not None:
@@ -55,18 +56,21 @@ def dedup(
     reading = {"glob": settings["glob"], "format": settings["format"]}
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
-    with progress(quiet) as report:
+    with explained(settings["work"] is not None) as leaves, progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:
             report("writing", 0)
+            leaves.writing(output)
             result.write(output, annotate=settings["annotate"], force=force)
+            leaves.written(output)
         summary = result.summary
         result.close()
     if as_json:
         click.echo(json.dumps(summary.to_dict() | {"output": output}))
+    if as_json or quiet:
         return
     click.echo(str(summary))
     if output is not None:
         click.echo(f"written: {output}")
-    elif not quiet:
+    else:
         click.echo("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

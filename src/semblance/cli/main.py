@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import traceback
 from typing import Any
 
 import click
 
 from .. import __version__
 from ..errors import ParameterError, SemblanceError
+from ..pipeline.wording import printable
 from .compare import compare
 from .dedup import dedup
 from .index import index
@@ -33,31 +36,75 @@ for command in (dedup, pairs, overlap, index, compare, plan, tune):
     program.add_command(command)
 
 
+_REFUSALS = ("can't start new thread", "can't allocate lock", "Cannot allocate memory", "failed to map segment")
+
+
 def _fail(message: str, code: int) -> None:
-    click.echo(f"error: {message}", err=True)
+    click.echo(f"error: {printable(message)}", err=True)
     sys.exit(code)
 
 
-def main(arguments: list[str] | None = None, **extra: Any) -> None:
-    """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 130 on Ctrl-C."""
-    try:
-        code = program.main(arguments, standalone_mode=False, prog_name="semblance", **extra)
-        sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.NoArgsIsHelpError as error:
+def _fill_closed_streams() -> None:
+    """Open what the caller closed of standard input, output and error, or a file of ours would get its number."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)  # it gets the lowest number, which is this one
+        if getattr(sys, name) is None and name != "stdin":
+            setattr(sys, name, open(os.devnull, "w"))
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    """Tell whether the system has refused memory, or a thread, whose stack is memory too."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or (isinstance(error, (RuntimeError, ImportError)) and any(said in str(error) for said in _REFUSALS))
+    )
+
+
+def _came_from_printing(error: BaseException) -> bool:
+    return any(frame.f_globals.get("__name__") == "click.utils" for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _end(error: BaseException) -> None:
+    """End the program after a failure: what is known in one line, anything else with its place."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message())
         sys.exit(2)
-    except click.ClickException as error:
+    if isinstance(error, click.ClickException):
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("\ninterrupted; nothing was written (a job with --work goes on with --resume)", err=True)
+    if isinstance(error, click.Abort) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        click.echo("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
         sys.exit(130)
-    except ParameterError as error:
+    if isinstance(error, ParameterError):
         _fail(str(error), 2)
-    except SemblanceError as error:
+    if isinstance(error, SemblanceError):
         _fail(str(error), 1)
-    except MemoryError:
-        _fail("out of memory: cap it with --memory, or give the job fewer documents", 1)
-    except BrokenPipeError:
+    if _out_of_memory(error):
+        _fail("out of memory: pass a smaller --memory or fewer --threads, or raise the limits of the process (ulimit)", 1)
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    if isinstance(error, OSError) and _came_from_printing(error):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer has nowhere to go
+        _fail(f"standard output or error cannot be written: {error.strerror}", 1)
+    traceback.print_exception(error)
+    click.echo(
+        f"error: this is a bug in semblance {__version__}: please report it, with the lines above and the command", err=True
+    )
+    sys.exit(70)
+
+
+def main(arguments: list[str] | None = None, **extra: Any) -> None:
+    """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 70 on a bug, 130 on Ctrl-C."""
+    _fill_closed_streams()
+    try:
+        code = program.main(arguments, standalone_mode=False, prog_name="semblance", **extra)
+    except (Exception, KeyboardInterrupt) as error:
+        _end(error)
+    sys.exit(code if isinstance(code, int) else 0)

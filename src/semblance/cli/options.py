@@ -76,7 +76,7 @@ running = apply(
     click.option("--memory", default=None, metavar="SIZE",
                  help="Most that the whole process may use, such as 4GB. The result does not depend on it.  "
                  "[default: 60 % of what is free]"),
-    click.option("--quiet", is_flag=True, help="No progress, no notes."),
+    click.option("--quiet", is_flag=True, help="Print nothing but errors; with --json, the JSON."),
     as_json,
 )  # fmt: skip
 

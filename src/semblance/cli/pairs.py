@@ -39,6 +39,7 @@ def pairs(
     from ..io.writers import format_of
     from ..pipeline.pairs import find_pairs
     from ..pipeline.wording import counted, text_size
+    from .interrupts import explained
     from .progress import progress
 
     if output is not None:
@@ -46,17 +47,21 @@ def pairs(
     reading = {"glob": settings["glob"], "format": settings["format"]}
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
-    with progress(quiet) as report:
+    with explained() as leaves, progress(quiet) as report:
         result = find_pairs(sources, against=references, progress=report, **settings)
         if output is not None:
             report("writing", 0)
+            leaves.writing(output)
             result.write(output, force=force)
+            leaves.written(output)
     summary = result.summary
     if as_json:
         click.echo(json.dumps(summary | {"output": output}))
+    if as_json or quiet:
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
-    click.echo(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}")
+    references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
+    click.echo(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
     click.echo(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:
         click.echo("  the list was cut by --max-pairs: there are more")
@@ -66,5 +71,5 @@ def pairs(
     )
     if output is not None:
         click.echo(f"written: {output}")
-    elif not quiet:
+    else:
         click.echo("nothing was written (no -o)", err=True)

@@ -72,8 +72,10 @@ def _repeated(high: UInt64Array) -> Int64Array:
     return order[several]
 
 
-def collapse(documents: Documents, place: Int64Array | None, memory: int) -> Active:
+def collapse(documents: Documents, place: Int64Array | None, memory: int, apart: bool = False) -> Active:
     """Group documents whose bytes are equal; the first in keep order stands for its group.
+
+    With ``apart`` no group holds both reference documents and others: each then has its own pairs.
 
     Digests are gone through in as many passes as fit so many bytes of memory: those of one pass begin alike.
     """
@@ -87,15 +89,18 @@ def collapse(documents: Documents, place: Int64Array | None, memory: int) -> Act
             if number == 0:
                 enters[first : first + len(empty)] = ~empty
             chosen = ~empty & ((digests[:, 0] >> np.uint64(32)) * np.uint64(passes) >> np.uint64(32) == number)
-            group = groups[0][chosen] if groups else np.zeros(int(chosen.sum()), np.uint64)
-            parts.append((first + np.flatnonzero(chosen), digests[chosen, 0], digests[chosen, 1], group))
+            group = groups[0][chosen] if groups else np.zeros((int(chosen.sum()), 0), np.uint64)
+            rows = first + np.flatnonzero(chosen)
+            if apart:
+                group = np.column_stack([group, rows < documents.n_reference])
+            parts.append((rows, digests[chosen, 0], digests[chosen, 1], group))
         rows, high, low, group = (np.concatenate(column) for column in zip(*parts, strict=True))
         some = _repeated(high)
         rows, high, low, group = rows[some], high[some], low[some], group[some]
-        order = np.lexsort((rows if place is None else place[rows], group, low, high))
+        order = np.lexsort((rows if place is None else place[rows], *group.T, low, high))
         rows, high, low, group = rows[order], high[order], low[order], group[order]
         begins = np.ones(len(rows), np.bool_)
-        begins[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1]) | (group[1:] != group[:-1])
+        begins[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1]) | (group[1:] != group[:-1]).any(1)
         leader = rows[np.maximum.accumulate(np.where(begins, np.arange(len(rows)), 0))]
         representative[rows] = leader
     n_empty = int((~enters[documents.n_reference :]).sum())

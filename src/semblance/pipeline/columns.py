@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
 from typing import Any
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,9 @@ from ..io.workspace import Workspace
 from ..kernels.hashing import digest_rows
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
+from .cells import UNORDERED, cell_keys, kind_of
+
+_STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 class Ids:
@@ -81,11 +84,22 @@ class Ids:
             numbers = self._numbers(rows)
             labels = [self._sources[s].label(n) for s, n in zip(source.tolist(), numbers.tolist(), strict=True)]
             kind = pa.int64() if labels and all(isinstance(label, int) for label in labels) else pa.string()
-            ids = pa.array(labels if kind == pa.int64() else map(str, labels), kind)
+            ids = pa.array(labels if kind == pa.int64() else map(_as_utf8, labels), kind)
         return ids if missing is None else pc.if_else(pa.array(~missing), ids, pa.scalar(None, ids.type))
 
-    def check(self) -> None:
-        """Raise InputDataError if an id is there twice; the message names the rows."""
+    def files(self, rows: Int64Array, missing: NDArray[np.bool_]) -> pa.Array:
+        """Return the file that each row comes from, null where ``missing`` and for rows that came from memory."""
+        names = np.full(len(rows), None, object)
+        known = rows[~missing]
+        source = np.searchsorted(self._source_starts, known, side="right") - 1
+        names[~missing] = [
+            None if s.format in ("memory", "table") else _as_utf8(s.label(n) if s.format == "txt" else s.name)
+            for s, n in zip((self._sources[i] for i in source.tolist()), self._numbers(known).tolist(), strict=True)
+        ]
+        return pa.array(names, pa.string())
+
+    def check(self, n_reference: int) -> None:
+        """Raise InputDataError if two reference documents have the same id, or two others; the message names the rows."""
         if not self._named:
             return
         digests = []
@@ -95,15 +109,22 @@ class Ids:
             digests.append(np.empty((len(offsets) - 1, 2), np.uint64))
             digest_rows(arrays["id_bytes"], offsets, 0, len(offsets) - 1, digests[-1])
         both = np.concatenate(digests)
-        order = np.lexsort(both.T)
-        again = np.flatnonzero((both[order[1:]] == both[order[:-1]]).all(1))
-        if len(again):
-            at = again[np.argmin(order[again + 1])]
-            first, second = int(order[at]), int(order[at + 1])
-            raise InputDataError(
-                f"the id {self.take(np.array([second]))[0].as_py()!r} is there twice: {self.place(first)} and "
-                f"{self.place(second)}; ids must be unique: name another column, or none"
-            )
+        for begin, end in ((0, n_reference), (n_reference, len(both))):
+            order = begin + np.lexsort(both[begin:end].T)
+            one, other = order[:-1], order[1:]
+            again = np.flatnonzero((both[other] == both[one]).all(1))
+            if len(again):
+                at = again[np.argmin(other[again])]
+                first, second = int(one[at]), int(other[at])
+                raise InputDataError(
+                    f"the id {self.take(np.array([second]))[0].as_py()!r} appears twice: {self.place(first)} and "
+                    f'{self.place(second)}; ids must be unique (1 and "1" are the same id): name another column, or none'
+                )
+
+
+def _as_utf8(label: Any) -> str:
+    """Return a file's name, or what is made from it, with the bytes that are not UTF-8 as escapes."""
+    return str(label).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
@@ -112,101 +133,104 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InputDataError
-        If an id is null, or not a str or int; the message names the row.
+        If an id is null, empty, not valid UTF-8, or not a str or int; the message names the row.
     """
     ids = batch.ids
     assert ids is not None
+
+    def wrong(place: int, what: str) -> InputDataError:
+        return InputDataError(f"{name}, row {batch.numbers[place]}: an id must be a str or an int; {what}")
+
     if isinstance(ids, list):
-        for number, value in zip(batch.numbers.tolist(), ids, strict=True):
+        texts = []
+        for place, value in enumerate(ids):
+            if value is None:
+                raise wrong(place, "this one is null")
             if not isinstance(value, (str, int)) or isinstance(value, bool):
-                what = "null" if value is None else f"{value!r:.60}, of type {type(value).__name__}"
-                raise InputDataError(f"{name}, row {number}: an id must be a str or an int; this one is {what}")
+                raise wrong(place, f"this one is {value!r:.60}, of type {type(value).__name__}")
+            texts.append(str(value))
+            if not texts[-1].isascii() and any("\ud800" <= character <= "\udfff" for character in texts[-1]):
+                raise wrong(place, f"this one holds a lone surrogate: {value!r:.60}")
         n_texts = sum(not isinstance(value, int) or not -(1 << 63) <= value < 1 << 63 for value in ids)
-        column = pa.array([str(value) for value in ids], pa.large_string())
+        column = pa.array(texts, pa.large_string())
     else:
         if ids.null_count:
             raise InputDataError(f"{name}, row {batch.numbers[pc.is_null(ids).index(True).as_py()]}: the id is null")
         if pa.types.is_dictionary(ids.type):
             ids = ids.dictionary_decode()
         whole = pa.types.is_integer(ids.type)
-        if not whole and "string" not in str(ids.type):
-            raise InputDataError(
-                f"{name}, row {batch.numbers[0]}: ids must be strings or integers; the column holds {ids.type}"
-            )
+        if not whole and not any(is_kind(ids.type) for is_kind in _STRINGS):
+            raise wrong(0, f"the column holds {ids.type}")
         n_texts = 0 if whole and ids.type != pa.uint64() else len(ids)
         column = ids.cast(pa.large_string())
-    texts = from_arrow_array(column)
-    sizes = np.diff(texts.offsets).astype(np.int32)
+    found = from_arrow_array(column)
+    sizes = np.diff(found.offsets).astype(np.int32)
+    invalid = found.find_invalid()
+    if invalid is not None:
+        raise wrong(invalid[0], f"this one is not valid UTF-8: {found.row(invalid[0])!r:.60}")
+    if not sizes.all():
+        raise wrong(int(np.argmin(sizes)), "this one is empty")
     return {
-        "id_bytes": texts.data[texts.offsets[0] : texts.offsets[-1]],
+        "id_bytes": found.data[found.offsets[0] : found.offsets[-1]],
         "id_sizes": sizes,
         "id_texts": np.array([n_texts], np.int64),
     }
 
 
-def order_column(values: list[Any] | pa.Array) -> NDArray[np.uint8]:
-    """Return what the keep policy orders by as a line of JSON: times as integers, other values as they are."""
-    if isinstance(values, pa.Array):
-        kind = values.type
-        if pa.types.is_temporal(kind):
-            values = values.cast(pa.int32() if pa.types.is_date32(kind) or pa.types.is_time32(kind) else pa.int64())
-        elif pa.types.is_decimal(kind):
-            values = values.cast(pa.float64())
-        values = values.to_pylist()
-    return np.frombuffer(msgspec.json.encode(values) + b"\n", np.uint8)
-
-
-def collect_order(lines: Iterable[NDArray[np.uint8]], column: str) -> NDArray[Any]:
-    """Join what the keep policy orders by: ranks of numbers, or of text where no value is a number; null ranks -1.
+def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
+    """Return the key of each value of a column: see ``cell_keys``.
 
     Raises
     ------
     InputDataError
-        If some values are numbers and others are not.
+        If its values cannot be compared; the message names the file and the column.
     """
-    values: list[Any] = []
-    for text in lines:
-        for line in text.tobytes().splitlines():
-            values += msgspec.json.decode(line)
-    present = [i for i, value in enumerate(values) if value is not None and value != ""]
-    found: list[Any] = [values[i] for i in present]
-    if any(isinstance(v, str) for v in found):
-        numbers = [_number(v) for v in found]
-        stranger = next((v for v, n in zip(found, numbers, strict=True) if n is None), None)
-        if stranger is None:
-            found = numbers
-        elif any(n is not None for n in numbers) and not all(isinstance(v, str) for v in found):
-            raise InputDataError(f"column {column!r} holds numbers and {stranger!r}: no order covers both")
-    ranks = np.full(len(values), -1, np.int64)
     try:
-        distinct = {value: rank for rank, value in enumerate(sorted(set(found)))}
-        ranks[present] = [distinct[value] for value in found]
-    except TypeError:
-        raise InputDataError(f"the values of column {column!r} have no order: {found[0]!r:.60}") from None
-    return ranks
+        return cell_keys(batch.others[column], untyped=source.format == "csv")
+    except InputDataError as error:
+        raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
 
 
-def _number(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return int(value)
-    except ValueError:
-        try:
-            return float(value) if value.strip().lower() not in ("nan", "inf", "-inf") else None
-        except ValueError:
-            return None
+def order_columns(keys: list[bytes]) -> dict[str, NDArray[Any]]:
+    """Return what the keep policy orders by: the bytes of all keys, and their number in each."""
+    sizes = np.fromiter(map(len, keys), np.int32, len(keys))
+    return {"order_bytes": np.frombuffer(b"".join(keys), np.uint8), "order_sizes": sizes}
 
 
-def group_codes(values: list[Any] | pa.Array) -> UInt64Array:
-    """Return a 64-bit hash of each value as text; null has one of its own."""
-    if isinstance(values, list):
-        missing = np.array([v is None for v in values], np.bool_)
-        texts = from_arrow_array(pa.array([None if v is None else str(v) for v in values], pa.large_string()))
-    else:
-        missing = np.asarray(values.is_null())
-        texts = from_arrow_array(values.cast(pa.large_string()))
-    digests = np.empty((len(texts), 2), np.uint64)
-    digest_rows(texts.data, texts.offsets, 0, len(texts), digests)
-    digests[missing, 0] = 1
-    return np.ascontiguousarray(digests[:, 0])
+def collect_order(parts: Iterable[list[NDArray[Any]]], column: str, place: Callable[[int], str]) -> Int64Array:
+    """Return the ranks of what the keep policy orders by, from all its bytes and sizes; equal values rank the same, null -1.
+
+    Raises
+    ------
+    InputDataError
+        If values are of different kinds, or of one that has no order; the message names the rows.
+    """
+    kinds, chunks = [], []
+    for data, sizes in parts:
+        offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        kind = np.zeros(len(sizes), np.uint8)
+        kind[sizes > 0] = data[offsets[:-1][sizes > 0]]
+        kinds.append(kind)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
+        chunks.append(pa.Array.from_buffers(pa.large_binary(), len(sizes), buffers))
+    keys, kind = pa.chunked_array(chunks, pa.large_binary()), np.concatenate(kinds)
+    present = kind > 0
+    if not present.any():
+        return np.full(len(kind), -1, np.int64)
+    first = int(np.argmax(present))
+    holds = f"keep: column {column!r} holds {kind_of(keys[first].as_py())} ({place(first)})"
+    if kind[first] in UNORDERED:
+        raise InputDataError(f"{holds}, which has no order; name a column of numbers, times or text")
+    other = int(np.argmax(present & (kind != kind[first])))
+    if kind[other] != kind[first] and present[other]:
+        raise InputDataError(
+            f"{holds} and {kind_of(keys[other].as_py())} ({place(other)}): values of different kinds have no order; "
+            "convert one of them, or name another column"
+        )
+    return np.where(present, pc.rank(keys, "ascending", tiebreaker="dense").to_numpy().astype(np.int64), -1)
+
+
+def group_codes(keys: list[bytes]) -> UInt64Array:
+    """Return 128 bits of a cryptographic hash of each key, of shape (n, 2): equal keys, and no others, have equal ones."""
+    known = {key: blake2b(key, digest_size=16).digest() for key in set(keys)}
+    return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 2).astype(np.uint64)

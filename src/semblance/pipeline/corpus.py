@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 from pathlib import Path
@@ -26,6 +25,7 @@ from ..sketches import FastSimilarity
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
+from .clock import Clock
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
 from .held_texts import SpilledTexts, Spilling
 from .memory import Memory
@@ -40,24 +40,6 @@ SPILL_BYTES = 32 << 20
 SAMPLED = 64
 
 
-class Clock:
-    """Seconds spent in each stage."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def restart(self) -> None:
-        """Forget the time since the last lap."""
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        """Give the time since the last lap to a stage."""
-        now = time.perf_counter()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
-        self._last = now
-
-
 class Corpus:
     """A job's documents.
 
@@ -68,9 +50,11 @@ class Corpus:
     settings : Settings
     progress : callable
         Called with the name of a stage and an amount done since the last call.
+    apart : bool
+        A reference document does not stand for other documents with the same text.
     """
 
-    def __init__(self, data: Any, against: Any, settings: Settings, progress: Progress) -> None:
+    def __init__(self, data: Any, against: Any, settings: Settings, progress: Progress, *, apart: bool = False) -> None:
         self.settings = settings
         self.progress = progress
         self.clock = Clock()
@@ -83,7 +67,7 @@ class Corpus:
         self.clock.lap("opening")
         self.documents = read_documents(sources, references, settings, self.workspace, self.memory, progress)
         self.clock.lap("reading and sketching")
-        self.active = collapse(self.documents, keep_order(self.documents, settings.keep), self.memory.held)
+        self.active = collapse(self.documents, keep_order(self.documents, settings.keep), self.memory.held, apart)
         self._candidates: Candidates | None = None
         self._division: Division | None = None
         self.clock.lap("exact duplicates")
@@ -110,7 +94,7 @@ class Corpus:
         some = sources[:: 1 + len(sources) // SAMPLED]  # of very many files some will do
         expected = [source.expected(settings.text) for source in some]
         n, size = (sum(column) * len(sources) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
-        record = 8 * settings.finder.n_keys + 4 * settings.plan.estimation_slots + 48
+        record = 8 * settings.finder.n_keys + 4 * settings.finder.estimation_slots + 48
         if settings.work is None and size + n * record <= self.memory.held:
             return
         self.memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
@@ -238,7 +222,7 @@ class Corpus:
             return np.asarray(self.documents.take("sizes", rows), np.int64)
         if self._payload == "keys":
             return np.full(len(rows), 8 * self.settings.finder.n_keys)
-        return np.full(len(rows), 4 * self.settings.plan.estimation_slots)
+        return np.full(len(rows), 4 * self.settings.finder.estimation_slots)
 
     def _divide(self) -> None:
         """Sort links and texts of candidate documents into partitions."""

@@ -9,7 +9,7 @@ from .corpus import Corpus
 from .documents import Progress
 from .judge import Judge
 from .result import DedupResult
-from .settings import Settings
+from .settings import settings_from
 
 
 def no_progress(stage: str, amount: int) -> None:
@@ -61,7 +61,7 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     >>> result.removed.to_pylist()
     [{'id': 1, 'duplicate_of': 0, 'resemblance': 1.0}]
     """
-    job = Settings(**settings)
+    job = settings_from(settings)
     if job.verify == "none":
         raise ParameterError("dedup removes nothing unverified: verify must be exact or sketch ('none' is for pairs)")
     if job.max_pairs is not None:

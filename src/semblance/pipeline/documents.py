@@ -18,10 +18,11 @@ from ..kernels.hashing import digest_rows
 from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
-from .columns import Ids, collect_order, group_codes, id_columns, order_column
+from .apart import check_apart
+from .columns import Ids, collect_order, column_keys, group_codes, id_columns, order_columns
 from .held_texts import HeldTexts
 from .memory import Memory
-from .settings import Settings
+from .settings import Settings, added_columns
 
 PIECE_BYTES = 1 << 20
 PART_BYTES = 32 << 20
@@ -34,10 +35,10 @@ Progress = Callable[[str, int], None]
 class Documents:
     """What is known of each document, row after row; reference documents come first.
 
-    What takes room lies in the parts of a workspace, one after the other: ``digests`` (n, 2) of uint64, 128 bits of each
-    text's bytes; ``sizes`` in bytes; ``numbers`` of rows as users count them; ``empty``; ``groups``, of which only equal
-    ones are compared; the search keys, as ``keys`` (n, n_keys) in memory and as ``key-00``, ``key-01``, ... on the disk;
-    ``slots`` for estimates; ids.
+    Large columns are stored in the parts of a workspace, one after the other: ``digests`` (n, 2) of uint64, 128 bits of each
+    text's bytes; ``sizes`` in bytes; ``numbers`` of rows as users count them; ``empty``; ``groups`` (n, 2) of uint64, of which
+    only equal ones are compared; the search keys, as ``keys`` (n, n_keys) in memory and as ``key-00``, ``key-01``, ... on
+    the disk; ``slots`` for estimates; ids.
 
     Parameters
     ----------
@@ -46,6 +47,8 @@ class Documents:
         Row at which each source starts.
     n_reference : int
         Number of reference documents.
+    n_reference_sources : int
+        Number of sources that hold them, which come first.
     n_bytes : int
         Bytes of text in all documents.
     ids : Ids
@@ -61,6 +64,7 @@ class Documents:
     sources: list[Any]
     source_starts: Int64Array
     n_reference: int
+    n_reference_sources: int
     n_bytes: int
     ids: Ids
     workspace: Workspace
@@ -199,7 +203,7 @@ class _Reading:
     def _pieces(self) -> Iterator[Piece]:
         """Yield what is sketched at a time."""
         settings = self.settings
-        reserved = ("keep", "duplicate_of", *settings.finder.added, "cluster") if settings.annotate else ()
+        reserved = added_columns(settings, self.n_reference > 0) if settings.annotate else ()
         begun = np.flatnonzero(self.rows_of)
         for number in range(int(begun[-1]) if len(begun) else 0, len(self.sources)):
             source = self.sources[number]
@@ -210,11 +214,12 @@ class _Reading:
                 added = {"numbers": batch.numbers, "sizes": np.diff(batch.texts.offsets)}
                 groups = np.zeros(n, np.uint64)
                 if settings.within is not None:
-                    groups = added["groups"] = group_codes(batch.others[settings.within])
+                    added["groups"] = group_codes(column_keys(source, batch, settings.within))
+                    groups = np.ascontiguousarray(added["groups"][:, 0])
                 if settings.id is not None:
                     added |= id_columns(source.name, batch)
                 if settings.keep_column is not None:
-                    added["order"] = order_column(batch.others[settings.keep_column])
+                    added |= order_columns(column_keys(source, batch, settings.keep_column))
                 for begin, end in batch.texts.cut(PIECE_BYTES):
                     last = (batch, added) if end == n else (None, {})
                     texts = batch.texts.slice(begin, end)
@@ -276,9 +281,10 @@ class _Reading:
         none = Piece(0, None, np.empty(0, np.int64), empty, np.empty(0, np.uint64))
         _, sketched = _sketch(self.settings, none)
         none_int = np.empty(0, np.int64)
-        bare: dict[str, NDArray[Any]] = {"numbers": none_int, "sizes": none_int, "groups": none.groups}
-        for name, dtype in (("id_bytes", np.uint8), ("id_sizes", np.int32), ("id_texts", np.int64), ("order", np.uint8)):
-            bare[name] = np.empty(0, dtype)
+        bare: dict[str, NDArray[Any]] = {"numbers": none_int, "sizes": none_int, "groups": none.groups.reshape(0, 2)}
+        for name in ("id", "order"):
+            bare |= {f"{name}_bytes": np.empty(0, np.uint8), f"{name}_sizes": np.empty(0, np.int32)}
+        bare["id_texts"] = none_int
         return sketched | bare
 
     def documents(self) -> Documents:
@@ -289,14 +295,15 @@ class _Reading:
         part_starts = np.cumsum([0, *(len(self.workspace.get(part)["sizes"]) for part in parts)])
         source_starts = np.concatenate([[0], np.cumsum(self.rows_of)])
         made = Documents(
-            self.sources, source_starts, int(source_starts[self.n_reference]), self.n_bytes,
+            self.sources, source_starts, int(source_starts[self.n_reference]), self.n_reference, self.n_bytes,
             Ids(self.workspace, parts, part_starts, self.sources, source_starts, self.settings.id is not None),
             self.workspace, parts, part_starts, self.held, None,
         )  # fmt: skip
-        made.ids.check()
+        made.ids.check(made.n_reference)
         if self.settings.keep_column is None:
             return made
-        return replace(made, order_values=collect_order((c[0] for _, c in made.columns("order")), self.settings.keep_column))
+        order = (columns for _, columns in made.columns("order_bytes", "order_sizes"))
+        return replace(made, order_values=collect_order(order, self.settings.keep_column, made.ids.place))
 
 
 def read_documents(
@@ -307,10 +314,11 @@ def read_documents(
     Raises
     ------
     InputDataError
-        If a row is not as expected; the message names file and row.
+        If a row is not as expected, the message names file and row; or if a file is both an input and a reference.
     ParameterError
         If there are more documents than the memory has room for.
     """
+    check_apart(sources, against)
     reading = _Reading([*against, *sources], len(against), settings, workspace, memory)
     if DONE not in workspace:
         reading.run(progress)

@@ -32,9 +32,9 @@ def parse_bytes(size: str | int | float) -> int:
     try:
         if match:
             return int(float(match[1]) * _UNITS[(match[2] or "").upper()])
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
-    raise ParameterError(f"a number of bytes such as 4GB or 500MiB is expected; {size!r} was given")
+    raise ParameterError(f"memory must be a number of bytes such as 4GB or 500MiB; got {size!r:.60}")
 
 
 def peak_memory() -> int:

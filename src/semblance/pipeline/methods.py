@@ -54,6 +54,15 @@ class MinHashMethod:
         return self.plan.bands
 
     @property
+    def estimation_slots(self) -> int:
+        """Slots of each signature that are set aside for estimates."""
+        return self.plan.estimation_slots
+
+    def plan_dict(self) -> dict[str, Any]:
+        """Return the plan, for summaries."""
+        return self.plan.to_dict()
+
+    @property
     def added(self) -> tuple[str, ...]:
         """Names of the columns that state scores."""
         return ("resemblance",) if self.exact else ("estimated_resemblance", "standard_error")

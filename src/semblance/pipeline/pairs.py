@@ -20,7 +20,7 @@ from .deduplicate import no_progress
 from .documents import Progress
 from .judge import Judge
 from .memory import peak_memory
-from .settings import Settings
+from .settings import settings_from
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,9 +31,10 @@ class PairsResult:
     ----------
     table : pyarrow.Table
         ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of
-        the last, with "none" nothing.
+        the last, with "none" nothing; with reference documents ``left_is_reference`` after ``right_id``.
     summary : dict
-        documents, pairs, candidate pairs, whether ``max_pairs`` cut the list, text bytes, seconds, peak memory, plan.
+        documents (without reference documents), reference documents, pairs, candidate pairs, whether ``max_pairs`` cut the
+        list, text bytes, seconds, peak memory, plan.
     provenance : dict
     """
 
@@ -44,12 +45,16 @@ class PairsResult:
     def write(self, output: str | Path, *, force: bool = False) -> None:
         """Write the table as parquet, JSON lines or CSV, by the suffix."""
         write_table(output, self.table, self.provenance, force=force)
+        self.summary["peak_memory"] = peak_memory()
 
 
 def _spread(
-    active: Active, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
+    active: Active, n_reference: int, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
 ) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
-    """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves."""
+    """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves.
+
+    Reference documents are not paired with each other.
+    """
     representative = active.representative
     order = np.argsort(representative, kind="stable")
     leaders = representative[order]
@@ -57,7 +62,7 @@ def _spread(
     groups, bounds = leaders[starts], np.append(starts, len(order))
     at_most = None if limit is None else limit + 1  # one more than wanted tells that there are more
     left, right = np.searchsorted(groups, left), np.searchsorted(groups, right)
-    left, right, source = spread_pairs(order, bounds, left, right, at_most)
+    left, right, source = spread_pairs(order, bounds, left, right, at_most, apart=groups < n_reference)
     cut = limit is not None and len(left) > limit
     return left[:limit], right[:limit], np.append(resemblance, 1.0)[source][:limit], cut
 
@@ -67,12 +72,12 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
 
     Parameters, errors and exactness are those of ``pairs``.
     """
-    job = Settings(**settings)
+    job = settings_from(settings)
     if job.work is not None:
         raise ParameterError("work and resume are for dedup; pairs lists what fits the memory")
     if job.keep != "first":
         raise ParameterError("pairs keeps all documents: keep is for dedup")
-    corpus = Corpus(data, against, job, progress or no_progress)
+    corpus = Corpus(data, against, job, progress or no_progress, apart=True)
     documents, active = corpus.documents, corpus.active
     found = corpus.find(every_pair=True, max_pairs=job.max_pairs)
     none = np.empty(0, np.int64)
@@ -86,19 +91,19 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         columns = zip((none, none, np.empty(0)), *judge.verified_pairs(decisions.stem), strict=True)
         left, right, resemblance = (np.concatenate(column) for column in columns)
         n_candidates = decisions.n_compared
-    left, right, resemblance, cut = _spread(active, left, right, resemblance, job.max_pairs)
-    wanted = right >= documents.n_reference
-    left, right, resemblance = left[wanted], right[wanted], resemblance[wanted]
+    left, right, resemblance, cut = _spread(active, documents.n_reference, left, right, resemblance, job.max_pairs)
     order = np.lexsort((right, left))
     left, right, resemblance = left[order], right[order], resemblance[order]
     table: dict[str, Any] = {"left_id": documents.ids.take(left), "right_id": documents.ids.take(right)}
+    if documents.n_reference_sources:
+        table["left_is_reference"] = pa.array(left < documents.n_reference)
     if job.verify != "none":
         table |= job.finder.columns(resemblance, corpus.distances(left, right), np.zeros(len(left), np.bool_))
     corpus.clock.lap("listing")
     summary = {
-        "documents": len(documents),
+        "documents": len(documents) - documents.n_reference,
         "reference": documents.n_reference,
-        "empty": int(documents.column("empty").sum()),
+        "empty": active.n_empty,
         "pairs": len(left),
         "candidate_pairs": n_candidates,
         "cut_by_max_pairs": bool(cut or (found is not None and found.cut)),
@@ -109,7 +114,7 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         "text_bytes": documents.n_bytes,
         "seconds": corpus.clock.seconds,
         "peak_memory": peak_memory(),
-        "plan": job.plan.to_dict(),
+        "plan": job.finder.plan_dict(),
     }
     provenance = {
         "semblance": __version__,
@@ -132,7 +137,8 @@ def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, *
     -------
     pyarrow.Table
         ``left_id, right_id, resemblance`` (float64), left before right in input order, ascending. With
-        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither.
+        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither. With
+        ``against``, ``left_is_reference`` (bool) after ``right_id``; ``right_id`` is always the id of an input document.
 
     Raises
     ------

@@ -77,7 +77,7 @@ class Rows:
         names = self._parts.numbered(STEM)
         part_starts = np.cumsum([0, *(len(self._parts.get(name)["numbers"]) for name in names)])
         ids = Ids(self._parts, names, part_starts, self.sources, np.array(self.starts), self._columns.id is not None)
-        ids.check()
+        ids.check(n_reference=0)
         return ids
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -19,110 +19,11 @@ from ..values import Float64Array, Int64Array
 from ..values.arrays import number
 from .judge import Decisions, Judge
 from .memory import peak_memory
-from .wording import counted, text_size
+from .settings import added_columns
+from .summary import Summary
+from .wording import counted
 
 LEAST_ALIKE = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Counts, times and sizes of a finished job.
-
-    Parameters
-    ----------
-    documents, reference, empty, exact_duplicates, near_duplicates, empty_dropped, kept : int
-        Documents to be judged; reference documents; documents without a token; removed as copies byte for byte of the
-        kept document; removed as near-duplicates; dropped as empty; kept.
-    text_bytes : int
-        Bytes of text read.
-    candidate_pairs, verified_pairs, uncompared_pairs : int
-        Pairs compared; found at or above the threshold; left out in large buckets of documents that are not alike (a pair
-        counts once for each such bucket it shares).
-    recall_planned : float
-        Probability that a pair at the threshold is found, by the plan: that it is compared, and with ``verify="sketch"`` also
-        that its estimate reaches the threshold.
-    recall_vouched : float
-        The same for the documents worst off because of uncompared pairs.
-    verified_by : str
-        "exact", or "sketch" where removals rest on estimates.
-    threshold : float
-    least_alike : list of (id, id, float)
-        Up to three near-duplicates removed with the lowest scores: the document, the one kept for it, the score.
-    score : str
-        What was measured: "resemblance" or "cosine".
-    found_by : str
-        How candidates were found.
-    seconds : dict of str to float
-        By stage.
-    peak_memory : int
-        Bytes: largest resident size of the process.
-    plan : dict
-    """
-
-    documents: int
-    reference: int
-    empty: int
-    exact_duplicates: int
-    near_duplicates: int
-    empty_dropped: int
-    kept: int
-    text_bytes: int
-    candidate_pairs: int
-    verified_pairs: int
-    uncompared_pairs: int
-    recall_planned: float
-    recall_vouched: float
-    verified_by: str
-    threshold: float
-    least_alike: list[tuple[Any, Any, float]]
-    score: str
-    found_by: str
-    seconds: dict[str, float] = field(default_factory=dict)
-    peak_memory: int = 0
-    plan: dict[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        """Say it to a person."""
-        total = sum(self.seconds.values())
-        lines = [
-            f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"
-            + (f", against {self.reference:,} reference documents" if self.reference else ""),
-            f"  exact duplicates removed  {self.exact_duplicates:>12,}",
-            f"  near-duplicates removed   {self.near_duplicates:>12,}"
-            + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
-        ]
-        if self.empty:
-            what = "dropped" if self.empty_dropped else "kept, never matched"
-            lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
-        lines.append(f"  kept                      {self.kept:>12,}")
-        if self.least_alike:
-            lines.append("  the least alike among those removed, the kept document of each:")
-            lines += [f"    {score:.4f}  {gone}  ->  {kept}" for gone, kept, score in self.least_alike]
-        lines.append(
-            f"recall at the threshold: {self.recall_planned:.4f} "
-            f"({self.found_by}); "
-            f"{counted(self.candidate_pairs, 'pair')} compared, {self.verified_pairs:,} verified"
-        )
-        if self.verified_by != "exact" and self.score == "cosine":
-            lines.append("removals rest on cosines estimated from fingerprints; --verify exact measures instead")
-        elif self.verified_by != "exact":
-            lines.append(
-                f"removals rest on estimates from {self.plan['estimation_slots']} slots "
-                f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact measures instead"
-            )
-        if self.uncompared_pairs:
-            lines.append(
-                f"{self.uncompared_pairs:,} comparisons in crowded buckets of unlike documents were left out: "
-                f"for those documents a recall of {self.recall_vouched:.3f} is vouched for"
-            )
-        stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
-        rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
-        lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
-        return "\n".join(lines)
 
 
 class DedupResult:
@@ -140,10 +41,9 @@ class DedupResult:
         self._judge = judge
         self._corpus = corpus = judge.corpus
         self._decisions = decisions
+        self._closed = False
         self.threshold = threshold
-        plan = corpus.settings.plan  # the bands are those that were searched, whatever the threshold
-        slots = plan.permutations - plan.estimation_slots
-        self.settings = replace(corpus.settings, threshold=threshold, permutations=slots, bands=plan.bands, rows=plan.rows)
+        self.settings = corpus.settings.at(threshold)
         self.summary = self._summarize()  # now: what it counts may lie in a work folder that will be gone
 
     def __repr__(self) -> str:
@@ -157,11 +57,21 @@ class DedupResult:
 
     def close(self) -> None:
         """Remove the work folder's files, where there are any; rows, pairs and ids cannot be asked for after that."""
+        self._closed = True
         self._corpus.workspace.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ParameterError("this result is closed: ask for rows, pairs and ids, and write, before close()")
 
     @property
     def _first(self) -> int:
         return self._corpus.documents.n_reference
+
+    @property
+    def _against(self) -> bool:
+        """Whether the job had references, if only empty ones."""
+        return self._corpus.documents.n_reference_sources > 0
 
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
@@ -175,23 +85,38 @@ class DedupResult:
         """Return the columns that state the scores of pairs of rows, null where ``missing``."""
         return self.settings.finder.columns(score, self._corpus.distances(left, right), missing)
 
+    def _named(self, keeper: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
+        """Return the columns that name the kept documents of some rows, null where ``missing``."""
+        ids = self._corpus.documents.ids
+        kept = np.maximum(keeper, 0)
+        columns = {"duplicate_of": ids.take(kept, missing)}
+        if self._against:
+            columns["duplicate_source"] = ids.files(kept, missing)
+            columns["duplicate_is_reference"] = pa.array(kept < self._first, mask=missing)
+        return columns
+
     @cached_property
     def removed(self) -> pa.Table:
         """Arrow table ``id, duplicate_of, resemblance`` of the removed documents, in input order.
 
-        With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. Documents
-        dropped as empty have nulls.
+        With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
+        documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
+        ``duplicate_of``. Documents dropped as empty have nulls.
         """
+        self._check_open()
         rows = self._first + np.flatnonzero(~self.keep)
         keeper = self._decisions.keeper[rows]
         missing = keeper < 0
-        ids = self._corpus.documents.ids
-        columns = {"id": ids.take(rows), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
+        columns = {"id": self._corpus.documents.ids.take(rows)} | self._named(keeper, missing)
         return pa.table(columns | self._columns(rows, keeper, self._decisions.keeper_resemblance[rows], missing))
 
     @cached_property
     def pairs(self) -> pa.Table:
-        """Arrow table ``left_id, right_id, resemblance`` of all verified pairs; of equal texts one stands for all."""
+        """Arrow table ``left_id, right_id, resemblance`` of all verified pairs; of equal texts one stands for all.
+
+        With reference documents ``left_is_reference`` (bool) follows ``right_id``, which is never the id of one.
+        """
+        self._check_open()
         none = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         found = zip(*[none, *self._judge.verified_pairs(self._decisions.stem)], strict=True)
         left, right, score = (np.concatenate(column) for column in found)
@@ -200,6 +125,8 @@ class DedupResult:
         left, right, score = left[order], right[order], score[order]
         ids = self._corpus.documents.ids
         columns = {"left_id": ids.take(left), "right_id": ids.take(right)}
+        if self._against:
+            columns["left_is_reference"] = pa.array(left < self._first)
         return pa.table(columns | self._columns(left, right, score, np.zeros(len(left), np.bool_)))
 
     @cached_property
@@ -208,6 +135,7 @@ class DedupResult:
 
         Rows of reference documents are negative: -1 for the first of them.
         """
+        self._check_open()
         parents = np.arange(len(self._corpus.documents))
         banding_kernel.join_pairs(self._corpus.active.representative, np.arange(len(parents)), parents)
         for left, right, _ in self._judge.verified_pairs(self._decisions.stem):
@@ -218,21 +146,28 @@ class DedupResult:
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``."""
+        self._check_open()
         begin, end = first + begin, first + end
         rows = np.arange(self._first + begin, self._first + end)
         kept = self.keep[begin:end]
         keeper = self._decisions.keeper[rows]
         missing = kept | (keeper < 0)
-        ids = self._corpus.documents.ids
         clusters = self.clusters[begin:end]
         cluster_rows = np.where(clusters >= 0, clusters + self._first, -1 - clusters)
-        columns = {"keep": pa.array(kept), "duplicate_of": ids.take(np.maximum(keeper, 0), missing)}
+        columns = {"keep": pa.array(kept)} | self._named(keeper, missing)
         columns |= self._columns(rows, np.maximum(keeper, 0), self._decisions.keeper_resemblance[rows], missing)
-        return pa.table(columns | {"cluster": ids.take(cluster_rows)})
+        columns["cluster"] = self._corpus.documents.ids.take(cluster_rows)
+        if self._against:
+            columns["cluster_is_reference"] = pa.array(clusters < 0)
+        return pa.table(columns)
 
     @cached_property
     def annotations(self) -> pa.Table:
-        """Arrow table ``keep, duplicate_of, resemblance, cluster``, one row for each input row."""
+        """Arrow table ``keep, duplicate_of, resemblance, cluster``, one row for each input row.
+
+        With reference documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of`` as in ``removed``,
+        and ``cluster_is_reference`` (bool) follows ``cluster``, which may be the id of a reference document.
+        """
         return self._annotated(0, 0, len(self))
 
     def rethreshold(self, threshold: float) -> DedupResult:
@@ -256,10 +191,12 @@ class DedupResult:
         lowest = self._corpus.settings.threshold
         if not lowest <= number("threshold", threshold) <= 1.0:
             raise ParameterError(f"rethreshold can go from {lowest} to 1; got {threshold}: for a lower one run dedup again")
+        self._check_open()
+        self._corpus.clock.forget()
         return DedupResult(self._judge, threshold, self._judge.judge(threshold))
 
-    def _closest_calls(self) -> list[tuple[Any, Any, float]]:
-        """Return the removals of lowest score that are no exact duplicates: (id, id of the kept one, score)."""
+    def _closest_calls(self) -> list[tuple[Any, Any, float, bool]]:
+        """Return the removals of lowest score that are no exact duplicates: see ``Summary``."""
         keeper = self._decisions.keeper[self._first :]
         near = np.flatnonzero(~self.keep & (keeper >= 0) & (keeper != self._corpus.active.representative[self._first :]))
         score = self._decisions.keeper_resemblance[self._first :]
@@ -270,7 +207,7 @@ class DedupResult:
         closest = near[np.argsort(score[near], kind="stable")[:LEAST_ALIKE]]
         ids = self._corpus.documents.ids
         gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
-        return list(zip(gone, kept, score[closest].tolist(), strict=True))
+        return list(zip(gone, kept, score[closest].tolist(), (keeper[closest] < self._first).tolist(), strict=True))
 
     def _summarize(self) -> Summary:
         """Count, and take times and sizes."""
@@ -300,7 +237,7 @@ class DedupResult:
             found_by=settings.finder.describe(),
             seconds=dict(self._corpus.clock.seconds),
             peak_memory=peak_memory(),
-            plan=settings.plan.to_dict(),
+            plan=settings.finder.plan_dict(),
         )
 
     @property
@@ -322,7 +259,7 @@ class DedupResult:
             A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file for all inputs; any other is a
             directory that receives one file per input, of the same relative name and format.
         annotate : bool
-            Write every row, with ``keep, duplicate_of, resemblance, cluster`` added.
+            Write every row, with the columns of ``annotations`` added.
         force : bool
             Replace an existing output.
 
@@ -332,16 +269,20 @@ class DedupResult:
             If the output exists, or cannot be written; nothing half written is left.
         InputDataError
             If an input changed in the meantime.
+        ParameterError
+            If the result is closed.
         """
+        self._check_open()
         documents = self._corpus.documents
         starts = documents.source_starts - self._first
         selections = []
         for place, source in enumerate(documents.sources):
-            begin, end = int(starts[place]), int(starts[place + 1])
-            if begin < 0 or (begin == end == 0 and documents.source_starts[place] < self._first):
+            if place < documents.n_reference_sources:
                 continue
+            begin, end = int(starts[place]), int(starts[place + 1])
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
-                source.check_free(["keep", "duplicate_of", *self.settings.finder.added, "cluster"])
+                source.check_free(added_columns(self.settings, self._against))
             selections.append(Selection(source, mask, partial(self._annotated, begin) if annotate else None))
         write_rows(output, selections, self.provenance, force=force)
+        self.summary = replace(self.summary, peak_memory=peak_memory())

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from ..errors import ParameterError
-from ..planner import Plan, plan
+from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling, Tokenizer
 from ..values.arrays import MOST_SEED, whole
 from .methods import MinHashMethod
@@ -16,6 +21,17 @@ from .simhash_method import SimHashMethod
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
+_TYPES: tuple[tuple[Any, str, str], ...] = (
+    (Real, "a number", "threshold recall"),
+    (Integral, "an integer", "radius seed max_bucket"),
+    (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
+    (str, "a str", "method text keep verify empty unit normalization encoding_errors"),
+    (str, "a str or None", "id within glob format"),
+    ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
+    ((str, os.PathLike), "a path or None", "work"),
+    ((str, Real), "a number of bytes, a size such as '4GB', or None", "memory"),
+    (Callable, "callable or None", "tokenizer"),
+)
 
 
 def available_threads() -> int:
@@ -44,12 +60,17 @@ class Settings:
     text : str, default "text"
         Column or field that holds the text.
     id : str, optional
-        Column or field that holds a unique str or int; default ``file:row``, or the row number in memory.
+        Column or field that holds a str or int; default ``file:row``, or the row number in memory. Ids are unique among the
+        inputs, and among the references; 1 and "1" are the same id.
     keep : str, default "first"
         Which of several near-duplicates stays: first, last, longest, shortest (in bytes of text), largest:COLUMN or
-        smallest:COLUMN. Ties go to the earlier row.
+        smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its
+        UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are refused,
+        and so are times with a time zone beside others without.
     within : str, optional
-        Compare only documents with equal values in this column (as text; null equals null).
+        Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, but
+        neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON number,
+        true or false is that, and an empty one is null.
     verify : {"exact", "sketch", "none"}, default "exact"
         Whether removals rest on exact resemblances or on estimates; "none" (unverified candidates) is for pairs only.
     empty : {"keep", "drop"}, default "keep"
@@ -122,10 +143,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""
+        self._check_types()
         policy, _, column = self.keep.partition(":")
         if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
             raise ParameterError(
-                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; {self.keep!r} was given"
+                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
             )
         for name, allowed in (
             ("method", ("minhash", "simhash")),
@@ -134,17 +156,31 @@ class Settings:
             ("encoding_errors", ("strict", "replace")),
         ):
             if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name} must be one of {', '.join(allowed)}; {getattr(self, name)!r} was given")
+                raise ParameterError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
         for name, least, most in (
             ("threads", 1, None), ("max_bucket", 2, None), ("max_pairs", 1, None), ("radius", 0, 16), ("seed", 0, MOST_SEED),
         ):  # fmt: skip
-            if getattr(self, name) is not None or name in ("radius", "seed"):
+            if getattr(self, name) is not None:
                 object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to go on with")
-        _ = self.plan, self.finder, self.shingling
+        check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
+        if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
+            raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
+        _ = self.finder, self.shingling
+
+    def _check_types(self) -> None:
+        """Refuse a value of a wrong type; make a number of NumPy's one of Python's."""
+        for kinds, what, names in _TYPES:
+            for name in names.split():
+                value = getattr(self, name)
+                is_flag = isinstance(value, (bool, np.bool_))
+                if not (value is None and "None" in what) and (not isinstance(value, kinds) or is_flag != ("True" in what)):
+                    raise ParameterError(f"{name} must be {what}; got {value!r:.60}, of type {type(value).__name__}")
+                if isinstance(value, np.generic):
+                    object.__setattr__(self, name, value.item())
 
     @cached_property
     def plan(self) -> Plan:
@@ -157,6 +193,13 @@ class Settings:
             rows=self.rows,
             verify=self.verify,
         )
+
+    def at(self, threshold: float) -> Settings:
+        """Return the same settings at another threshold; the bands stay those that were searched."""
+        if self.method == "simhash":
+            return replace(self, threshold=threshold)
+        slots = self.plan.permutations - self.plan.estimation_slots
+        return replace(self, threshold=threshold, permutations=slots, bands=self.plan.bands, rows=self.plan.rows)
 
     @cached_property
     def shingling(self) -> Shingling:
@@ -214,3 +257,27 @@ class Settings:
                 "max_bucket": self.max_bucket,
             }
         )
+
+
+def settings_from(given: Mapping[str, Any]) -> Settings:
+    """Return the settings of keyword arguments.
+
+    Raises
+    ------
+    ParameterError
+        If there is no parameter of a name, or a value is out of its range.
+    """
+    names = [field.name for field in fields(Settings)]
+    for name in given:
+        if name not in names:
+            close = get_close_matches(name, names, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"the parameters are {', '.join(names)}"
+            raise ParameterError(f"there is no parameter {name!r}; {hint}")
+    return Settings(**given)
+
+
+def added_columns(settings: Settings, references: bool) -> tuple[str, ...]:
+    """Return the names of the columns that annotation adds, of which some are for jobs with references."""
+    duplicate = ("duplicate_source", "duplicate_is_reference") if references else ()
+    cluster = ("cluster_is_reference",) if references else ()
+    return ("keep", "duplicate_of", *duplicate, *settings.finder.added, "cluster", *cluster)

@@ -88,6 +88,15 @@ class SimHashMethod:
         return (self.bits + 63) // 64
 
     @property
+    def estimation_slots(self) -> int:
+        """Slots set aside for estimates: none."""
+        return 0
+
+    def plan_dict(self) -> dict[str, Any]:
+        """Return no plan: fingerprints need none."""
+        return {}
+
+    @property
     def added(self) -> tuple[str, ...]:
         """Names of the columns that state scores."""
         return ("cosine" if self.exact else "estimated_cosine", "distance")

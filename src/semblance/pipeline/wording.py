@@ -11,3 +11,8 @@ def counted(n: int, thing: str, things: str = "") -> str:
 def text_size(n_bytes: int) -> str:
     """Return "12 bytes of text", "270.4 MB of text"."""
     return f"{n_bytes / 1e6:,.1f} MB of text" if n_bytes >= 100_000 else f"{counted(n_bytes, 'byte')} of text"
+
+
+def printable(text: str) -> str:
+    """Return a text with its control characters and lone surrogates as escapes, so that it cannot steer a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

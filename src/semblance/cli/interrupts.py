@@ -1,0 +1,32 @@
+"""What an interrupt leaves behind, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Leaves:
+    """What the user is told if the job is interrupted now."""
+
+    def __init__(self, resumable: bool) -> None:
+        self.said = "nothing was written" + ("; pass --resume to continue the job" if resumable else "")
+
+    def writing(self, output: str) -> None:
+        """Note that an output is about to appear."""
+        self.said = f"each file found at {output} is complete, from this job or from an earlier one"
+
+    def written(self, output: str) -> None:
+        """Note that an output is complete."""
+        self.said = f"{output} was written, and is complete"
+
+
+@contextmanager
+def explained(resumable: bool = False) -> Iterator[Leaves]:
+    """Add to a KeyboardInterrupt a note that says what it leaves behind."""
+    leaves = Leaves(resumable)
+    try:
+        yield leaves
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(leaves.said)
+        raise

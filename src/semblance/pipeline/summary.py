@@ -1,0 +1,113 @@
+"""The summary of a finished deduplication, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from .wording import counted, printable, text_size
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts, times and sizes of a finished job.
+
+    Parameters
+    ----------
+    documents, reference, empty, exact_duplicates, near_duplicates, empty_dropped, kept : int
+        Documents to be judged; reference documents; documents without a token; removed as copies byte for byte of the
+        kept document; removed as near-duplicates; dropped as empty; kept.
+    text_bytes : int
+        Bytes of text read.
+    candidate_pairs, verified_pairs, uncompared_pairs : int
+        Pairs compared; found at or above the threshold; left out in large buckets of documents that are not alike (a pair
+        counts once for each such bucket it shares).
+    recall_planned : float
+        Probability that a pair at the threshold is found, by the plan: that it is compared, and with ``verify="sketch"`` also
+        that its estimate reaches the threshold.
+    recall_vouched : float
+        The same for the documents worst off because of uncompared pairs.
+    verified_by : str
+        "exact", or "sketch" where removals rest on estimates.
+    threshold : float
+    least_alike : list of (id, id, float, bool)
+        Up to three near-duplicates removed with the lowest scores: the document, the one kept for it, the score, and whether
+        the kept one is a reference document.
+    score : str
+        What was measured: "resemblance" or "cosine".
+    found_by : str
+        How candidates were found.
+    seconds : dict of str to float
+        By stage.
+    peak_memory : int
+        Bytes: largest resident size of the process.
+    plan : dict
+        Empty with "simhash", which needs none.
+    """
+
+    documents: int
+    reference: int
+    empty: int
+    exact_duplicates: int
+    near_duplicates: int
+    empty_dropped: int
+    kept: int
+    text_bytes: int
+    candidate_pairs: int
+    verified_pairs: int
+    uncompared_pairs: int
+    recall_planned: float
+    recall_vouched: float
+    verified_by: str
+    threshold: float
+    least_alike: list[tuple[Any, Any, float, bool]]
+    score: str
+    found_by: str
+    seconds: dict[str, float] = field(default_factory=dict)
+    peak_memory: int = 0
+    plan: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """Say it to a person."""
+        total = sum(self.seconds.values())
+        lines = [
+            f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"
+            + (f", against {counted(self.reference, 'reference document')}" if self.reference else ""),
+            f"  exact duplicates removed  {self.exact_duplicates:>12,}",
+            f"  near-duplicates removed   {self.near_duplicates:>12,}"
+            + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
+        ]
+        if self.empty:
+            what = "dropped" if self.empty_dropped else "kept, never matched"
+            lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
+        lines.append(f"  kept                      {self.kept:>12,}")
+        if self.least_alike:
+            lines.append("  the least alike among those removed, the kept document of each:")
+            for gone, kept, score, is_reference in self.least_alike:
+                told = printable(f"{gone}  ->  {kept}").replace("\n", "\\n")
+                lines.append(f"    {score:.4f}  {told}{' (reference)' if is_reference else ''}")
+        lines.append(
+            f"recall at the threshold: {self.recall_planned:.4f} "
+            f"({self.found_by}); "
+            f"{counted(self.candidate_pairs, 'pair')} compared, {self.verified_pairs:,} verified"
+        )
+        if self.verified_by != "exact" and self.score == "cosine":
+            lines.append("removals rest on cosines estimated from fingerprints; --verify exact measures instead")
+        elif self.verified_by != "exact":
+            lines.append(
+                f"removals rest on estimates from {self.plan['estimation_slots']} slots "
+                f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact measures instead"
+            )
+        if self.uncompared_pairs:
+            lines.append(
+                f"{self.uncompared_pairs:,} comparisons in crowded buckets of unlike documents were left out: "
+                f"for those documents a recall of {self.recall_vouched:.3f} is vouched for"
+            )
+        stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
+        rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
+        lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
+        return "\n".join(lines)

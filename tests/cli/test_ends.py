@@ -1,0 +1,128 @@
+"""How the program ends: what it prints, on which stream, and its exit status."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+from semblance.cli.main import main
+
+PROGRAM = [sys.executable, "-m", "semblance"]
+TEXT = " ".join(f"word{i}" for i in range(60))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": f"\x1b[31m{i}", "text": f"{TEXT} {i}"}) + "\n" for i in range(3)))
+    return path
+
+
+def run(capfd, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    captured = capfd.readouterr()
+    return stop.value.code or 0, captured.out, captured.err
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs"])
+def test_quiet_prints_nothing_but_errors_and_json(capfd, corpus, tmp_path, command):
+    assert run(capfd, command, corpus, "--quiet") == (0, "", "")
+    assert run(capfd, command, corpus, "--quiet", "-o", tmp_path / "out.jsonl") == (0, "", "")
+    code, out, err = run(capfd, command, corpus, "--quiet", "--json")
+    assert (code, json.loads(out)["documents"], err) == (0, 3, "")
+    code, out, err = run(capfd, command, tmp_path / "none.jsonl", "--quiet")
+    assert (code, out) == (1, "") and "no file of that name" in err
+
+
+def test_ids_cannot_steer_a_terminal(capfd, corpus):
+    _, out, _ = run(capfd, "dedup", corpus, "--id", "id", "-t", "0.5")
+    assert "\x1b" not in out and r"\x1b[31m1  ->  \x1b[31m0" in out
+    _, _, err = run(capfd, "dedup", "no\x1b[2Jfile.jsonl")
+    assert "\x1b" not in err and r"no\x1b[2Jfile.jsonl" in err
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "1>&- 2>&-", "0<&-", "0<&- 1>&- 2>&-"])
+def test_closed_streams_do_no_harm(corpus, tmp_path, closed):
+    """A file that is opened must not get the number of a stream, or what is printed would go into it."""
+    target = tmp_path / "out.jsonl"
+    command = f'"$0" -m semblance dedup "$1" --threshold 1 --id id --annotate -o "$2" {closed}'
+    assert subprocess.run(["sh", "-c", command, sys.executable, str(corpus), str(target)], capture_output=True).returncode == 0
+    assert [set(json.loads(line)) >= {"keep", "cluster"} for line in target.read_text().splitlines()] == [True] * 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is a thing of Linux")
+def test_a_standard_output_that_cannot_be_written_is_an_error(corpus):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*PROGRAM, "dedup", str(corpus), "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert "error: standard output or error cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_a_reader_that_leaves_ends_the_program_silently(corpus):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*PROGRAM, "dedup", str(corpus), "--json"], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def fails_with(monkeypatch, error, where="__init__"):
+    """Let a job fail: when it begins, or when it writes or closes."""
+    from semblance.pipeline.corpus import Corpus
+    from semblance.pipeline.result import DedupResult
+
+    def fail(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr(Corpus if where == "__init__" else DedupResult, where, fail)
+
+
+def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(capfd, corpus, monkeypatch):
+    for error in (ZeroDivisionError("so it goes"), EOFError("so it goes"), RecursionError("so it goes"), OSError("so it goes")):
+        fails_with(monkeypatch, error)
+        code, out, err = run(capfd, "dedup", corpus)
+        assert (code, out) == (70, "")
+        assert "Traceback" in err and "so it goes" in err and "test_ends.py" in err
+        assert err.splitlines()[-1].startswith(f"error: this is a bug in semblance {sb.__version__}: please report it")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), pa.lib.ArrowMemoryError("malloc"), RuntimeError("can't start new thread"), OSError(12, "Cannot allocate"),
+     ImportError("libx.so: failed to map segment from shared object")],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_refused_memory_and_threads_are_told(capfd, corpus, monkeypatch, error):
+    fails_with(monkeypatch, error)
+    code, _, err = run(capfd, "dedup", corpus)
+    assert code == 1 and err.startswith("error: out of memory: ") and "--memory" in err and "Traceback" not in err
+
+
+def test_an_interrupt_says_what_it_leaves(capfd, corpus, monkeypatch, tmp_path):
+    target = tmp_path / "out.jsonl"
+    for where, arguments, said in (
+        ("__init__", [], "interrupted; nothing was written\n"),
+        ("__init__", ["-o", target, "--work", tmp_path / "work"],
+         "interrupted; nothing was written; pass --resume to continue the job\n"),
+        ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or from an earlier one\n"),
+        ("close", ["-o", target], f"interrupted; {target} was written, and is complete\n"),
+    ):  # fmt: skip
+        with monkeypatch.context() as patch:
+            fails_with(patch, KeyboardInterrupt(), where)
+            code, _, err = run(capfd, "dedup", corpus, *arguments)
+        assert code == 130 and err.lstrip("\n") == said
+        assert target.exists() == (where == "close")
+
+
+def test_pairs_name_the_references_in_the_summary(capfd, corpus, tmp_path):
+    (tmp_path / "old.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
+    _, out, _ = run(capfd, "pairs", corpus, "--against", tmp_path / "old.jsonl", "-o", tmp_path / "p.csv")
+    assert out.startswith("3 documents, ") and "against 1 reference document" in out
+    assert (tmp_path / "p.csv").read_text().startswith("left_id,right_id,left_is_reference,resemblance\n")

@@ -1,0 +1,136 @@
+"""References: every pair with one is listed, and everything that names a document says whether it is one."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from naive import walk as naive
+
+import semblance as sb
+from semblance.pipeline.pairs import find_pairs
+
+BASES = [" ".join(f"{letter}{i}" for i in range(60)) for letter in "ab"]
+TEXTS = ["", "!", *BASES, *(f"{base} more" for base in BASES), *(f"{base}  more!" for base in BASES)]
+SHINGLES = sb.shingle(TEXTS)
+SETS = [set(SHINGLES.row(i).tolist()) for i in range(len(TEXTS))]
+documents = st.lists(st.tuples(st.integers(0, len(TEXTS) - 1), st.sampled_from(["x", "y", None])), max_size=7)
+
+
+def table(some):
+    return pa.table(
+        {"text": pa.array([TEXTS[i] for i, _ in some], pa.string()), "g": pa.array([g for _, g in some], pa.string())}
+    )
+
+
+def expected_pairs(references, inputs, within):
+    """By brute force: (left, right, left is reference) of all pairs but those of two references."""
+    some = [(i, g, n, True) for n, (i, g) in enumerate(references)] + [(i, g, n, False) for n, (i, g) in enumerate(inputs)]
+    found = set()
+    for place, right in enumerate(some):
+        for left in some[:place]:
+            alike = SETS[left[0]] and naive.resemblance(SETS[left[0]], SETS[right[0]]) >= 0.7
+            if not right[3] and alike and (left[1] == right[1] or not within):
+                found.add((left[2], right[2], left[3]))
+    return found
+
+
+@given(documents, documents, st.booleans(), st.sampled_from(["minhash", "simhash"]))
+@example([(2, "x"), (4, "x")], [(2, "x")], False, "minhash")
+@example([(2, "x"), (2, "x"), (4, "y")], [(2, "y"), (4, "x"), (2, "x")], True, "minhash")
+def test_pairs_against_references_are_those_of_brute_force(references, inputs, within, method):
+    expected = expected_pairs(references, inputs, within)
+    settings = {"threshold": 0.7, "recall": 0.999999, "within": "g" if within else None, "method": method, "radius": 16}
+    found = find_pairs(table(inputs), against=table(references), **settings)
+    columns = [found.table[name].to_pylist() for name in ("left_id", "right_id", "left_is_reference")]
+    listed = list(zip(*columns, strict=True))
+    assert len(listed) == len(set(listed)) and set(listed) == expected
+    assert (found.summary["documents"], found.summary["reference"]) == (len(inputs), len(references))
+    assert found.summary["empty"] == sum(not SETS[i] for i, _ in inputs)
+    for limit in (1, 2):
+        cut = find_pairs(table(inputs), against=table(references), max_pairs=limit, **settings)
+        assert len(cut.table) == min(limit, len(expected))
+        assert cut.summary["cut_by_max_pairs"] == (len(expected) > limit)
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A reference and an input that share the id "p", and a file without documents."""
+    old = write(tmp_path / "old.jsonl", [{"id": "p", "text": BASES[0]}, {"id": "q", "text": "unlike all others"}])
+    new = [{"id": "p", "text": BASES[1]}, {"id": "r", "text": BASES[1] + " more"}, {"id": "s", "text": BASES[0] + " more"}]
+    return old, write(tmp_path / "new.jsonl", [*new, {"id": "t", "text": ""}]), write(tmp_path / "empty.jsonl", [])
+
+
+def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_path):
+    old, new, _ = files
+    result = sb.dedup(new, against=old, id="id", empty="drop")
+    assert [tuple(row.values())[:4] for row in result.removed.to_pylist()] == [
+        ("r", "p", str(new), False), ("s", "p", str(old), True), ("t", None, None, None)]  # fmt: skip
+    assert result.removed.column_names == ["id", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance"]
+    pairs = result.pairs.select(["left_id", "right_id", "left_is_reference"]).to_pylist()
+    assert [tuple(pair.values()) for pair in pairs] == [("p", "s", True), ("p", "r", False)]
+    assert [call[1:2] + call[3:] for call in result.summary.least_alike] == [("p", False), ("p", True)]
+    assert "s  ->  p (reference)" in str(result.summary) and "r  ->  p\n" in str(result.summary)
+    annotations = result.annotations.to_pylist()
+    assert [(row["cluster"], row["cluster_is_reference"]) for row in annotations] == [
+        ("p", False), ("p", False), ("p", True), ("t", False)]  # fmt: skip
+    result.write(tmp_path / "out.jsonl", annotate=True)
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [{name: row[name] for name in annotations[0]} for row in written] == annotations
+
+
+def test_the_source_of_a_reference_in_memory_is_null():
+    row = sb.dedup([BASES[0]], against=[BASES[1], BASES[0]]).removed.to_pylist()[0]
+    assert row == {"id": 0, "duplicate_of": 1, "duplicate_source": None, "duplicate_is_reference": True, "resemblance": 1.0}
+
+
+def test_the_source_of_a_text_file_is_that_file(tmp_path):
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "old/a.txt").write_text(BASES[1])
+    (tmp_path / "old/b.txt").write_text(BASES[0])
+    (tmp_path / "new/c.txt").write_text(BASES[0])
+    row = sb.dedup(tmp_path / "new", against=tmp_path / "old").removed.to_pylist()[0]
+    assert row["duplicate_source"] == row["duplicate_of"] == str(tmp_path / "old/b.txt")
+
+
+def test_an_empty_reference_file_changes_nothing_but_the_columns(files, tmp_path):
+    _, new, empty = files
+    alone, beside = sb.dedup(new, id="id"), sb.dedup(new, against=empty, id="id")
+    assert beside.removed.select(alone.removed.column_names) == alone.removed
+    assert beside.removed["duplicate_is_reference"].to_pylist() == [False]
+    beside.write(tmp_path / "folder")
+    assert sorted(p.name for p in (tmp_path / "folder").iterdir()) == ["_semblance.json", "new.jsonl"]
+    (tmp_path / "none.csv").write_text("text,id\n")
+    new.write_text('{"id": "é",  "text": "a b c", "x": 1.10}\n')
+    sb.dedup(new, against=tmp_path / "none.csv", id="id").write(tmp_path / "one.jsonl")
+    assert (tmp_path / "one.jsonl").read_bytes() == new.read_bytes()
+
+
+def test_a_column_that_annotation_would_add_is_refused(files, tmp_path):
+    old, _, _ = files
+    taken = write(tmp_path / "taken.jsonl", [{"text": "a b", "duplicate_source": 1}])
+    with pytest.raises(sb.InputDataError, match="duplicate_source"):
+        sb.dedup(taken, against=old, annotate=True)
+    with pytest.raises(sb.InputDataError, match="duplicate_source"):
+        sb.dedup(taken, against=old).write(tmp_path / "out.jsonl", annotate=True)
+    sb.dedup(taken, annotate=True).write(tmp_path / "out.jsonl", annotate=True)
+
+
+def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path):
+    """It would be removed as a whole."""
+    old, new, _ = files
+    (tmp_path / "link.jsonl").symlink_to(new)
+    (tmp_path / "notes").mkdir()
+    note = tmp_path / "notes/a.txt"
+    note.write_text(BASES[0])
+    for inputs, references in ((new, new), (new, [old, tmp_path / "link.jsonl"]), (note, tmp_path / "notes")):
+        for function in (sb.dedup, sb.pairs):
+            with pytest.raises(sb.InputDataError, match="both an input and a reference"):
+                function(inputs, against=references)

@@ -1,0 +1,103 @@
+"""Parameters are checked by name, type and range before any work; a result says what it measured itself."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.pipeline import result as result_module
+from semblance.pipeline.pairs import find_pairs
+
+TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
+
+
+@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+def test_a_mistyped_parameter_is_answered_with_the_closest_one(function):
+    with pytest.raises(sb.ParameterError, match="no parameter 'treshold'; did you mean 'threshold'"):
+        function(TEXTS, treshold=0.9)
+    with pytest.raises(sb.ParameterError, match="no parameter 'zzz'; the parameters are method, radius, threshold"):
+        function(TEXTS, zzz=1)
+
+
+@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"threshold": "0.8"}, "threshold must be a number; got '0.8', of type str"),
+        ({"threshold": True}, "threshold must be a number"),
+        ({"threshold": float("nan")}, "threshold must lie in"),
+        ({"recall": None}, "recall must be a number"),
+        ({"keep": None}, "keep must be a str; got None"),
+        ({"id": 5}, "id must be a str or None"),
+        ({"seed": -1}, "seed must be in"),
+        ({"seed": 1 << 64}, "seed must be in"),
+        ({"seed": 1.0}, "seed must be an integer"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": True}, "threads must be an integer"),
+        ({"radius": 1.5}, "radius must be an integer"),
+        ({"html": 1}, "html must be True or False"),
+        ({"tokenizer": "words"}, "tokenizer must be callable"),
+        ({"memory": "1e400"}, "memory must be a number of bytes"),
+        ({"memory": float("inf")}, "memory must be a number of bytes"),
+        ({"memory": True}, "memory must be a number of bytes"),
+        ({"memory": [4]}, "memory must be a number of bytes"),
+        ({"method": "simhash", "threshold": 1.5}, "threshold must lie in"),
+    ],
+)
+def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
+    with pytest.raises(sb.ParameterError, match=said):
+        function(TEXTS, **wrong)
+
+
+def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
+    settings = {"threshold": np.float32(0.5), "seed": np.uint64(3), "threads": np.int32(1), "fold_case": np.True_}
+    result = sb.dedup(TEXTS, **settings)
+    assert result.keep.tolist() == [True, False, True]
+    result.write(tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl_semblance.json").read_text())["parameters"]["seed"] == 3
+
+
+@pytest.mark.parametrize("verify", ["exact", "sketch"])
+def test_simhash_needs_no_plan(verify):
+    """No number of bands reaches this recall at this threshold, and none is needed."""
+    with pytest.raises(sb.ParameterError, match="cannot reach recall"):
+        sb.dedup(TEXTS, threshold=0.001)
+    result = sb.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
+    assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
+    assert find_pairs(TEXTS, threshold=0.001, method="simhash", verify=verify).summary["plan"] == {}
+
+
+def test_a_closed_result_says_so(tmp_path):
+    result = sb.dedup(TEXTS)
+    removed = result.removed
+    result.close()
+    for ask in (lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
+                lambda: result.write(tmp_path / "out.jsonl")):  # fmt: skip
+        with pytest.raises(sb.ParameterError, match="this result is closed"):
+            ask()
+    assert result.removed is removed and result.keep.sum() == 2 and result.summary.kept == 2
+    again = sb.dedup(TEXTS)
+    again.close()
+    with pytest.raises(sb.ParameterError, match="this result is closed"):
+        _ = again.removed
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
+    for job in (sb.dedup(TEXTS), find_pairs(TEXTS)):
+        for module in (result_module, __import__("semblance.pipeline.pairs", fromlist=["pairs"])):
+            monkeypatch.setattr(module, "peak_memory", lambda: 12345)
+        job.write(tmp_path / f"{type(job).__name__}.jsonl")
+        summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()
+        assert summary["peak_memory"] == 12345
+        monkeypatch.undo()
+
+
+def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
+    result = sb.dedup(TEXTS, threshold=0.5)
+    began = time.perf_counter()
+    again = result.rethreshold(0.9)
+    assert sum(again.summary.seconds.values()) <= time.perf_counter() - began
+    assert "reading and sketching" not in again.summary.seconds and "reading and sketching" in result.summary.seconds
