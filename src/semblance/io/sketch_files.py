@@ -125,9 +125,9 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
-        shingling = {"rules": 1} | shingling  # version 0.1 did not write its rules
-        if shingling["rules"] > RULES:
-            raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade semblance")
+        rules = shingling.setdefault("rules", 1)  # version 0.1 did not write its rules
+        if rules > RULES:
+            raise InputDataError(f"{path}: shingling rules {rules} are newer than {RULES}; upgrade semblance")
         shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
     densities = arrays.get("densities")
     if header["kind"] == "signatures":

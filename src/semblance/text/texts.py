@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -140,7 +140,26 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
 
 
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
-    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these."""
+    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these.
+
+    None too for pandas and NumPy columns of Python objects that Arrow cannot hold: ``as_texts`` names the first of them.
+
+    Raises
+    ------
+    InputDataError
+        If a NumPy array does not have one dimension.
+    """
+    if isinstance(data, np.ndarray) and data.ndim != 1:
+        raise InputDataError(f"an array of texts must have one dimension; got the shape {data.shape}")
+    try:
+        return _as_arrow_columns(data)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+        if isinstance(data, np.ndarray) or type(data).__module__.startswith("pandas"):
+            return None
+        raise
+
+
+def _as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
     if isinstance(data, pa.ChunkedArray):
         return data
     if isinstance(data, pa.Array):
@@ -162,16 +181,18 @@ def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
     Raises
     ------
     InputDataError
-        If ``data`` is no collection of texts.
+        If ``data`` is not a collection of texts in an order, or an item is not a text.
     """
     if isinstance(data, (str, bytes)):
         raise InputDataError("a list of texts is expected; a single text was given: put it into a list")
     column = as_arrow_columns(data)
     if column is not None:
         return [from_arrow_array(chunk) for chunk in column.chunks]
-    if not isinstance(data, Iterable):
+    if not isinstance(data, Iterable) or isinstance(data, (Mapping, Set)):  # these have no rows
         raise InputDataError(f"texts must be a list of str or a column; {type(data).__name__} was given")
     items = data if isinstance(data, (list, tuple)) else list(data)
+    if hasattr(data, "isna"):  # pandas: missing values of any kind
+        items = [None if missing else item for item, missing in zip(items, data.isna(), strict=True)]
     # Few at a time: what Arrow needs beside a column while it is made is as large as the column.
     lengths = np.fromiter((len(item) if isinstance(item, (str, bytes)) else 0 for item in items), np.int64, len(items))
     chunk = (np.cumsum(lengths) // CHUNK_CHARACTERS) + (np.arange(len(items)) // CHUNK_ROWS)
