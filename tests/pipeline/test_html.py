@@ -1,6 +1,7 @@
 """Web pages are compared by their text."""
 
 import sys
+import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -35,6 +36,62 @@ def test_pages_that_differ_in_their_frame_are_equal():
     with pytest.raises(sb.InputDataError, match=r"row 1: invalid UTF-8"):
         sb.dedup([page("a"), b"<p>\xff</p>"], html=True)
     assert sb.dedup([page("a"), b"<p>\xff</p>"], html=True, encoding_errors="replace").keep.all()
+
+
+WORDS = "These words are the text of the page, and none of them may be lost. "
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<p>{WORDS}</p>",
+        f"<html><body><p>{WORDS}</p></body></html>",
+        f"{WORDS}<",
+        f"if a < b then c > d: {WORDS}",
+        f"\ufeff<html><p>{WORDS}</p></html>",
+        f"<p>a\0b {WORDS}</p>",
+        f"<html><body><p>\ud800 {WORDS}</p></body></html>",
+        f'<?xml version="1.0" encoding="utf-16"?><p>{WORDS}</p>',
+        f'<html><head><meta charset="utf-16"></head><body><p>{WORDS}</p></body></html>',
+        f'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><p>&e; {WORDS}</p>',
+        f"<p x='{'a' * 20_000_000}'>{WORDS}</p>",
+        "<div>" * 300 + WORDS + "</div>" * 300,
+        "<div>" * 100_000 + WORDS + "</div>" * 100_000,
+        "<table><tr><td>" * 5000 + WORDS,
+        "<html><body><main>" + "<ul><li>" * 600 + f"<p>{WORDS}</p></main></body></html>",
+        "<a " * 100_000 + f"<p>{WORDS}</p>",
+        "<" * 100_000 + f"<p>{WORDS}</p>",
+        "<html><body><p>intro</p>" + "<div>" * 5000 + "</div>" * 5000 + f"<p>{WORDS}</p></body></html>",
+    ],
+    ids=range(18),
+)
+def test_no_text_of_a_page_is_lost(page):
+    """Fragments, pages of odd encodings, and pages that a parser gives up on have the text that they show."""
+    for boilerplate in (False, True):
+        text = sb.html_to_text(page, boilerplate=boilerplate)
+        assert WORDS.strip() in text
+        assert "root:" not in text
+
+
+def test_text_without_a_parser_leaves_out_scripts_and_comments():
+    deep = "<div>" * 5000
+    text = sb.html_to_text(
+        f"<SCRIPT>var a = '<p>';</SCRIPT><style>p {{}}</style>{deep}<!-- <p>no</p> -->One &amp; two<br/>three<script>x"
+    )
+    assert text == "One & two three"
+
+
+def test_tags_without_an_end_take_linear_time():
+    """A million letters after a "<" are read once, not once for each letter."""
+    deep = "<div>" * 5000
+    begin = time.process_time()
+    assert "words" in sb.html_to_text(deep + ("<" + "a" * 1_000_000) + "<" * 100_000 + "<p>words")
+    assert time.process_time() - begin < 60  # some seconds; hours if each letter began anew
+
+
+def test_a_page_without_text_has_none():
+    for page in ("<br>", "<!-- a -->", "<html></html>", "<script>a</script>"):
+        assert sb.html_to_text(page) == ""
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):

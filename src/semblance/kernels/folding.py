@@ -151,21 +151,22 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
         if previous == SINGLE:  # a blank that the next character takes back if it is a mark
             out[written] = 32
             written += 1
-        begun = position
         if position + 64 <= len(data):
             beyond = fold_ascii(data, position, out, written, fold_case)
             # A loop of its own for plain ASCII: its loads do not wait for what the block before contained.
-            while beyond == _ZERO and position + 128 <= end:
-                position += 64
-                written += 64
-                beyond = fold_ascii(data, position, out, written, fold_case)
+            if beyond == _ZERO and position + 128 <= end:
+                while beyond == _ZERO and position + 128 <= end:
+                    position += 64
+                    written += 64
+                    beyond = fold_ascii(data, position, out, written, fold_case)
+                previous = WORD if out[written - 1] != 32 else OTHER
             size = min(end - position, trailing_zeros(beyond))
         else:
             word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
             tops = word & _TOPS
             size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
             store64(out, written, blank_separators(lower_ascii(word & ~_TOPS) if fold_case else word & ~_TOPS))
-        if position + size > begun:  # with size 0 too: a character beyond ASCII can begin a block
+        if size > 0:
             position += size
             written += size
             previous = WORD if out[written - 1] != 32 else OTHER

@@ -58,6 +58,14 @@ def normalize(text: str, form: str) -> str:
     return "".join([*parts, unicodedata.normalize(form, text[begin:])])  # type: ignore[arg-type]
 
 
+def _fold(text: str) -> str:
+    """Fold the case of a text, the same on every Python version: later characters stay as they are."""
+    unassigned = _unassigned()
+    if not unassigned or not any(ord(c) in unassigned for c in text):
+        return text.casefold()
+    return "".join(c if ord(c) in unassigned else c.casefold() for c in text)
+
+
 def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     """Return texts in which some stretches (row, begin, end) are normalised; the very same where none changes by that."""
     first = int(texts.offsets[0])
@@ -126,8 +134,16 @@ class Shingling:
             raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; {self.normalization!r} was given")
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
-        if self.width is not None and not 1 <= self.width <= 1 << 20:
+        if not isinstance(self.width, (int, np.integer)):
+            raise ParameterError(f"width must be an integer; got {self.width!r}")
+        if not 1 <= self.width <= 1 << 20:
             raise ParameterError(f"width must lie in 1..{1 << 20}; {self.width} was given")
+        object.__setattr__(self, "width", int(self.width))
+        if self.fold_case not in (True, False):
+            raise ParameterError(f"fold_case must be True or False; got {self.fold_case!r}")
+        object.__setattr__(self, "fold_case", bool(self.fold_case))
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise ParameterError(f"tokenizer must be a function from a str to a list of str; got {self.tokenizer!r}")
         if self.rules not in range(1, RULES + 1):
             raise ParameterError(f"rules must be in 1..{RULES}; got {self.rules!r}")
 
@@ -190,7 +206,7 @@ class Shingling:
         self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
-            return self._tokenized(texts)
+            return self._tokenized(texts, 0)
         texts = self.normalized(texts)
         longest, room = int(np.diff(texts.offsets).max(initial=0)), texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
@@ -204,25 +220,44 @@ class Shingling:
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 
-    def _tokenized(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
+    def _tokenized(self, texts: Texts, first_row: int) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokeniser, one Python call a text."""
-        assert self.tokenizer is not None and self.width is not None
+        assert self.width is not None
+        self._check_rules()
         tokens: list[str] = []
         bounds = np.zeros(len(texts) + 1, np.int64)
         for row in range(len(texts)):
             text = texts.row(row).decode("utf-8", "replace")
             text = text if self.normalization == "none" else normalize(text, self.normalization)
-            tokens.extend(self.tokenizer(text.casefold() if self.fold_case else text))
+            tokens += self._tokens_of(_fold(text) if self.fold_case else text, first_row + row)
             bounds[row + 1] = len(tokens)
         try:
             flat = from_arrow_array(pa.array(tokens, pa.large_string()))
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise InputDataError(f"the tokenizer must yield str: {error}") from None
+        except UnicodeEncodeError as error:
+            place = next(i for i, token in enumerate(tokens) if any("\ud800" <= c < "\ue000" for c in token))
+            row = first_row + int(np.searchsorted(bounds, place, "right")) - 1
+            raise InputDataError(f"row {row}: the tokenizer yielded {tokens[place]!r:.60}: {error.reason}") from None
         digests = np.empty((len(flat), 2), np.uint64)
         digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
         out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
         roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
         return out[: offsets[-1]], offsets
+
+    def _tokens_of(self, text: str, row: int) -> list[str]:
+        """Call the tokeniser; its own error is kept as the cause."""
+        assert self.tokenizer is not None
+        try:
+            found = self.tokenizer(text)
+            tokens = list(found)
+        except Exception as error:  # whatever the user's function raises
+            raise InputDataError(f"row {row}: the tokenizer failed: {type(error).__name__}: {error}") from error
+        if isinstance(found, (str, bytes)):
+            raise InputDataError(f"row {row}: the tokenizer must yield a list of str; it yielded {found!r:.60}")
+        if not set(map(type, tokens)) <= {str}:
+            for token in tokens:
+                if not isinstance(token, str):
+                    raise InputDataError(f"row {row}: the tokenizer must yield str; it yielded {token!r:.60}")
+        return tokens
 
 
 def shingle(
@@ -256,7 +291,7 @@ def shingle(
     Raises
     ------
     InputDataError
-        If an item is no text or is not valid UTF-8.
+        If an item is not a text or not valid UTF-8, or the tokenizer fails or yields anything but str; names the row.
     ParameterError
         If a parameter is out of its range.
 
@@ -271,6 +306,8 @@ def shingle(
     [2, 3]
     """
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
+    if encoding_errors not in ("strict", "replace"):
+        raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
     chunks = as_texts(texts, encoding_errors)
     values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
     for chunk in chunks:
@@ -280,7 +317,8 @@ def shingle(
                 f"row {first_row + invalid[0]}: invalid UTF-8 at byte {invalid[1]} of the text; "
                 'pass encoding_errors="replace" to go on'
             )
-        found, offsets = drop_repeats(*shingling.hashes(chunk))
+        hashed = shingling.hashes(chunk) if tokenizer is None else shingling._tokenized(chunk, first_row)
+        found, offsets = drop_repeats(*hashed)
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -143,18 +143,23 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
     """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these.
 
+    None too for pandas columns of Python objects that Arrow cannot hold: ``as_texts`` names the first of them.
+
     Raises
     ------
     InputDataError
-        If it is an array of several dimensions, or holds what Arrow has no type for.
+        If Arrow cannot read a column of another library.
     """
     if isinstance(data, pa.ChunkedArray):
         return data
     if isinstance(data, pa.Array):
         return pa.chunked_array([data])
-    try:
-        if type(data).__module__.startswith("pandas"):
+    if type(data).__module__.startswith("pandas"):
+        try:
             return pa.chunked_array([pa.array(data, from_pandas=True)])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+            return None
+    try:
         if hasattr(data, "__arrow_c_stream__"):
             return pa.chunked_array(data)
         if hasattr(data, "__arrow_c_array__"):
@@ -183,11 +188,11 @@ def as_items(data: Any, expected: str) -> list[Any] | tuple[Any, ...]:
         return data
     if isinstance(data, (str, bytes)):
         raise InputDataError(f"{expected}; got a single text: put it into a list")
-    if isinstance(data, (set, frozenset)):
+    if isinstance(data, Set):
         raise InputDataError(f"{expected}; got a set, which has no order: pass sorted(texts), so that rows have numbers")
     if isinstance(data, np.ndarray) and data.ndim != 1:
         raise InputDataError(f"{expected}; got an array of shape {data.shape}: pass one of its columns")
-    if isinstance(data, dict) or not isinstance(data, Iterable):
+    if isinstance(data, Mapping) or not isinstance(data, Iterable):
         raise InputDataError(f"{expected}; got {type(data).__name__}")
     return data.tolist() if isinstance(data, np.ndarray) else list(data)
 
@@ -200,12 +205,14 @@ def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
     Raises
     ------
     InputDataError
-        If ``data`` is no collection of texts.
+        If ``data`` is not a collection of texts in an order, or an item is not a text.
     """
     column = as_arrow_columns(data)
     if column is not None:
         return [from_arrow_array(chunk) for chunk in column.chunks]
     items = as_items(data, "texts must be a list of str or a column")
+    if hasattr(data, "isna"):  # pandas: missing values of any kind
+        items = [None if missing else item for item, missing in zip(items, data.isna(), strict=True)]
     # Few at a time: what Arrow needs beside a column while it is made is as large as the column.
     lengths = np.fromiter((len(item) if isinstance(item, (str, bytes)) else 0 for item in items), np.int64, len(items))
     chunk = (np.cumsum(lengths) // CHUNK_CHARACTERS) + (np.arange(len(items)) // CHUNK_ROWS)

@@ -1,0 +1,113 @@
+"""Texts of any kind are shingled, or refused with the row and the way out."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a", None, "b c"],
+        ("a", None, b"b c"),
+        iter(["a", None, "b c"]),
+        np.array(["a", None, "b c"], object),
+        np.array(["a", "", "b c"]),
+        np.array([b"a", b"", b"b c"]),
+        pd.Series(["a", None, "b c"]),
+        pd.Series(["a", float("nan"), b"b c"], dtype=object),
+        pd.Series(["a", pd.NA, "b c"], dtype="string"),
+        pd.Series(["a", None, "b c"], dtype="category"),
+        pa.array(["a", None, "b c"]),
+        pa.array(["x", "a", None, "b c"])[1:],
+        pa.array(["a", None, "b c"]).dictionary_encode(),
+    ],
+    ids=range(13),
+)
+def test_missing_texts_are_empty(texts):
+    assert sb.shingle(texts, width=1).sizes.tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["a", 3], "row 1: a text must be a str; this one is int: 3"),
+        (["a", float("nan")], "row 1: a text must be a str; this one is float: nan"),
+        (["a", pd.NA], "row 1: a text must be a str; this one is NAType"),
+        (np.array(["a", "b", float("nan")], object), "row 2: a text must be a str; this one is float: nan"),
+        (np.array(["a", 3], object), "row 1: a text must be a str; this one is int: 3"),
+        (np.arange(2), "row 0: a text must be a str"),
+        (np.array([["a"], ["b"]]), r"one dimension; got the shape \(2, 1\)"),
+        (np.array("a b"), r"one dimension; got the shape \(\)"),
+        (np.array(["a", "\ud800"], object), r"row 1: .*lone surrogate at character 0.*encoding_errors=\"replace\""),
+        (pd.Series(["a", None, 3], dtype=object), "row 2: a text must be a str; this one is int: 3"),
+        (pd.Series(["a", "\ud800"], dtype=object), "row 1: .*lone surrogate"),
+        ({"a": "b"}, "a list of str or a column; dict was given"),
+        ({"a", "b"}, "a list of str or a column; set was given"),
+        (b"a b", "put it into a list"),
+        (None, "NoneType was given"),
+    ],
+    ids=range(15),
+)
+def test_what_is_not_a_text_is_refused_by_row(texts, message):
+    with pytest.raises(sb.InputDataError, match=message):
+        sb.shingle(texts, width=1)
+
+
+@pytest.mark.parametrize("make", [list, lambda x: np.array(x, object), lambda x: pd.Series(x, dtype=object)])
+def test_lone_surrogates_separate_words_where_asked_for(make):
+    assert sb.shingle(make(["a", "x\ud800b"]), width=1, encoding_errors="replace").sizes.tolist() == [1, 2]
+
+
+def fails(text):
+    """A tokeniser that cannot divide by nothing."""
+    return [text[i] for i in range(1 // len(text))]
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "message"),
+    [
+        (lambda t: [1 // len(t)], "the tokenizer failed: ZeroDivisionError"),
+        (fails, "the tokenizer failed: ZeroDivisionError"),
+        (lambda t: (x for x in [1 // len(t)]), "the tokenizer failed: ZeroDivisionError"),
+        (lambda t: [t] if t else None, "the tokenizer failed: TypeError"),
+        (lambda t: [t] if t else "abc", "the tokenizer must yield a list of str; it yielded 'abc'"),
+        (lambda t: [t] if t else b"abc", "the tokenizer must yield a list of str; it yielded b'abc'"),
+        (lambda t: [t] if t else ["a", None], "the tokenizer must yield str; it yielded None"),
+        (lambda t: [t] if t else ["a", b"a"], "the tokenizer must yield str; it yielded b'a'"),
+        (lambda t: [t] if t else ["a", "b\ud800"], r"the tokenizer yielded 'b\\ud800': surrogates"),
+    ],
+    ids=range(9),
+)
+def test_failures_of_a_tokenizer_name_the_row(tokenizer, message):
+    """Also in a column of several chunks, and beside rows of no tokens and of many."""
+    if message.endswith("ZeroDivisionError"):
+        counted = tokenizer
+
+        def tokenizer(text):
+            return [text] if text else list(counted(text))
+
+    texts = pa.chunked_array([["a", "b"], ["c", "d", "", "e"]])
+    with pytest.raises(sb.InputDataError, match=f"row 4: {message}"):
+        sb.shingle(texts, tokenizer=tokenizer)
+
+
+def test_tokens_may_come_from_a_generator():
+    lazy = sb.shingle(["a b", "c", ""], tokenizer=lambda t: (x for x in t.split()), width=1)
+    assert lazy.values.tolist() == sb.shingle(["a b", "c", ""], tokenizer=str.split, width=1).values.tolist()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"width": "5"}, {"width": 2.5}, {"fold_case": "no"}, {"tokenizer": "words"}, {"encoding_errors": "ignore"}]
+)
+def test_parameters_of_the_wrong_type_are_refused(wrong):
+    with pytest.raises(sb.ParameterError, match=next(iter(wrong))):
+        sb.shingle(["a"], **wrong)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert sb.Shingling(width=np.int64(3), fold_case=np.True_) == sb.Shingling(width=3)
+    assert type(sb.Shingling(width=np.int64(3)).to_dict()["width"]) is int
