@@ -1,11 +1,14 @@
 """Packing and counting equal their twins, for all bits and lengths."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from conftest import JIT_OFF
 from naive import families as naive
 
 import semblance as sb
+from semblance.hashing import derive
 from semblance.sketches.packed import unpack
 
 
@@ -75,6 +78,35 @@ def test_filled_bins_copy_filled_ones(rng, densify):
         else:
             assert set(after.tolist()) <= set(before[before != 0xFFFFFFFF].tolist())
             assert (after[before != 0xFFFFFFFF] == before[before != 0xFFFFFFFF]).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 64, 65])
+def test_filling_equals_twins(rng, size):
+    seed = int(derive(3, "densification", 1)[0])
+    bins = rng.integers(0, 1 << 31, (12, size), dtype=np.uint32)
+    bins[rng.random((12, size)) > np.linspace(0, 1, 12)[:, None]] = 0xFFFFFFFF
+    twins = {
+        "rotation": naive.rotate, "optimal": lambda row: naive.fill_optimally(row, seed),
+        "reverse": lambda row: naive.fill_in_reverse(row, seed),
+    }  # fmt: skip
+    for densify, twin in twins.items():
+        found = sb.OnePermutation(permutations=size, seed=3, densify=densify)._filled(bins)
+        assert found.tolist() == [twin(row.tolist()) for row in bins], densify
+
+
+@pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
+def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
+    """Of 65,536 bins; 0.1 looked at all bins in each of t ln t rounds, for more than a minute."""
+    size = 1 << (10 if JIT_OFF else 16)
+    bins = np.full((2, size), 0xFFFFFFFF, np.uint32)
+    bins[:, 5] = 7
+    scheme = sb.OnePermutation(permutations=size, densify=densify)
+    scheme._filled(bins[:, :64])  # compiled now
+    begin = process_time()
+    filled = scheme._filled(bins)
+    assert process_time() - begin < 2.0, "some 10 milliseconds are enough"
+    assert not (filled == 0xFFFFFFFF).any() and (filled[0] == filled[1]).all()
+    assert densify == "rotation" or (filled == 7).all()
 
 
 def test_golden_example_of_one_permutation():

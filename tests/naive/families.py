@@ -2,6 +2,7 @@
 
 from naive.hashing import MASK, derive, fmix64
 
+EMPTY, GOLDEN = 0xFFFFFFFF, 0x9E3779B97F4A7C15
 TABLE = [bin(i).count("1") for i in range(1 << 16)]
 
 
@@ -70,4 +71,34 @@ def rotate(slots):
             d += 1
         if 0 < d < t:
             out[j] = fmix64(slots[(j + d) % t] | (d << 32)) >> 32
+    return out
+
+
+def try_bins(j, attempt, bins, seed):
+    """The bin that bin j draws at some attempt."""
+    key = fmix64((seed + (attempt << 32) + j * GOLDEN) & MASK)
+    return (key >> 32) * bins >> 32
+
+
+def fill_optimally(bins, seed):
+    """Empty bins draw until they meet a filled one."""
+    out = list(bins)
+    for j, value in enumerate(bins):
+        attempt = 0
+        while value == EMPTY and set(bins) != {EMPTY}:
+            attempt += 1
+            value = bins[try_bins(j, attempt, len(bins), seed)]
+        out[j] = value
+    return out
+
+
+def fill_in_reverse(bins, seed):
+    """Filled bins draw bins to write into, in rounds, until none is empty."""
+    out, attempt = list(bins), 0
+    while EMPTY in out and set(bins) != {EMPTY}:
+        attempt += 1
+        for j, value in enumerate(bins):
+            target = try_bins(j, attempt, len(bins), seed)
+            if value != EMPTY and out[target] == EMPTY:
+                out[target] = value
     return out

@@ -105,6 +105,15 @@ def test_bits_of_empty_documents_are_refused(packing, scheme):
         packing.pack(SIGNED[scheme])
 
 
+def test_margins_are_numbers_one_for_each_bit():
+    index, query = sb.WeakBitIndex(radius=1, probes=3).add(np.arange(9, dtype=np.uint64)), np.array([5], np.uint64)
+    good = np.linspace(-1.0, 1.0, 64, dtype=np.float32)[None]
+    assert 5 in index.query(query, good.tolist()).right
+    for wrong in (good[:, 1:], np.where(good > 0.9, np.nan, good), good.astype(str)):
+        with pytest.raises(sb.ParameterError, match="margins"):
+            index.query(query, wrong)
+
+
 def test_fingerprints_have_no_bits_beyond_their_number():
     index = sb.HammingIndex(radius=3, bits=40).add(np.array([1, (1 << 40) - 1], np.uint64))
     for call in (index.add, index.query):

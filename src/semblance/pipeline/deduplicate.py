@@ -50,7 +50,8 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     -----
     Memory: below ``memory``; texts and what is known of them go to a work folder where they need more. Exact: with
     ``verify="exact"`` every removal rests on a measured resemblance. A pair at the threshold is found with
-    probability ``recall``. The result is the same for any number of threads and any memory.
+    probability ``recall``; with ``verify="sketch"`` with about half of that, since its estimate is as often below the threshold
+    as above. The summary states it. The result is the same for any number of threads and any memory.
 
     Examples
     --------

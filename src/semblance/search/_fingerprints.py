@@ -167,6 +167,8 @@ class FingerprintIndex:
             margins = cast(NDArray[np.float32], np.asarray(margins))
         if margins is not None and margins.shape != (len(query), self.bits):
             raise ParameterError(f"margins must have shape ({len(query)}, {self.bits}); theirs is {margins.shape}")
+        if margins is not None and (margins.dtype.kind not in "fi" or np.isnan(margins).any()):
+            raise ParameterError("margins must be numbers, and nan is none: weak bits are told by their size")
         return query, margins
 
     def _run(
