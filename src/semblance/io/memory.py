@@ -12,6 +12,7 @@ from ..errors import InputDataError
 from ..text.texts import as_arrow_columns, as_texts
 from .formats import suffix_of
 from .parquet import check_names_free, table_batch
+from .plain_values import plain_rows, refuse_twice
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
 
@@ -53,12 +54,12 @@ class ListSource:
         """Return the number of texts; their bytes are in memory already."""
         return len(self._data) if hasattr(self._data, "__len__") else 0, 0
 
-    def records(self) -> Iterator[Record]:
-        """Return all rows as dictionaries of id and text."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Return all rows as dictionaries of id and text, each with its number."""
         row = 0
         for texts in as_texts(self._data, "replace"):
             for i in range(len(texts)):
-                yield {"id": row, "text": texts.row(i).decode("utf-8", "replace")}
+                yield row, {"id": row, "text": texts.row(i).decode("utf-8", "replace")}
                 row += 1
 
 
@@ -96,6 +97,7 @@ class TableSource:
         for name in wanted:
             if name not in self._table.column_names:
                 raise missing_column("table", "schema", "column", name, self._table.column_names, columns)
+        refuse_twice("table", "schema", self._table.column_names, wanted)
         self.check_free(columns.reserved)
         first = 0
         for batch in self._table.select(list(dict.fromkeys(wanted))).to_batches():
@@ -117,10 +119,12 @@ class TableSource:
         """Return the table."""
         yield self._table
 
-    def records(self) -> Iterator[Record]:
-        """Return all rows as dictionaries."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Return all rows as dictionaries, each with its number."""
+        row = 0
         for batch in self._table.to_batches(1024):
-            yield from batch.to_pylist()
+            yield from plain_rows(batch, self.name, row)
+            row += len(batch)
 
 
 def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:

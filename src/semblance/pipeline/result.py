@@ -341,5 +341,6 @@ class DedupResult:
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(["keep", "duplicate_of", *self.settings.finder.added, "cluster"])
-            selections.append(Selection(source, mask, partial(self._annotated, begin) if annotate else None))
+            added = partial(self._annotated, begin) if annotate else None
+            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
         write_rows(output, selections, self.provenance, force=force)
