@@ -66,6 +66,15 @@ def _write_provenance(path: Path, provenance: Record) -> None:
         stream.write(json.dumps(provenance, indent=2).encode() + b"\n")
 
 
+def _filtered(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
+    """Return the rows where ``mask`` is set; run by run where Arrow filters no columns of some type."""
+    try:
+        return table.filter(pa.array(mask))
+    except pa.ArrowNotImplementedError:
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]))).reshape(-1, 2)
+        return pa.concat_tables([table.slice(0, 0), *(table.slice(begin, end - begin) for begin, end in bounds.tolist())])
+
+
 Added = Callable[[int, int], pa.Table]
 
 
@@ -134,7 +143,7 @@ class Selection:
                 for name in added.column_names:
                     table = table.append_column(name, added.column(name))
             mask = self.mask[row:end]
-            yield table if mask.all() else table.filter(pa.array(mask))
+            yield table if mask.all() else _filtered(table, mask)
             row = end
         self._check(row)
 

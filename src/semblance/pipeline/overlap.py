@@ -245,7 +245,13 @@ def overlap(
         "resemblance": np.concatenate([np.empty(0), *(p[2] for p in parts)]),
         "containment": np.concatenate([np.empty(0), *(p[3] for p in parts)]),
     })  # fmt: skip
-    parameters = {"measure": measure, "threshold": threshold, "passage": passage, "shingling": shingling.to_dict()}
+    parameters = {
+        "measure": measure,
+        "threshold": threshold,
+        "passage": passage,
+        "shingling": shingling.to_dict(),
+        "encoding_errors": encoding_errors,
+    }
     parameters["against"] = [source.identity() for source in references]
     return OverlapResult(sources, starts, np.concatenate([np.empty(0, np.int64), *rows]), matches, len(names), parameters)
 
