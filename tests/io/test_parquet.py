@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import semblance as sb
+from semblance.io.parquet import ParquetSource
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
 TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]
@@ -102,3 +103,165 @@ def test_a_column_of_any_type_survives(tmp_path, name, place):
     assert annotated.column(name).combine_chunks().to_string(window=9) == before.column(name).combine_chunks().to_string(
         window=9
     )
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+def test_the_output_is_compressed_as_the_input(tmp_path, codec):
+    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "in.parquet", compression=codec)
+    sb.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
+    used = [
+        pq.ParquetFile(tmp_path / name).metadata.row_group(0).column(0).compression for name in ("in.parquet", "out.parquet")
+    ]
+    assert used[0] == used[1]
+    assert read(tmp_path / "out.parquet")["text"].to_pylist() == [TEXTS[i] for i in KEPT]
+
+
+def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
+    """Structs, maps and lists take several columns of the file, or one: the text's place in the schema is not its place there."""
+    text = [word * 200 for word in WORDS]
+    wide = pa.array([{"a": i, "b": [i], "c": {"d": "x"}} for i in range(N)])
+    table = pa.table(
+        {"wide": wide, "map": BYSTANDERS["map"], "text": text, "list": BYSTANDERS["list"], "tensor": BYSTANDERS["tensor"]}
+    )
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=2, compression="none")
+    source = ParquetSource(tmp_path / "in.parquet")
+    metadata = pq.ParquetFile(tmp_path / "in.parquet").metadata
+    for name in table.column_names:
+        leaves = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.split(".")[0] == name]
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        true = sum(group.column(i).total_uncompressed_size for group in groups for i in leaves)
+        assert source.expected(name) == (N, true)
+    assert source.expected("absent") == (N, 0)
+
+
+def test_names_are_taken_as_they_are(tmp_path):
+    """A dot in a name, or a name that begins another, does not lead to another column."""
+    struct = pa.array([{"text": "same", "b": i} for i in range(N)])
+    table = pa.table({"a": struct, "a.text": TEXTS, "a.text.b": [1] * N, "": [2] * N})
+    pq.write_table(table, tmp_path / "in.parquet")
+    result = sb.dedup(tmp_path / "in.parquet", text="a.text")
+    assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
+    result.write(tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(table.take(KEPT))
+
+
+def test_names_that_appear_twice(tmp_path):
+    """They are copied if nobody asks for them, and refused if one of the two would have to be chosen, or lost."""
+    twice = pa.Table.from_arrays([pa.array(TEXTS), pa.array([1] * N), pa.array(["x"] * N)], names=["text", "n", "n"])
+    pq.write_table(twice, tmp_path / "in.parquet")
+    result = sb.dedup(tmp_path / "in.parquet")
+    result.write(tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
+    for name in ("out.jsonl", "out.csv"):
+        with pytest.raises(sb.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+            result.write(tmp_path / name)
+    for data in (tmp_path / "in.parquet", twice):
+        for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
+            with pytest.raises(sb.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
+                sb.dedup(data, **asked)
+    pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
+    with pytest.raises(sb.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+        sb.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
+
+
+@pytest.mark.parametrize("groups", [0, 1, 3])
+def test_no_rows(tmp_path, groups):
+    """A file without row groups, or with empty ones, has its schema; beside others it changes nothing."""
+    schema = pa.schema([("text", pa.string()), ("n", pa.int8())], metadata={"k": "v"})
+    with pq.ParquetWriter(tmp_path / "none.parquet", schema, compression="zstd") as writer:
+        for _ in range(groups):
+            writer.write_table(schema.empty_table())
+    result = sb.dedup(tmp_path / "none.parquet")
+    assert len(result) == 0
+    for annotate in (False, True):
+        result.write(tmp_path / "out.parquet", annotate=annotate, force=True)
+        written = read(tmp_path / "out.parquet").schema
+        assert written.names[:2] == ["text", "n"] and ("keep" in written.names) == annotate
+        assert written.metadata[b"k"] == b"v" and written.field("n").type == pa.int8()
+    other = pa.table({"text": TEXTS, "d": BYSTANDERS["date32"]})
+    pq.write_table(other, tmp_path / "some.parquet")
+    sb.dedup([tmp_path / "none.parquet", tmp_path / "some.parquet"]).write(tmp_path / "both.parquet")
+    assert read(tmp_path / "both.parquet").equals(other.take(KEPT))
+
+
+def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "n": range(N)})
+    frame.to_parquet(tmp_path / "range.parquet")
+    frame.set_index(pd.Index(list("abcdef"), name="key")).to_parquet(tmp_path / "named.parquet")
+    for name in ("range", "named"):
+        sb.dedup(tmp_path / f"{name}.parquet").write(tmp_path / "out.parquet", force=True)
+        back = pd.read_parquet(tmp_path / "out.parquet")
+        assert back["n"].tolist() == KEPT
+        assert name == "range" or back.index.tolist() == [list("abcdef")[i] for i in KEPT]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2],
+        [1.5, None],
+        [True, False],
+        [["a"], ["b"]],
+        [{"a": "b"}, None],
+        [datetime.date(2020, 1, 1), None],
+        [decimal.Decimal("1.0"), None],
+    ],
+)
+def test_a_text_column_of_another_type_is_refused(tmp_path, values):
+    pq.write_table(pa.table({"text": values}), tmp_path / "in.parquet")
+    with pytest.raises(sb.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
+        sb.dedup(tmp_path / "in.parquet")
+
+
+@pytest.mark.parametrize(
+    "name", ["string", "large_string", "string_view", "binary", "large_binary", "dictionary", "large dictionary"]
+)
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_texts_of_any_string_type(tmp_path, name, dictionary):
+    kinds = {"string": pa.string(), "large_string": pa.large_string(), "string_view": pa.string_view(), "binary": pa.binary(),
+             "large_binary": pa.large_binary()}  # fmt: skip
+    column = pa.array(TEXTS, pa.large_string() if "large" in name else pa.string())
+    column = column.cast(kinds[name]) if name in kinds else column.dictionary_encode()
+    pq.write_table(pa.table({"text": column}), tmp_path / "in.parquet", row_group_size=4, use_dictionary=dictionary)
+    assert [i for i, kept in enumerate(sb.dedup(tmp_path / "in.parquet").keep) if kept] == KEPT
+
+
+def test_damage_beside_the_text_is_the_input_s(tmp_path):
+    """It is met when rows are written, and is no failure of the output."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": TEXTS, "n": list(range(100, 106))}), path, compression="zstd", use_dictionary=False)
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    data = bytearray(path.read_bytes())
+    for i in range(
+        column.data_page_offset + column.total_compressed_size - 12, column.data_page_offset + column.total_compressed_size
+    ):
+        data[i] ^= 0xFF
+    path.write_bytes(data)
+    result = sb.dedup(path)
+    for name in ("out.parquet", "out.jsonl", "folder"):
+        with pytest.raises(sb.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
+            result.write(tmp_path / name)
+    assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
+    union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
+    with pytest.raises(sb.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
+        sb.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
+    with pytest.raises(sb.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
+        sb.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_schema_and_fields_keep_their_metadata(tmp_path):
+    fields = [
+        pa.field("text", pa.string(), False, {"unit": "words"}),
+        pa.field("s", pa.struct([pa.field("x", pa.int8(), metadata={"a": "b"})])),
+    ]
+    table = pa.table({"text": WORDS, "s": [{"x": 1}] * N}, pa.schema(fields, metadata={"made by": b"\xff\0"}))
+    pq.write_table(table, tmp_path / "in.parquet", write_page_index=True)
+    sb.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
+    before, after = read(tmp_path / "in.parquet").schema, read(tmp_path / "out.parquet").schema
+    assert json.loads(after.metadata[b"semblance"])["semblance"] == sb.__version__
+    kept = {key: value for key, value in after.metadata.items() if key != b"semblance"}
+    assert after.with_metadata(kept).equals(before, check_metadata=True)

@@ -71,11 +71,14 @@ class CsvSource(FileSource):
         names, _ = next(records, ([], b""))
         if not names:
             return
-        if any("\0" in name for name in names):
-            raise InputDataError(f"{self.name}, header: it contains NUL (it looks like UTF-16); convert the file to UTF-8")
         wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
         for name in wanted:
             if name not in names:
+                if "\0" in "".join(names):
+                    raise InputDataError(
+                        f"{self.name}, header: it contains NUL (it looks like UTF-16), and no column {name!r}; "
+                        "convert the file to UTF-8"
+                    )
                 unsplit = len(names) == 1 and set(";\t|") & set(names[0])
                 way_out = "; fields are to be separated by commas" if unsplit else ""
                 raise missing_column(self.name, "header", "column", name, names, columns, way_out)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
-from .plain_values import as_text, plain_values
+from .plain_values import as_text, plain_values, refuse_twice
 from .sources import Record
 
 ROW_GROUP = 1 << 14
@@ -117,6 +117,7 @@ def common_schema(selections: Sequence[Any]) -> pa.Schema:
     columns: dict[str, _Column] = {}
     for selection in selections:
         if hasattr(selection.source, "tables"):
+            refuse_twice(selection.source.name, "schema", selection.schema.names)
             for field in selection.schema:
                 columns.setdefault(field.name, _Column()).kinds[field.type] = None
             continue

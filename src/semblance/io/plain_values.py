@@ -163,7 +163,7 @@ def plain_values(column: pa.Array, source: str, name: str, first: int) -> list[A
         values: list[Any] = (column if stored == kind else column.cast(stored)).to_pylist()
     except (pa.ArrowNotImplementedError, ValueError) as error:
         raise InputDataError(
-            f"{source}, column {name!r}: values of type {kind} cannot be converted: {error}; write .parquet instead"
+            f"{source}, column {name!r}: values of type {kind} cannot be converted: {error}; write .parquet or a folder instead"
         ) from None
     if shape is None:
         return values
@@ -178,7 +178,7 @@ def plain_values(column: pa.Array, source: str, name: str, first: int) -> list[A
 
 
 def _lost(source: str, row: int, name: str, why: str) -> InputDataError:
-    return InputDataError(f"{source}, row {row}, column {name!r}: {why}; write .parquet instead")
+    return InputDataError(f"{source}, row {row}, column {name!r}: {why}; write .parquet or a folder instead")
 
 
 def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> Iterator[tuple[int, Record]]:
