@@ -163,7 +163,10 @@ def test_files_of_other_columns(tmp_path):
         (b"text\none\rtwo\n", r"line 2: not valid CSV: a carriage return outside quotes; end records with a line feed"),
         (b'text\n"one\n', r"line 2: not valid CSV: the file ends inside a quoted field"),
         ("text\none\n".encode("utf-16"), r"line 1: invalid UTF-8 at byte 0 of the file \(it looks like UTF-16\)"),
-        ("text\none\n".encode("utf-16-le"), r"header: it contains NUL \(it looks like UTF-16\), and no column 'text'; convert the file"),
+        (
+            "text\none\n".encode("utf-16-le"),
+            r"header: it contains NUL \(it looks like UTF-16\), and no column 'text'; convert the file",
+        ),
         (b"\xef\xbb\xbf\xef\xbb\xbftext\none\n", r"header: column 'text' is missing; columns found: \ufefftext"),
     ],
 )

@@ -48,7 +48,7 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
 def _mended(line: bytes) -> bytes:
     """Replace invalid UTF-8 and lone surrogates by U+FFFD."""
     valid = line.decode("utf-8", "replace").encode()
-    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape[2] else escape[0], valid)
+    return _ESCAPE.sub(lambda escape: b"\xef\xbf\xbd" if escape[2] else escape[0], valid)
 
 
 def _value(raw: msgspec.Raw) -> Any:
