@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,10 +28,11 @@ Shape = Callable[[Any], Any]
 
 def refuse_twice(source: str, row: str, names: Sequence[str], wanted: Sequence[str] | None = None) -> None:
     """Raise InputDataError if a column that is wanted (None: any) appears twice, so that one of the two would be lost."""
-    for name in names if wanted is None else wanted:
-        if names.count(name) > 1:
+    counts = Counter(names)
+    for name in counts if wanted is None else wanted:
+        if counts[name] > 1:
             raise InputDataError(
-                f"{source}, {row}: the column {name!r} appears {names.count(name)} times; rename all but one"
+                f"{source}, {row}: the column {name!r} appears {counts[name]} times; rename all but one"
                 + ("" if wanted is not None else ", or write to the format of the input")
             )
 
