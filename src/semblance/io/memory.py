@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +137,18 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     )
 
 
+def _frame_table(frame: Any, read: Callable[[], pa.Table]) -> pa.Table:
+    """Read a frame as a table; a column that no Arrow type holds is refused."""
+    names = [str(name) for name in frame.columns]
+    refuse_twice("frame", "columns", names)
+    try:
+        return read()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError) as error:
+        raise InputDataError(
+            f"a {type(frame).__name__} must have columns of one type each: {error}; convert or drop the column"
+        ) from None
+
+
 def as_sources(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
     """Tell what a user handed over: paths, a table or frame, or texts.
 
@@ -160,9 +172,9 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
     if isinstance(data, pa.Table):
         return [TableSource(data)]
     if hasattr(data, "columns") and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow")):
-        return [TableSource(data.to_arrow() if hasattr(data, "to_arrow") else pa.table(data))]
+        return [TableSource(_frame_table(data, data.to_arrow if hasattr(data, "to_arrow") else lambda: pa.table(data)))]
     if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
-        return [TableSource(pa.Table.from_pandas(data, preserve_index=False))]
+        return [TableSource(_frame_table(data, lambda: pa.Table.from_pandas(data, preserve_index=False)))]
     column = as_arrow_columns(data) if not isinstance(data, (list, tuple)) else None
     if column is not None and pa.types.is_struct(column.type):
         return [TableSource(pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in column.chunks]))]

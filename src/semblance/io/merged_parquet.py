@@ -27,7 +27,7 @@ class _InexactError(ValueError):
 
 def _float(digits: str) -> float:
     value = float(digits)
-    if not math.isfinite(value) or Decimal(digits) != Decimal(repr(value)):
+    if repr(value) != digits and (not math.isfinite(value) or Decimal(digits) != Decimal(repr(value))):
         raise _InexactError
     return value
 
@@ -38,8 +38,17 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
+_decode = json.JSONDecoder(parse_int=_int, parse_float=_float).decode
+
+
 def _loaded(value: Any) -> Any:
-    return json.loads(bytes(value), parse_int=_int, parse_float=_float) if type(value) is msgspec.Raw else value
+    """Return what a value of JSON is in Python; an error if it is a number that has no exact one."""
+    if type(value) is not msgspec.Raw:
+        return value
+    text = bytes(value).decode()
+    if text[0] in "[{":
+        return _decode(text)
+    return _int(text) if text.lstrip("-").isdigit() else _float(text)
 
 
 def _same(value: Any, stored: Any) -> bool:
@@ -60,6 +69,8 @@ def _typed(values: list[Any], kind: pa.DataType | None = None) -> pa.Array | Non
         array = pa.array(loaded, kind)
     except (_InexactError, ArithmeticError, pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError, RecursionError):
         return None
+    if kind is not None:  # found from all values, so that none of the changes below can happen
+        return array
     found = set(map(type, loaded))
     if bool in found and found - {bool, type(None)}:
         return None
@@ -119,6 +130,12 @@ def common_schema(selections: Sequence[Any]) -> pa.Schema:
         if hasattr(selection.source, "tables"):
             refuse_twice(selection.source.name, "schema", selection.schema.names)
             for field in selection.schema:
+                columns.setdefault(field.name, _Column()).kinds[field.type] = None
+            continue
+        if selection.source.format == "csv":
+            for name in selection.source.header()[0]:
+                columns.setdefault(name, _Column()).is_text = True
+            for field in selection.added_schema:
                 columns.setdefault(field.name, _Column()).kinds[field.type] = None
             continue
         for rows in _batched(selection.records()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -20,7 +20,6 @@ from .sources import Record
 _EPOCH = datetime(1970, 1, 1)
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _DAY_MS = 86_400_000
-_NEEDS_QUOTES = re.compile('[",\r\n\ufeff]')
 _BYTES = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
 json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 Shape = Callable[[Any], Any]
@@ -198,35 +197,49 @@ def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> Iterator[tuple
         yield number, dict(zip(names, values, strict=True))
 
 
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return (
+        all(map(_is_finite, value.values() if isinstance(value, dict) else value)) if isinstance(value, (dict, list)) else True
+    )
+
+
 def json_line(source: str, row: int, record: Record) -> bytes:
     """Return a row as a line of JSON.
 
     Raises
     ------
     InputDataError
-        If a number is not finite: JSON has none such.
+        If a number is not finite, for which JSON has no form, or a text has no UTF-8.
     """
     try:
-        return json_text(record).encode() + b"\n"
-    except ValueError:
-        name = next(name for name, value in record.items() if not _is_json(value))
-        raise _lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None
+        line = msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        raise _not_utf8(source, row, record) from None
+    if b"null" in line:  # also what stands for numbers that are not finite
+        for name, value in record.items():
+            if not _is_finite(value):
+                raise _lost(source, row, name, f"JSON has no {value!r:.60}")
+    return line + b"\n"
 
 
-def _is_json(value: Any) -> bool:
-    try:
-        json_text(value)
-    except ValueError:
-        return False
-    return True
+def _not_utf8(source: str, row: int, record: Record) -> InputDataError:
+    """The error for a text with lone surrogates, as names of files have them whose bytes are not UTF-8."""
+    name, value = next((n, v) for n, v in record.items() if isinstance(v, str) and v.encode("utf-8", "ignore").decode() != v)
+    return InputDataError(f"{source!a}, row {row}, column {name!r}: {value!a:.60} is not UTF-8 text; rename the file")
 
 
 def csv_field(value: object) -> str:
     """Return a value as a field: null as nothing, an empty text in quotes, and quotes wherever a reader needs them."""
     if value is None:
         return ""
+    if type(value) is float or type(value) is int:
+        return str(value)
     text = as_text(value)
-    return '"' + text.replace('"', '""') + '"' if not text or _NEEDS_QUOTES.search(text) else text
+    if text and not ("," in text or '"' in text or "\n" in text or "\r" in text or "\ufeff" in text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
 def csv_line(values: Iterable[object]) -> str:
@@ -252,6 +265,8 @@ def csv_record(source: str, row: int, record: Record, names: Sequence[str]) -> b
         )
     try:
         return csv_line(record.get(name) for name in names).encode()
+    except UnicodeEncodeError:
+        raise _not_utf8(source, row, record) from None
     except ValueError:
-        name = next(name for name, value in record.items() if isinstance(value, (list, dict)) and not _is_json(value))
+        name = next(name for name, value in record.items() if not isinstance(value, float) and not _is_finite(value))
         raise _lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None
