@@ -5,6 +5,7 @@ import datetime
 import decimal
 import io
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -306,3 +307,28 @@ def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
         read.clear()
         result.write(tmp_path / name)
         assert len(read) <= 30 * times + 1
+    assert pq.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.jsonl", "out.parquet"])
+def test_names_of_files_that_are_not_utf8_are_refused_as_ids(tmp_path, target):
+    """Text files are named by their paths; a folder of them is copied all the same."""
+    (tmp_path / "in").mkdir()
+    for i, name in enumerate([b"a.txt", b"caf\xe9.txt"]):
+        (tmp_path / "in" / os.fsdecode(name)).write_text(WORDS[i])
+    result = sb.dedup(tmp_path / "in")
+    with pytest.raises(sb.InputDataError, match=r"row 2, column 'id': .*caf\\udce9\.txt' is not UTF-8 text; .* rename"):
+        result.write(tmp_path / target)
+    result.write(tmp_path / "out")
+    assert (tmp_path / "out" / os.fsdecode(b"caf\xe9.txt")).read_text() == WORDS[1]
+
+
+def test_text_files_arrive_with_every_character(tmp_path):
+    text = 'a "quoted", line\r\nand\rothers\0 \ufeff of words\n'
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_bytes(text.encode())
+    for name in ("out.csv", "out.jsonl", "out.parquet"):
+        sb.dedup(tmp_path / "in").write(tmp_path / name)
+        written = {"csv": lambda at: next(csv.DictReader(io.StringIO(at.read_bytes().decode(), newline=""), strict=True)),
+                   "jsonl": lambda at: json.loads(at.read_bytes()), "parquet": lambda at: pq.read_table(at).to_pylist()[0]}  # fmt: skip
+        assert written[name[4:]](tmp_path / name) == {"id": str(tmp_path / "in/a.txt"), "text": text}

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
-from .plain_values import as_text, plain_values, refuse_twice
+from .plain_values import as_text, not_utf8, plain_values, refuse_twice
 from .sources import Record
 
 ROW_GROUP = 1 << 14
@@ -112,7 +112,7 @@ class _Column:
             try:
                 pair = [pa.schema([("x", common)]), pa.schema([("x", kind)])]
                 common = pa.unify_schemas(pair, promote_options="permissive").field("x").type
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
+            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
                 return pa.string()
         return pa.string() if types.is_floating(common) and self.is_wide else common
 
@@ -165,13 +165,30 @@ def common_tables(selections: Sequence[Any], schema: pa.Schema) -> Iterator[pa.T
             for field in schema:
                 values = [row.get(field.name) for _, row in rows]
                 if field.type == pa.string():
-                    arrays.append(pa.array([None if v is None else as_text(v) for v in values], pa.string()))
+                    try:
+                        arrays.append(pa.array([None if v is None else as_text(v) for v in values], pa.string()))
+                    except UnicodeEncodeError:
+                        raise not_utf8(name, rows) from None
                 elif (array := _typed(values, field.type)) is not None:
                     arrays.append(array)
                 else:
                     where = f"{name}, rows {rows[0][0]} to {rows[-1][0]}, column {field.name!r}"
                     raise InputDataError(f"{where}: not all values fit into {field.type}; write .jsonl instead")
             yield pa.Table.from_arrays(arrays, schema=schema)
+
+
+def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Join small tables, so that many small files do not make many small row groups."""
+    some: list[pa.Table] = []
+    waiting = 0
+    for table in tables:
+        some.append(table)
+        waiting += len(table)
+        if waiting >= ROW_GROUP:
+            yield pa.concat_tables(some)
+            some, waiting = [], 0
+    if some:
+        yield pa.concat_tables(some)
 
 
 def _cast(table: pa.Table, field: pa.Field, source: str, row: int) -> pa.ChunkedArray | pa.Array:

@@ -216,7 +216,7 @@ def json_line(source: str, row: int, record: Record) -> bytes:
     try:
         line = msgspec.json.encode(record)
     except UnicodeEncodeError:
-        raise _not_utf8(source, row, record) from None
+        raise not_utf8(source, [(row, record)]) from None
     if b"null" in line:  # also what stands for numbers that are not finite
         for name, value in record.items():
             if not _is_finite(value):
@@ -224,10 +224,13 @@ def json_line(source: str, row: int, record: Record) -> bytes:
     return line + b"\n"
 
 
-def _not_utf8(source: str, row: int, record: Record) -> InputDataError:
+def not_utf8(source: str, rows: Iterable[tuple[int, Record]]) -> InputDataError:
     """The error for a text with lone surrogates, as names of files have them whose bytes are not UTF-8."""
-    name, value = next((n, v) for n, v in record.items() if isinstance(v, str) and v.encode("utf-8", "ignore").decode() != v)
-    return InputDataError(f"{source!a}, row {row}, column {name!r}: {value!a:.60} is not UTF-8 text; rename the file")
+    texts = ((number, name, v) for number, row in rows for name, v in row.items() if isinstance(v, str))
+    number, name, value = next(found for found in texts if found[2].encode("utf-8", "ignore").decode() != found[2])
+    return InputDataError(
+        f"{source!a}, row {number}, column {name!r}: {value!a:.99} is not UTF-8 text; if it is the name of a file, rename that"
+    )
 
 
 def csv_field(value: object) -> str:
@@ -266,7 +269,7 @@ def csv_record(source: str, row: int, record: Record, names: Sequence[str]) -> b
     try:
         return csv_line(record.get(name) for name in names).encode()
     except UnicodeEncodeError:
-        raise _not_utf8(source, row, record) from None
+        raise not_utf8(source, [(row, record)]) from None
     except ValueError:
         name = next(name for name, value in record.items() if not isinstance(value, float) and not _is_finite(value))
         raise _lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None

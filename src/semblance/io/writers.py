@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import InputDataError, OutputError, ParameterError
 from .formats import SUFFIXES, atomic_directory, atomic_file, check_output, is_single_file, suffix_of
 from .jsonl import BOM
-from .merged_parquet import common_schema, common_tables
+from .merged_parquet import common_schema, common_tables, row_groups
 from .plain_values import csv_line, csv_record, json_line, plain_rows
 from .sources import Record
 
@@ -271,7 +271,7 @@ def _write_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance
     alike = schemas[0] is not None and all(schema == schemas[0] for schema in schemas)
     schema: Any = schemas[0] if alike else common_schema(selections)
     schema = schema.with_metadata(_with_provenance(schema, provenance))
-    tables = chain.from_iterable(s.tables() for s in selections) if alike else common_tables(selections, schema)
+    tables = chain.from_iterable(s.tables() for s in selections) if alike else row_groups(common_tables(selections, schema))
     compression = selections[0].source.compression if alike else "snappy"
     with _parquet(stream, schema, compression) as writer:
         for table in tables:
