@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semblance as sb
+from semblance.pipeline.pairs import find_pairs
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
@@ -130,11 +131,12 @@ def test_a_name_that_appears_twice(tmp_path):
 @pytest.mark.parametrize("first", [b"", b"\xef\xbb\xbf"])
 def test_byte_order_marks_stay_at_the_beginning(tmp_path, first):
     one = write(tmp_path / "one.csv", first + b"id,text\n1," + A.encode())
-    two = write(tmp_path / "two.csv", b'\xef\xbb\xbf"id",text\n2,"' + B.encode() + b'"\n')
+    row = b'\xef\xbb\xbf2,"' + B.encode() + b'"\n'  # here the character belongs to the id
+    two = write(tmp_path / "two.csv", b'\xef\xbb\xbf"id",text\n' + row)
     sb.dedup([one, two], id="id").write(tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_bytes() == first + b"id,text\n1," + A.encode() + b'\n2,"' + B.encode() + b'"\n'
+    assert (tmp_path / "out.csv").read_bytes() == first + b"id,text\n1," + A.encode() + b"\n" + row
     sb.dedup([one, two], id="id").write(tmp_path / "out.jsonl")
-    assert "\ufeff" not in (tmp_path / "out.jsonl").read_text()
+    assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ["1", "\ufeff2"]
 
 
 def test_files_of_other_columns(tmp_path):
@@ -193,3 +195,15 @@ def test_null_and_an_empty_text_differ(tmp_path):
     only = write(tmp_path / "only.jsonl", b'{"text":null}\n{"text":"a"}\n')
     sb.dedup(only).write(tmp_path / "only.csv")
     assert by_python((tmp_path / "only.csv").read_bytes()) == [["text"], [""], ["a"]]
+
+
+def test_pairs_of_hostile_ids_are_read_as_written(tmp_path):
+    ids = [cell for cell in HOSTILE if cell]
+    table = pa.table({"id": ids, "text": [A] * len(ids)})
+    found = sb.pairs(table, id="id")
+    names = sorted({name for row in found.to_pylist() for name in (row["left_id"], row["right_id"])})
+    assert names == sorted(ids)
+    find_pairs(table, id="id").write(tmp_path / "pairs.csv")
+    written = (tmp_path / "pairs.csv").read_bytes()
+    expected = [[row["left_id"], row["right_id"], "1.0"] for row in found.to_pylist()]
+    assert by_python(written)[1:] == by_arrow(written, found.column_names)[1:] == expected

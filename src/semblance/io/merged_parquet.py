@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
+from .parquet import GROUP_BYTES
 from .plain_values import as_text, not_utf8, plain_values, refuse_twice
 from .sources import Record
 
@@ -180,13 +181,13 @@ def common_tables(selections: Sequence[Any], schema: pa.Schema) -> Iterator[pa.T
 def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Join small tables, so that many small files do not make many small row groups."""
     some: list[pa.Table] = []
-    waiting = 0
+    waiting = size = 0
     for table in tables:
         some.append(table)
-        waiting += len(table)
-        if waiting >= ROW_GROUP:
+        waiting, size = waiting + len(table), size + table.nbytes
+        if waiting >= ROW_GROUP or size >= GROUP_BYTES:
             yield pa.concat_tables(some)
-            some, waiting = [], 0
+            some, waiting, size = [], 0, 0
     if some:
         yield pa.concat_tables(some)
 

@@ -216,28 +216,32 @@ def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], 
         _write_jsonl(stream, selections)
 
 
-def _write_lines(stream: BinaryIO, lines: Iterable[bytes], feed: bool, begun: bool) -> tuple[bool, bool]:
-    """Write lines, a byte order mark at the beginning of the stream alone.
-
-    Takes and returns whether a line feed is missing before the next line, and whether the stream has begun.
-    """
+def _write_lines(stream: BinaryIO, lines: Iterable[bytes], feed: bool = False) -> bool:
+    """Write lines, a line feed first if one is missing (``feed``); return whether one is missing at the end."""
     for line in lines:
         if feed:
             stream.write(b"\n")
-        stream.write(line.removeprefix(BOM) if begun else line)
-        feed, begun = not line.endswith(b"\n"), True
-    return feed, begun
+        stream.write(line)
+        feed = not line.endswith(b"\n")
+    return feed
+
+
+def _unmarked(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines of JSON, a byte order mark before the first of all alone."""
+    for number, line in enumerate(lines):
+        yield line.removeprefix(BOM) if number else line
 
 
 def _write_jsonl(stream: BinaryIO, selections: Sequence[Selection]) -> None:
-    state = False, False
-    for selection in selections:
-        if selection.source.format == "jsonl":
-            state = _write_lines(stream, selection.lines(), *state)
-        else:
-            name = selection.source.name
-            made = (json_line(name, number, record) for number, record in selection.records())
-            state = _write_lines(stream, made, *state)
+    _write_lines(stream, _unmarked(line for selection in selections for line in _json_lines(selection)))
+
+
+def _json_lines(selection: Selection) -> Iterator[bytes]:
+    """The rows of one source: as they are, or converted."""
+    name = selection.source.name
+    if selection.source.format == "jsonl":
+        return selection.lines()
+    return (json_line(name, number, record) for number, record in selection.records())
 
 
 def _write_csv(stream: BinaryIO, selections: Sequence[Selection]) -> None:
@@ -251,18 +255,18 @@ def _write_csv(stream: BinaryIO, selections: Sequence[Selection]) -> None:
             if own and not names:
                 names = [*own, *added]
                 header = source.annotate(header, dict(zip(added, added, strict=True)))
-                feed, _ = _write_lines(stream, [header], feed, False)
+                feed = _write_lines(stream, [header])
             if [*own, *added] == names:
-                feed, _ = _write_lines(stream, selection.lines(), feed, True)
+                feed = _write_lines(stream, selection.lines(), feed)
                 continue
         records: Iterator[tuple[int, Record]] = selection.records()
         if not names:
             first = next(records, None)
             records = chain([] if first is None else [first], records)
             names = list(first[1]) if first is not None else selection.schema.names if hasattr(source, "schema") else []
-            _write_lines(stream, [csv_line(names).encode()] if names else [], False, False)
+            stream.write(csv_line(names).encode() if names else b"")
         lines = (csv_record(source.name, number, record, names) for number, record in records)
-        feed, _ = _write_lines(stream, lines, feed, True)
+        feed = _write_lines(stream, lines, feed)
 
 
 def _write_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
