@@ -10,7 +10,7 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semblance as sb
@@ -109,6 +109,7 @@ def plain(value):
     return list(map(plain, value)) if isinstance(value, list) else value
 
 
+@settings(max_examples=25)
 @given(column=st.lists(values, min_size=1, max_size=6), cut=st.integers(0, 6))
 def test_any_json_arrives_in_parquet(tmp_path_factory, column, cut):
     folder = tmp_path_factory.mktemp("any")
