@@ -130,3 +130,24 @@ def test_a_column_of_more_than_two_gigabytes():
 
 def test_license_of_the_package_is_there():
     assert "Apache License" in (Path(__file__).parents[2] / "LICENSE").read_text()
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ([1, "two"], "columns of one type each"),
+        ([2**70, 1], "columns of one type each"),
+        (["\ud800", "b"], "columns of one type each"),
+    ],
+)
+def test_frames_that_are_no_tables_are_refused(column, words):
+    """A column beside the text, of values that share no type."""
+    frame = pd.DataFrame({"text": ["a b c", "d e f"], "x": pd.Series(column, dtype=object)})
+    with pytest.raises(sb.InputDataError, match=words):
+        sb.dedup(frame)
+
+
+def test_frames_with_a_name_twice_are_refused():
+    frame = pd.DataFrame([["a b c", 1, 2]], columns=["text", "n", "n"])
+    with pytest.raises(sb.InputDataError, match="the column 'n' appears 2 times"):
+        sb.dedup(frame)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-import io
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from ..errors import InputDataError
 from ..text.texts import from_strings
 from .formats import BLOCK, read_lines
+from .plain_values import csv_field, refuse_twice
 from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
@@ -17,7 +18,11 @@ csv.field_size_limit(sys.maxsize)
 
 
 class CsvSource(FileSource):
-    """A comma-separated file with a header. Rows are numbered by record, from 1, the header not counted."""
+    """A comma-separated file with a header. Rows are numbered by record, from 1, the header not counted.
+
+    A row with more fields than the header is refused. A row with fewer is read if it has the columns asked for; it is copied
+    as it is, padded with empty fields where columns are added, and its missing values are null in other formats.
+    """
 
     format = "csv"
 
@@ -39,7 +44,7 @@ class CsvSource(FileSource):
                             f"{self.name}, line {reader.line_num + 1}: invalid UTF-8 at byte {offset + error.start} "
                             f"of the file{hint}; convert the file, or pass --encoding-errors replace to go on"
                         ) from None
-                    yield text.lstrip("\ufeff") if offset == 0 else text
+                    yield text.removeprefix("\ufeff") if offset == 0 else text
                     offset += len(line)
 
         reader = csv.reader(decoded(), strict=True)
@@ -49,11 +54,16 @@ class CsvSource(FileSource):
                     yield fields, b"".join(consumed)
                 consumed.clear()
         except csv.Error as error:
-            raise InputDataError(f"{self.name}, line {reader.line_num}: not valid CSV: {error}") from None
+            what = str(error)
+            if "new-line character" in what:
+                what = "a carriage return outside quotes; end records with a line feed, and put such a field in quotes"
+            elif "unexpected end" in what:
+                what = "the file ends inside a quoted field"
+            raise InputDataError(f"{self.name}, line {reader.line_num}: not valid CSV: {what}") from None
 
-    def header(self) -> bytes:
-        """Return the header's own bytes."""
-        return next(self.raw_records("replace"), ([], b""))[1]
+    def header(self) -> tuple[list[str], bytes]:
+        """Return the names of the columns, and the header's own bytes."""
+        return next(self.raw_records("replace"), ([], b""))
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted, as text."""
@@ -64,18 +74,25 @@ class CsvSource(FileSource):
         wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
         for name in wanted:
             if name not in names:
+                if "\0" in "".join(names):
+                    raise InputDataError(
+                        f"{self.name}, header: it contains NUL (it looks like UTF-16), and no column {name!r}; "
+                        "convert the file to UTF-8"
+                    )
                 unsplit = len(names) == 1 and set(";\t|") & set(names[0])
                 way_out = "; fields are to be separated by commas" if unsplit else ""
                 raise missing_column(self.name, "header", "column", name, names, columns, way_out)
+        refuse_twice(self.name, "header", names, wanted)
         self._check_free(names, columns.reserved)
         places = [names.index(name) for name in wanted]
         last = max(places)
         rows: list[list[str]] = []
         first, size = 1, 0
         for fields, raw in records:
-            if len(fields) <= last:
+            if not last < len(fields) <= len(names):
+                way_out = "; put a field that contains a comma in quotes" if len(fields) > last else ""
                 raise InputDataError(
-                    f"{self.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}"
+                    f"{self.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
                 )
             rows.append([fields[place] for place in places])
             size += len(raw)
@@ -87,7 +104,7 @@ class CsvSource(FileSource):
 
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if the header names one of these."""
-        self._check_free(next(self.raw_records("replace"), ([], b""))[0], names)
+        self._check_free(self.header()[0], names)
 
     def _check_free(self, header: Sequence[str], names: Sequence[str]) -> None:
         for name in names:
@@ -105,30 +122,28 @@ class CsvSource(FileSource):
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
         )
 
-    def raw_rows(self) -> Iterator[bytes]:
-        """Yield each record's own bytes, the header left out."""
+    def raw_rows(self, padded: bool = False) -> Iterator[bytes]:
+        """Yield each record's own bytes, the header left out; ``padded`` with empty fields to the header's number."""
         self.check_unchanged()
         records = self.raw_records("replace")
-        next(records, None)
-        return (raw for _, raw in records)
+        names, _ = next(records, ([], b""))
+        for fields, raw in records:
+            if padded and len(fields) < len(names):
+                body = raw.rstrip(b"\r\n")
+                raw = body + b"," * (len(names) - len(fields)) + raw[len(body) :]
+            yield raw
 
     @staticmethod
     def annotate(line: bytes, values: Record) -> bytes:
         """Append fields to a record, leaving its own bytes as they are."""
         body = line.rstrip(b"\r\n")
-        out = io.StringIO()
-        csv.writer(out, lineterminator="").writerow([csv_value(v) for v in values.values()])
-        return body + b"," + out.getvalue().encode() + line[len(body) :]
+        return body + b"".join(b"," + csv_field(value).encode() for value in values.values()) + line[len(body) :]
 
-    def records(self) -> Iterator[Record]:
-        """Read all records as dictionaries of text."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all records as dictionaries of text, each with its number; the fields that a row lacks are None."""
         self.check_unchanged()
-        records = self.raw_records("replace")
+        records = self.raw_records(encoding_errors)
         names, _ = next(records, ([], b""))
-        for fields, _ in records:
-            yield dict(zip(names, fields, strict=False))
-
-
-def csv_value(value: object) -> object:
-    """Write null as nothing and truth as JSON does."""
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else value
+        refuse_twice(self.name, "header", names)
+        for number, (fields, _) in enumerate(records, 1):
+            yield number, dict(zip_longest(names, fields))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -14,24 +15,66 @@ from ..text.texts import from_strings
 from .formats import read_lines
 from .sources import Batch, Columns, FileSource, Record, missing_column, reserved_column
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
+_LITERALS = {b"null": None, b"true": True, b"false": False}
+_FAILURES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPE = re.compile(
+    rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def _wanted(columns: Columns) -> list[str]:
+    """The names of the fields that must be there, the text first."""
+    return list(dict.fromkeys([columns.text, *([columns.id] if columns.id is not None else []), *columns.others]))
 
 
 def _decoder(columns: Columns) -> msgspec.json.Decoder[Any]:
     """A decoder that builds nothing but the fields wanted."""
     fields: list[Any] = [("text", str | None, msgspec.field(name=columns.text))]
-    if columns.id is not None and columns.id != columns.text:
-        fields.append(("id", Any, msgspec.field(name=columns.id)))
-    for i, name in enumerate(columns.others):
-        if name not in (columns.text, columns.id):
-            fields.append((f"other{i}", Any, msgspec.field(name=name)))
-    for i, name in enumerate(columns.reserved):
+    for i, name in enumerate(_wanted(columns)[1:]):
+        fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
+    return _with_reserved(fields, columns.reserved)
+
+
+def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Decoder[Any]:
+    """A decoder that also notices fields that are not to be there."""
+    for i, name in enumerate(names):
         fields.append((f"reserved{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)))
     return msgspec.json.Decoder(msgspec.defstruct("Row", fields))
 
 
+def _mended(line: bytes) -> bytes:
+    """Replace invalid UTF-8 and lone surrogates by U+FFFD."""
+    valid = line.decode("utf-8", "replace").encode()
+    return _ESCAPE.sub(lambda escape: b"\xef\xbf\xbd" if escape[2] else escape[0], valid)
+
+
+def _value(raw: msgspec.Raw) -> Any:
+    """Return text, truth and null as they are; numbers and nested values stay as they were written."""
+    data = bytes(raw)
+    return msgspec.json.decode(data, type=str) if data[:1] == b'"' else _LITERALS.get(data, raw)
+
+
+def _row(line: bytes) -> Record:
+    line.decode()  # what is not decoded below must be UTF-8 too
+    return {name: _value(raw) for name, raw in _fields(line).items()}
+
+
+def _int(digits: str) -> float:
+    return int(digits) if len(digits) < 1000 else float(digits)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"JSON has no {name}")
+
+
 class JsonLinesSource(FileSource):
-    """A file of JSON lines, plain or compressed. Blank lines are no rows; rows are numbered by line, from 1."""
+    """A file of JSON lines, plain or compressed. Blank lines are no rows; rows are numbered by line, from 1.
+
+    Where a field appears twice in an object, the last counts.
+    """
 
     format = "jsonl"
 
@@ -45,7 +88,29 @@ class JsonLinesSource(FileSource):
                     yield number, offset, line
                 offset += len(line)
 
-    def _explain(self, number: int, offset: int, line: bytes, columns: Columns, error: Exception) -> InputDataError:
+    def _decode(
+        self, decode: Callable[[bytes], Any], number: int, offset: int, line: bytes, columns: Columns | None, errors: str
+    ) -> Any:
+        """Decode a line, mended if that is allowed and needed; ``columns`` must be there."""
+        if number == 1 and line[:3] == BOM:
+            offset, line = offset + 3, line[3:]
+        try:
+            return decode(line)
+        except _FAILURES as error:
+            problem: Exception = error
+        if errors == "replace":
+            try:
+                return decode(_mended(line))
+            except _FAILURES as error:
+                line, problem = _mended(line), error
+        try:
+            raise self._explain(number, offset, line, columns, problem)
+        except RecursionError:
+            raise InputDataError(
+                f"{self.name}, row {number}: values are nested too deeply to be read; flatten them, or remove the row"
+            ) from None
+
+    def _explain(self, number: int, offset: int, line: bytes, columns: Columns | None, error: Exception) -> InputDataError:
         """Find out what is wrong with a line and say it in the user's words."""
         where = f"{self.name}, row {number}"
         try:
@@ -57,38 +122,35 @@ class JsonLinesSource(FileSource):
                 "convert the file, or pass --encoding-errors replace to go on"
             )
         try:
-            value = json.loads(text.lstrip("\ufeff"))
+            value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
-            return InputDataError(f"{where}: not valid JSON: {problem}; the line starts with {text[:60]!r}")
+            hint = " (it looks like UTF-16)" if "\0" in text else ""
+            return InputDataError(f"{where}: not valid JSON{hint}: {problem}; the line starts with {text[:60]!r}")
         if not isinstance(value, dict):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
-        for name in (columns.text, *([columns.id] if columns.id else []), *columns.others):
+        for name in [] if columns is None else _wanted(columns):
             if name not in value:
-                return missing_column(self.name, f"row {number}", "field", name, list(value), columns)
-        found = value[columns.text]
-        if isinstance(found, str):
-            return InputDataError(
-                f"{where}: field {columns.text!r} holds a lone surrogate, which no UTF-8 text can; "
-                "pass --encoding-errors replace to go on"
-            )
-        return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
-
-    def _lenient(self, line: bytes, columns: Columns) -> Record | None:
-        """Decode a line with invalid UTF-8 or lone surrogates, or return None if that does not help."""
-        try:
-            value = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff"))
-        except ValueError:
-            return None
-        wanted = {columns.text, *columns.others, *([columns.id] if columns.id else [])}
-        if not isinstance(value, dict) or not wanted <= value.keys() or not isinstance(value[columns.text], str):
-            return None
-        return value
+                return missing_column(self.name, f"row {number}", "field", name, list(value), columns or Columns())
+        if columns is not None and not isinstance(found := value[columns.text], (str, type(None))):
+            return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
+        for name, found in value.items():
+            if _SURROGATE.search(name + json.dumps(found, ensure_ascii=False)):
+                shown = name.encode("utf-8", "replace").decode()
+                return InputDataError(
+                    f"{where}: field {shown!r} holds a lone surrogate, which no UTF-8 text can; "
+                    "pass --encoding-errors replace to go on"
+                )
+        return InputDataError(f"{where}: cannot be read: {error}; the line starts with {text[:60]!r}")
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the fields wanted."""
-        decode = _decoder(columns).decode
-        others = {name: f"other{i}" for i, name in enumerate(columns.others)}
-        names = {columns.text: "text", columns.id: "id"}
+        wanted = _wanted(columns)
+        taken = [name for name in columns.reserved if name in wanted]
+        decode = _decoder(columns if not taken else Columns(columns.text, columns.id, columns.others)).decode
+        places = {name: f"wanted{i}" for i, name in enumerate(wanted[1:])} | {columns.text: "text"}
+        reserved = [] if taken else [(f"reserved{i}", name) for i, name in enumerate(columns.reserved)]
+        id_place = None if columns.id is None else places[columns.id]
+        others = {name: places[name] for name in columns.others}
         number, offset = 0, 0
         for lines in read_lines(self.path):
             numbers: list[int] = []
@@ -101,26 +163,21 @@ class JsonLinesSource(FileSource):
                 if line.isspace():
                     continue
                 try:
-                    row = decode(line[3:] if number == 1 and line[:3] == _BOM else line)
-                    get = row.__getattribute__
-                    text = row.text
-                except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                    lenient = self._lenient(line, columns) if columns.encoding_errors == "replace" else None
-                    if lenient is None:
-                        raise self._explain(number, offset - len(line), line, columns, error) from None
-                    text = lenient[columns.text]
-                    fields = {"text": text, "id": lenient.get(columns.id or "")}
-                    get = (fields | {other: lenient[name] for name, other in others.items()}).__getitem__
-                else:
-                    for i, name in enumerate(columns.reserved):
-                        if get(f"reserved{i}") is not msgspec.UNSET:
-                            raise reserved_column(self.name, f"row {number}", "field", name)
+                    row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
+                except _FAILURES:
+                    row = self._decode(decode, number, offset - len(line), line, columns, columns.encoding_errors)
+                get = row.__getattribute__
+                if taken:
+                    raise reserved_column(self.name, f"row {number}", "field", taken[0])
+                for place, name in reserved:
+                    if get(place) is not msgspec.UNSET:
+                        raise reserved_column(self.name, f"row {number}", "field", name)
                 numbers.append(number)
-                texts.append(text)
-                if columns.id is not None:
-                    ids.append(get("id" if columns.id != columns.text else "text"))
-                for name, other in others.items():
-                    more[name].append(get(names.get(name, other)))
+                texts.append(row.text)
+                if id_place is not None:
+                    ids.append(get(id_place))
+                for name, place in others.items():
+                    more[name].append(get(place))
             if numbers:
                 yield Batch(
                     from_strings(texts, numbers[0], columns.encoding_errors),
@@ -131,20 +188,15 @@ class JsonLinesSource(FileSource):
 
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if a line has a field of one of these names."""
-        fields = [(f"f{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)) for i, name in enumerate(names)]
-        decoder = msgspec.json.Decoder(msgspec.defstruct("Reserved", fields))
-        for number, _, line in self.lines():
-            try:
-                row = decoder.decode(line.removeprefix(_BOM) if number == 1 else line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                found = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff")).keys() & set(names)
-            else:
-                found = {name for i, name in enumerate(names) if getattr(row, f"f{i}") is not msgspec.UNSET}
-            if found:
-                raise reserved_column(self.name, f"row {number}", "field", min(found))
+        decode = _with_reserved([], names).decode
+        for number, offset, line in self.lines():
+            row = self._decode(decode, number, offset, line, None, "replace")
+            for i, name in enumerate(names):
+                if getattr(row, f"reserved{i}") is not msgspec.UNSET:
+                    raise reserved_column(self.name, f"row {number}", "field", name)
 
-    def raw_rows(self) -> Iterator[bytes]:
-        """Yield each row's own bytes."""
+    def raw_rows(self, padded: bool = False) -> Iterator[bytes]:
+        """Yield each row's own bytes; there is nothing to be ``padded``."""
         self.check_unchanged()
         return (line for _, _, line in self.lines())
 
@@ -157,7 +209,8 @@ class JsonLinesSource(FileSource):
         added = b", ".join(msgspec.json.encode(k) + b": " + msgspec.json.encode(v) for k, v in values.items())
         return body[:-1] + comma + added + b"}" + line[len(body) :]
 
-    def records(self) -> Iterator[Record]:
-        """Read all rows as dictionaries."""
-        for line in self.raw_rows():
-            yield json.loads(line.decode("utf-8", "replace").lstrip("\ufeff"))
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
+        self.check_unchanged()
+        for number, offset, line in self.lines():
+            yield number, self._decode(_row, number, offset, line, None, encoding_errors)

@@ -13,6 +13,7 @@ from ..errors import InputDataError
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from .formats import SUFFIXES
 from .parquet import check_names_free, table_batch
+from .plain_values import plain_rows, refuse_twice
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
 KNOWN = tuple(SUFFIXES)
@@ -58,12 +59,12 @@ class ListSource:
         """Return the number of texts; their bytes are in memory already."""
         return len(self._data) if hasattr(self._data, "__len__") else 0, 0
 
-    def records(self) -> Iterator[Record]:
-        """Return all rows as dictionaries of id and text."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Return all rows as dictionaries of id and text, each with its number."""
         row = 0
         for texts in as_texts(self._data, "replace"):
             for i in range(len(texts)):
-                yield {"id": row, "text": texts.row(i).decode("utf-8", "replace")}
+                yield row, {"id": row, "text": texts.row(i).decode("utf-8", "replace")}
                 row += 1
 
 
@@ -101,6 +102,7 @@ class TableSource:
         for name in wanted:
             if name not in self._table.column_names:
                 raise missing_column("table", "schema", "column", name, self._table.column_names, columns)
+        refuse_twice("table", "schema", self._table.column_names, wanted)
         self.check_free(columns.reserved)
         first = 0
         for batch in self._table.select(list(dict.fromkeys(wanted))).to_batches():
@@ -122,10 +124,12 @@ class TableSource:
         """Return the table."""
         yield self._table
 
-    def records(self) -> Iterator[Record]:
-        """Return all rows as dictionaries."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Return all rows as dictionaries, each with its number."""
+        row = 0
         for batch in self._table.to_batches(1024):
-            yield from batch.to_pylist()
+            yield from plain_rows(batch, self.name, row)
+            row += len(batch)
 
 
 def _is_missing(path: str) -> bool:
@@ -230,14 +234,17 @@ def _frame(data: Any) -> pa.Table | None:
     Raises
     ------
     InputDataError
-        If Arrow has no types for its columns.
+        If Arrow has no types for its columns, or two have the same name.
     """
     pandas = type(data).__module__.startswith("pandas")
     if not hasattr(data, "columns") or not (pandas or hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow")):
         return None
+    refuse_twice("frame", "columns", [str(name) for name in data.columns])
     try:
         if pandas:
             return pa.Table.from_pandas(data, preserve_index=False)
         return data.to_arrow() if hasattr(data, "to_arrow") else pa.table(data)
-    except (pa.ArrowException, ValueError, TypeError) as error:
-        raise InputDataError(f"the frame has no Arrow form: {error}; convert or drop the column") from None
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise InputDataError(
+            f"a {type(data).__name__} must have columns of one type each: {error}; convert or drop the column"
+        ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -10,11 +11,35 @@ import pyarrow.parquet as pq
 
 from ..errors import InputDataError
 from ..text.texts import from_arrow_array
+from .plain_values import plain_rows, refuse_twice
 from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
 BATCH_BYTES = 8 << 20
 GROUP_BYTES = 128 << 20
+CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
+
+
+@contextmanager
+def _reading(name: str, what: str) -> Iterator[None]:
+    """Turn Arrow's refusals of a file into an InputDataError that names it."""
+    try:
+        yield
+    except InputDataError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise InputDataError(f"{name}{what}: {error}") from None
+
+
+def _n_leaves(kind: pa.DataType) -> int:
+    """The number of columns in the file that hold a column of some type."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _n_leaves(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return _n_leaves(kind.value_type)
+    return sum(_n_leaves(kind.field(i).type) for i in range(kind.num_fields)) or 1
 
 
 class ParquetSource(FileSource):
@@ -23,10 +48,8 @@ class ParquetSource(FileSource):
     format = "parquet"
 
     def _open(self) -> pq.ParquetFile:
-        try:
+        with _reading(self.name, ": not a readable parquet file"):
             return pq.ParquetFile(self.path, buffer_size=1 << 20)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputDataError(f"{self.name}: not a readable parquet file: {error}") from None
 
     @property
     def schema(self) -> pa.Schema:
@@ -39,7 +62,7 @@ class ParquetSource(FileSource):
         """The compression of the first column, for files written after it."""
         with self._open() as file:
             if file.metadata.num_row_groups and file.metadata.num_columns:
-                return str(file.metadata.row_group(0).column(0).compression).lower()
+                return CODECS.get(str(file.metadata.row_group(0).column(0).compression), "snappy")
             return "snappy"
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
@@ -50,36 +73,37 @@ class ParquetSource(FileSource):
             for name in wanted:
                 if name not in names:
                     raise missing_column(self.name, "schema", "column", name, names, columns)
+            refuse_twice(self.name, "schema", names, wanted)
             check_names_free(self.name, names, columns.reserved)
             first = 1
-            rows = self._rows_at_a_time(file, names.index(columns.text))
-            try:
-                for batch in file.iter_batches(rows, columns=list(dict.fromkeys(wanted))):
-                    yield table_batch(batch, first, columns, self.name)
-                    first += len(batch)
-            except (pa.ArrowInvalid, OSError) as error:
-                if isinstance(error, InputDataError):
-                    raise
-                raise InputDataError(f"{self.name}, after row {first - 1}: damaged parquet data: {error}") from None
+            batches = file.iter_batches(self._rows_at_a_time(file, columns.text), columns=list(dict.fromkeys(wanted)))
+            while True:
+                with _reading(self.name, f", after row {first - 1}: damaged parquet data"):
+                    batch = next(batches, None)
+                if batch is None:
+                    return
+                yield table_batch(batch, first, columns, self.name)
+                first += len(batch)
 
     def expected(self, text: str) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
         with self._open() as file:
-            names = file.schema_arrow.names
-            return file.metadata.num_rows, self._bytes_of(file, names.index(text)) if text in names else 0
+            known = text in file.schema_arrow.names
+            return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
 
     @staticmethod
-    def _bytes_of(file: pq.ParquetFile, column: int) -> int:
+    def _bytes_of(file: pq.ParquetFile, name: str) -> int:
         """Bytes of a column before compression."""
-        metadata = file.metadata
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        if column >= metadata.num_columns:  # a nested schema numbers its leaves otherwise
-            return int(sum(group.total_byte_size for group in groups))
-        return int(sum(group.column(column).total_uncompressed_size for group in groups))
+        metadata, schema = file.metadata, file.schema_arrow
+        place = schema.names.index(name)
+        first = sum(_n_leaves(kind) for kind in schema.types[:place])
+        leaves = range(first, first + _n_leaves(schema.types[place]))
+        groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+        return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 
-    def _rows_at_a_time(self, file: pq.ParquetFile, column: int) -> int:
+    def _rows_at_a_time(self, file: pq.ParquetFile, name: str) -> int:
         """Rows whose texts come to about ``BATCH_BYTES``."""
-        share = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, self._bytes_of(file, column))
+        share = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, self._bytes_of(file, name))
         return int(max(1, min(BATCH_ROWS, share)))
 
     def check_free(self, names: Sequence[str]) -> None:
@@ -90,20 +114,34 @@ class ParquetSource(FileSource):
         """Read all columns again, a row group, or a part of a large one, at a time."""
         self.check_unchanged()
         with self._open() as file:
-            for number in range(file.metadata.num_row_groups):
-                group = file.metadata.row_group(number)
-                parts = -(-group.total_byte_size // GROUP_BYTES)
-                if parts <= 1:
-                    yield file.read_row_group(number)
-                else:
-                    for batch in file.iter_batches(-(-group.num_rows // parts), row_groups=[number]):
-                        yield pa.Table.from_batches([batch], file.schema_arrow)
+            tables = self._tables(file)
+            row = 0
+            while True:
+                with _reading(self.name, f", after row {row}: damaged parquet data"):
+                    table = next(tables, None)
+                if table is None:
+                    return
+                yield table
+                row += len(table)
 
-    def records(self) -> Iterator[Record]:
-        """Read all rows as dictionaries."""
+    @staticmethod
+    def _tables(file: pq.ParquetFile) -> Iterator[pa.Table]:
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            parts = -(-group.total_byte_size // GROUP_BYTES)
+            if parts <= 1:
+                yield file.read_row_group(number)
+            else:
+                for batch in file.iter_batches(-(-group.num_rows // parts), row_groups=[number]):
+                    yield pa.Table.from_batches([batch], file.schema_arrow)
+
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all rows as dictionaries, each with its number."""
+        row = 1
         for table in self.tables():
             for batch in table.to_batches(1024):
-                yield from batch.to_pylist()
+                yield from plain_rows(batch, self.name, row)
+                row += len(batch)
 
 
 def check_names_free(source: str, found: Sequence[str], names: Sequence[str]) -> None:

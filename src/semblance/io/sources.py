@@ -68,8 +68,8 @@ class Source(Protocol):
         """Return what tells this input from another: name, size, time of change."""
         ...
 
-    def records(self) -> Iterator[Record]:
-        """Read all rows again, whole, as dictionaries."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all rows again, whole: the number of each and a dictionary."""
         ...
 
     def check_unchanged(self) -> None:

@@ -101,8 +101,8 @@ class TextFilesSource:
     def check_free(self, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
 
-    def records(self) -> Iterator[Record]:
-        """Read all files as dictionaries of id and text."""
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all files as dictionaries of id and text, each with its number."""
         self.check_unchanged()
         for number, (path, _, _) in enumerate(self.files, 1):
-            yield {"id": self.label(number), "text": self.read(path).decode("utf-8", "replace")}
+            yield number, {"id": self.label(number), "text": self.read(path).decode("utf-8", "replace")}

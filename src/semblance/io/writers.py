@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
-from .csv_files import csv_value
 from .formats import SUFFIXES, atomic_directory, atomic_file, check_output, is_single_file, suffix_of
+from .jsonl import BOM
+from .merged_parquet import common_schema, common_tables, row_groups
+from .plain_values import csv_line, csv_record, json_line, plain_rows
 from .sources import Record
 
 PROVENANCE = "_semblance.json"
 _RECORDS = 4096
-_ROW_GROUP = 1 << 14
 _ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 
@@ -49,8 +48,11 @@ def write_table(output: str | Path, table: pa.Table, provenance: Record, *, forc
         if form == "parquet":
             pq.write_table(table.replace_schema_metadata(_with_provenance(table.schema, provenance)), stream)
         else:
-            records = (record for batch in table.to_batches(_RECORDS) for record in batch.to_pylist())
-            _write_records(stream, form, records, table.column_names)
+            stream.write(csv_line(table.column_names).encode()) if form == "csv" else None
+            for batch in table.to_batches(_RECORDS):
+                for number, record in plain_rows(batch, path.name, 1):
+                    line = csv_line(record.values()).encode() if form == "csv" else json_line(path.name, number, record)
+                    stream.write(line)
     if form != "parquet":
         _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
 
@@ -64,28 +66,13 @@ def _write_provenance(path: Path, provenance: Record) -> None:
         stream.write(json.dumps(provenance, indent=2).encode() + b"\n")
 
 
-def _write_records(stream: BinaryIO, form: str, records: Iterable[Record], names: Sequence[str]) -> None:
-    if form == "jsonl":
-        for record in records:
-            stream.write(msgspec.json.encode(record) + b"\n")
-        return
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, names, lineterminator="\n")
-    writer.writeheader()
-    for number, record in enumerate(records, 1):
-        try:
-            writer.writerow({name: csv_value(value) for name, value in record.items()})
-        except ValueError:
-            more = sorted(set(record) - set(names))
-            raise OutputError(
-                f"row {number} has fields that the first has not ({', '.join(more)}): one CSV file cannot hold both; "
-                "write .jsonl instead"
-            ) from None
-        if buffer.tell() > 1 << 20:
-            stream.write(buffer.getvalue().encode("utf-8", "replace"))
-            buffer.seek(0)
-            buffer.truncate()
-    stream.write(buffer.getvalue().encode("utf-8", "replace"))
+def _filtered(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
+    """Return the rows where ``mask`` is set; run by run where Arrow filters no columns of some type."""
+    try:
+        return table.filter(pa.array(mask))
+    except pa.ArrowNotImplementedError:
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]))).reshape(-1, 2)
+        return pa.concat_tables([table.slice(0, 0), *(table.slice(begin, end - begin) for begin, end in bounds.tolist())])
 
 
 Added = Callable[[int, int], pa.Table]
@@ -101,12 +88,17 @@ class Selection:
         Rows to write.
     added : callable, optional
         From rows of the source, the first and the one after the last, to an Arrow table of columns to append to them.
+    encoding_errors : {"strict", "replace"}, default "strict"
+        Whether U+FFFD takes the place of invalid UTF-8 where a row is converted.
     """
 
-    def __init__(self, source: Any, mask: NDArray[np.bool_], added: Added | None = None) -> None:
+    def __init__(
+        self, source: Any, mask: NDArray[np.bool_], added: Added | None = None, encoding_errors: str = "strict"
+    ) -> None:  # fmt: skip
         self.source = source
         self.mask = mask
         self.added = added
+        self.encoding_errors = encoding_errors
 
     def _check(self, n_rows: int) -> None:
         if n_rows != len(self.mask):
@@ -122,22 +114,22 @@ class Selection:
         """Yield the rows' own bytes, additions appended."""
         additions = self._additions() if self.added is not None else None
         count = 0
-        for count, line in enumerate(self.source.raw_rows(), 1):
+        for count, line in enumerate(self.source.raw_rows(padded=additions is not None), 1):
             self._check(count) if count > len(self.mask) else None
             added = next(additions) if additions is not None else None
             if self.mask[count - 1]:
                 yield line if added is None else self.source.annotate(line, added)
         self._check(count)
 
-    def records(self) -> Iterator[Record]:
-        """Yield the rows as dictionaries, additions appended."""
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Yield the rows as dictionaries, each with its number, additions appended."""
         additions = self._additions() if self.added is not None else None
         count = 0
-        for count, record in enumerate(self.source.records(), 1):
+        for count, (number, record) in enumerate(self.source.records(self.encoding_errors), 1):
             self._check(count) if count > len(self.mask) else None
             added = next(additions) if additions is not None else {}
             if self.mask[count - 1]:
-                yield {**record, **added}
+                yield number, {**record, **added}
         self._check(count)
 
     def tables(self) -> Iterator[pa.Table]:
@@ -150,7 +142,8 @@ class Selection:
                 added = self.added(row, end)
                 for name in added.column_names:
                     table = table.append_column(name, added.column(name))
-            yield table.filter(pa.array(self.mask[row:end]))
+            mask = self.mask[row:end]
+            yield table if mask.all() else _filtered(table, mask)
             row = end
         self._check(row)
 
@@ -211,98 +204,100 @@ def _write_alike(folder: Path, selection: Selection, provenance: Record) -> None
 
 def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], provenance: Record) -> None:
     """Write several sources into one stream: their own bytes where the formats agree, converted where not."""
-    formats = {selection.source.format for selection in selections}
-    if (
-        form == "parquet"
-        and formats <= {"parquet", "table"}
-        and all(s.source.schema == selections[0].source.schema for s in selections)
-    ):
-        _write_parquet(stream, selections, provenance)
-    elif form == "jsonl" and formats == {"jsonl"}:
-        _write_lines(stream, selections)
-    elif form == "csv" and formats == {"csv"} and len({s.source.header().rstrip() for s in selections}) == 1:
-        header = selections[0].source.header()
-        if selections[0].added is not None:
-            header = selections[0].source.annotate(header, {n: n for n in selections[0].added_schema.names})
-        stream.write(header)
-        _write_lines(stream, selections, needs_feed=not header.endswith(b"\n"))
-    else:
-        if form == "parquet":
-            _write_converted_parquet(stream, selections, provenance)
-            return
-        records = _all_records(selections)
-        first = next(records, None)
-        names = list(first) if first is not None else []
-        _write_records(stream, form, _chain(first, records), names)
-
-
-def _all_records(selections: Sequence[Selection]) -> Iterator[Record]:
-    return (record for selection in selections for record in selection.records())
-
-
-def _chain(first: Record | None, rest: Iterator[Record]) -> Iterator[Record]:
-    if first is not None:
-        yield first
-    yield from rest
-
-
-def _write_lines(stream: BinaryIO, selections: Sequence[Selection], needs_feed: bool = False) -> None:
-    """Write lines, with a line feed where one that lacks it is followed by another."""
     for selection in selections:
-        for line in selection.lines():
-            if needs_feed:
-                stream.write(b"\n")
-            stream.write(line)
-            needs_feed = not line.endswith(b"\n")
+        if not len(selection.mask):
+            selection.source.check_unchanged()
+    selections = [selection for selection in selections if len(selection.mask)] or selections[:1]
+    if form == "parquet":
+        _write_parquet(stream, selections, provenance)
+    elif form == "csv":
+        _write_csv(stream, selections)
+    else:
+        _write_jsonl(stream, selections)
+
+
+def _write_lines(stream: BinaryIO, lines: Iterable[bytes], feed: bool = False) -> bool:
+    """Write lines, a line feed first if one is missing (``feed``); return whether one is missing at the end."""
+    for line in lines:
+        if feed:
+            stream.write(b"\n")
+        stream.write(line)
+        feed = not line.endswith(b"\n")
+    return feed
+
+
+def _unmarked(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines of JSON, a byte order mark before the first of all alone."""
+    for number, line in enumerate(lines):
+        yield line.removeprefix(BOM) if number else line
+
+
+def _write_jsonl(stream: BinaryIO, selections: Sequence[Selection]) -> None:
+    _write_lines(stream, _unmarked(line for selection in selections for line in _json_lines(selection)))
+
+
+def _json_lines(selection: Selection) -> Iterator[bytes]:
+    """The rows of one source: as they are, or converted."""
+    name = selection.source.name
+    if selection.source.format == "jsonl":
+        return selection.lines()
+    return (json_line(name, number, record) for number, record in selection.records())
+
+
+def _write_csv(stream: BinaryIO, selections: Sequence[Selection]) -> None:
+    """Write records under the header of the first source; those of sources with the same header as they are."""
+    names: list[str] = []
+    feed = False
+    for selection in selections:
+        source, added = selection.source, selection.added_schema.names
+        if source.format == "csv":
+            own, header = source.header()
+            if own and not names:
+                names = [*own, *added]
+                header = source.annotate(header, dict(zip(added, added, strict=True)))
+                feed = _write_lines(stream, [header])
+            if [*own, *added] == names:
+                feed = _write_lines(stream, selection.lines(), feed)
+                continue
+        records: Iterator[tuple[int, Record]] = selection.records()
+        if not names:
+            first = next(records, None)
+            records = chain([] if first is None else [first], records)
+            names = list(first[1]) if first is not None else selection.schema.names if hasattr(source, "schema") else []
+            stream.write(csv_line(names).encode() if names else b"")
+        lines = (csv_record(source.name, number, record, names) for number, record in records)
+        feed = _write_lines(stream, lines, feed)
 
 
 def _write_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
-    schema = selections[0].schema
+    """Write tables: as they are where all sources have the same schema, converted where not."""
+    schemas: list[Any] = [selection.schema if hasattr(selection.source, "schema") else None for selection in selections]
+    alike = schemas[0] is not None and all(schema == schemas[0] for schema in schemas)
+    schema: Any = schemas[0] if alike else common_schema(selections)
     schema = schema.with_metadata(_with_provenance(schema, provenance))
-    with pq.ParquetWriter(stream, schema, compression=selections[0].source.compression) as writer:
-        for selection in selections:
-            for table in selection.tables():
-                if len(table):
-                    writer.write_table(table.cast(schema))
+    tables = chain.from_iterable(s.tables() for s in selections) if alike else row_groups(common_tables(selections, schema))
+    compression = selections[0].source.compression if alike else "snappy"
+    with _parquet(stream, schema, compression) as writer:
+        for table in tables:
+            if len(table):
+                writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
 
 
-def _columns_of(rows: Sequence[Record], fields: dict[str, pa.DataType]) -> pa.Table:
-    """Make a table of some rows; what fits no column of Arrow's becomes text of JSON."""
-    columns = {}
-    for name in fields or dict.fromkeys(name for row in rows for name in row):
-        values = [row.get(name) for row in rows]
-        try:
-            columns[name] = pa.array(values, fields.get(name))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            columns[name] = pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values], pa.string())
-    return pa.table(columns)
-
-
-def _write_converted_parquet(stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
-    """Go through all rows twice: for the columns and their types, and to write them, some rows at a time."""
-    fields: dict[str, pa.DataType] = {}
-    for rows in _batched(_all_records(selections)):
-        for field in _columns_of(rows, {}).schema:
-            fields[field.name] = _common_type(fields.get(field.name), field.type)
-    fields = {name: pa.string() if pa.types.is_null(kind) else kind for name, kind in fields.items()}
-    schema = pa.schema(list(fields.items()))
-    schema = schema.with_metadata(_with_provenance(schema, provenance))
-    with pq.ParquetWriter(stream, schema) as writer:
-        for rows in _batched(_all_records(selections)):
-            writer.write_table(_columns_of(rows, fields).cast(schema))
-
-
-def _common_type(known: pa.DataType | None, other: pa.DataType) -> pa.DataType:
-    """The type that holds the values of both, text of JSON where there is none."""
-    if known is None or known == other:
-        return other
+@contextmanager
+def _parquet(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[pq.ParquetWriter]:
+    """Open a writer of parquet; what cannot be written becomes an OutputError that names the column."""
     try:
-        both = [pa.schema([("x", kind)]) for kind in (known, other)]
-        return pa.unify_schemas(both, promote_options="permissive").field("x").type
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.string()
+        with pq.ParquetWriter(stream, schema, compression=compression) as writer:
+            yield writer
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        culprits = [field.name for field in schema if not _is_writable(field)]
+        where = f"column {culprits[0]!r}, of type {schema.field(culprits[0]).type}" if culprits else "a column"
+        raise OutputError(f"{where}, cannot be written as parquet: {error}; cast or drop it") from None
 
 
-def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
-    while rows := list(islice(records, _ROW_GROUP)):
-        yield rows
+def _is_writable(field: pa.Field) -> bool:
+    try:
+        with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])):
+            return True
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        return False

@@ -99,7 +99,8 @@ class OverlapResult:
 
             if annotate:
                 source.check_free(list(ADDED))
-            selections.append(Selection(source, mask, added if annotate else None))
+            errors = self._parameters["encoding_errors"]
+            selections.append(Selection(source, mask, added if annotate else None, errors))
         write_rows(output, selections, self.provenance, force=force)
 
 

@@ -283,6 +283,7 @@ class DedupResult:
             mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self._against))
-            selections.append(Selection(source, mask, partial(self._annotated, begin) if annotate else None))
+            added = partial(self._annotated, begin) if annotate else None
+            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
         write_rows(output, selections, self.provenance, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())

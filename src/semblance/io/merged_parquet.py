@@ -1,0 +1,218 @@
+"""One parquet file from rows of unlike formats or schemas: each column gets a type that holds all its values unchanged."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyarrow import types
+
+from ..errors import InputDataError
+from .parquet import GROUP_BYTES
+from .plain_values import as_text, not_utf8, plain_values, refuse_twice
+from .sources import Record
+
+ROW_GROUP = 1 << 14
+_EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
+
+
+class _InexactError(ValueError):
+    """A number that neither int64 nor a double holds."""
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if repr(value) != digits and (not math.isfinite(value) or Decimal(digits) != Decimal(repr(value))):
+        raise _InexactError
+    return value
+
+
+def _int(digits: str) -> int:
+    if len(digits) > 20:
+        raise _InexactError
+    return int(digits)
+
+
+_decode = json.JSONDecoder(parse_int=_int, parse_float=_float).decode
+
+
+def _loaded(value: Any) -> Any:
+    """Return what a value of JSON is in Python; an error if it is a number that has no exact one."""
+    if type(value) is not msgspec.Raw:
+        return value
+    text = bytes(value).decode()
+    if text[0] in "[{":
+        return _decode(text)
+    return _int(text) if text.lstrip("-").isdigit() else _float(text)
+
+
+def _same(value: Any, stored: Any) -> bool:
+    """Whether Arrow holds a nested value as it was: it reads true as 1.0 beside numbers, and has no empty struct."""
+    if isinstance(value, bool) or isinstance(stored, bool):
+        return value is stored
+    if isinstance(value, list):
+        return isinstance(stored, list) and len(value) == len(stored) and all(map(_same, value, stored))
+    if isinstance(value, dict):
+        return isinstance(stored, dict) and bool(value) and all(_same(value.get(name), v) for name, v in stored.items())
+    return bool(value == stored)
+
+
+def _typed(values: list[Any], kind: pa.DataType | None = None) -> pa.Array | None:
+    """Return the values of a column, or None where no type of Arrow's, or not the one named, holds them unchanged."""
+    try:
+        loaded = [_loaded(value) for value in values]
+        array = pa.array(loaded, kind)
+    except (_InexactError, ArithmeticError, pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError, RecursionError):
+        return None
+    if kind is not None:  # found from all values, so that none of the changes below can happen
+        return array
+    found = set(map(type, loaded))
+    if bool in found and found - {bool, type(None)}:
+        return None
+    nested = dict in found or list in found
+    return None if nested and not all(map(_same, loaded, array.to_pylist())) else array
+
+
+class _Column:
+    """What is known of a column: the types of its values, and whether a type other than text will do."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[pa.DataType, None] = {}
+        self.is_text = self.is_wide = False
+
+    def add(self, values: list[Any]) -> None:
+        """Learn of some values."""
+        array = None if self.is_text else _typed(values)
+        if array is None:
+            self.is_text = True
+            return
+        self.kinds[array.type] = None
+        if types.is_integer(array.type):
+            whole = array.drop_null().to_numpy()
+            self.is_wide |= bool(len(whole)) and not -_EXACT <= int(whole.min()) <= int(whole.max()) <= _EXACT
+
+    def kind(self) -> pa.DataType:
+        """The type that holds all values; text if there is no other."""
+        kinds = [kind for kind in self.kinds if not types.is_null(kind)]
+        if self.is_text or not kinds:
+            return pa.string()
+        common = kinds[0]
+        for kind in kinds[1:]:
+            if common == kind:
+                continue
+            if types.is_unsigned_integer(common) != types.is_unsigned_integer(kind) and types.is_integer(kind):
+                return pa.string()
+            if types.is_decimal(common) != types.is_decimal(kind):
+                return pa.string()
+            try:
+                pair = [pa.schema([("x", common)]), pa.schema([("x", kind)])]
+                common = pa.unify_schemas(pair, promote_options="permissive").field("x").type
+            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+                return pa.string()
+        return pa.string() if types.is_floating(common) and self.is_wide else common
+
+
+def _batched(rows: Iterable[tuple[int, Record]]) -> Iterator[list[tuple[int, Record]]]:
+    rows = iter(rows)
+    while some := list(islice(rows, ROW_GROUP)):
+        yield some
+
+
+def common_schema(selections: Sequence[Any]) -> pa.Schema:
+    """Return the columns of all sources, in the order they appear, with the types that hold their values."""
+    columns: dict[str, _Column] = {}
+    for selection in selections:
+        if hasattr(selection.source, "tables"):
+            refuse_twice(selection.source.name, "schema", selection.schema.names)
+            for field in selection.schema:
+                columns.setdefault(field.name, _Column()).kinds[field.type] = None
+            continue
+        if selection.source.format == "csv":
+            for name in selection.source.header()[0]:
+                columns.setdefault(name, _Column()).is_text = True
+            for field in selection.added_schema:
+                columns.setdefault(field.name, _Column()).kinds[field.type] = None
+            continue
+        for rows in _batched(selection.records()):
+            for name in dict.fromkeys(name for _, row in rows for name in row):
+                columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
+    return pa.schema([(name, column.kind()) for name, column in columns.items()])
+
+
+def common_tables(selections: Sequence[Any], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield the rows of all sources, with the columns of ``common_schema``.
+
+    Raises
+    ------
+    InputDataError
+        If a value does not fit the column's type; the message names file and column.
+    """
+    for selection in selections:
+        name = selection.source.name
+        if hasattr(selection.source, "tables"):
+            row = 1
+            for table in selection.tables():
+                yield pa.Table.from_arrays([_cast(table, field, name, row) for field in schema], schema=schema)
+                row += len(table)
+            continue
+        for rows in _batched(selection.records()):
+            arrays = []
+            for field in schema:
+                values = [row.get(field.name) for _, row in rows]
+                if field.type == pa.string():
+                    try:
+                        arrays.append(pa.array([None if v is None else as_text(v) for v in values], pa.string()))
+                    except UnicodeEncodeError:
+                        raise not_utf8(name, rows) from None
+                elif (array := _typed(values, field.type)) is not None:
+                    arrays.append(array)
+                else:
+                    where = f"{name}, rows {rows[0][0]} to {rows[-1][0]}, column {field.name!r}"
+                    raise InputDataError(f"{where}: not all values fit into {field.type}; write .jsonl instead")
+            yield pa.Table.from_arrays(arrays, schema=schema)
+
+
+def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Join small tables, so that many small files do not make many small row groups."""
+    some: list[pa.Table] = []
+    waiting = size = 0
+    for table in tables:
+        some.append(table)
+        waiting, size = waiting + len(table), size + table.nbytes
+        if waiting >= ROW_GROUP or size >= GROUP_BYTES:
+            yield pa.concat_tables(some)
+            some, waiting, size = [], 0, 0
+    if some:
+        yield pa.concat_tables(some)
+
+
+def _cast(table: pa.Table, field: pa.Field, source: str, row: int) -> pa.ChunkedArray | pa.Array:
+    """Return a column of a table as the field has it: text of its values where that is what the sources share."""
+    if field.name not in table.column_names:
+        return pa.nulls(len(table), field.type)
+    column = table.column(field.name)
+    if column.type == field.type:
+        return column
+    try:
+        if field.type == pa.string() and not _is_string(column.type):
+            values = plain_values(column, source, field.name, row)
+            return pa.array([None if v is None else as_text(v) for v in values], pa.string())
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        if isinstance(error, InputDataError):
+            raise
+        raise InputDataError(
+            f"{source}, column {field.name!r}: its values do not fit into {field.type}, which the other files need: {error}; "
+            "write to a folder instead"
+        ) from None
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))

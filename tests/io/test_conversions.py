@@ -1,0 +1,335 @@
+"""From one format to another: a value arrives as it was, or an error names file, row and column."""
+
+import csv
+import datetime
+import decimal
+import io
+import json
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.io.sources import open_sources
+
+A = "one two three four five six seven eight"
+B = "nothing that stands in here is in any of the others"
+WORDS = [f"text of row {i} and its {i * 7919} {i * 104729} {i * 1299709} words" for i in range(12)]
+MOMENT = 1_700_000_000_123_456_789
+
+
+def lines(path, values, start=0):
+    """A file of JSON lines with a column ``x`` of JSON as it stands."""
+    rows = (f'{{"text":"{WORDS[start + i]}","x":{value}}}\n' for i, value in enumerate(values))
+    path.write_text("".join(rows))
+    return path
+
+
+def converted(data, target):
+    """The column ``x`` of what is written."""
+    sb.dedup(data, threads=1, threshold=1.0).write(target)
+    if target.suffix == ".csv":
+        return [row["x"] for row in csv.DictReader(io.StringIO(target.read_text(), newline=""), strict=True)]
+    if target.suffix == ".parquet":
+        return pq.read_table(target)["x"].to_pylist()
+    return [json.loads(line, parse_float=decimal.Decimal)["x"] for line in target.read_text().splitlines()]
+
+
+NUMBERS = ["0", "-0", "-0.0", "1.10", "1e5", "1E+5", "0.1", "1.0000000000000000001", "9007199254740993", "1" + "0" * 25, "5e-324", "1e999", "1e-400",
+           "123456789012345678901234567890.125", "18446744073709551615", "-9223372036854775808"]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_keeps_its_exact_value(tmp_path, number):
+    """As a number of the column's type, or as its digits; CSV has the digits themselves."""
+    source = lines(tmp_path / "in.jsonl", [number])
+    assert converted(source, tmp_path / "out.csv") == [number]
+    (found,) = converted(source, tmp_path / "out.parquet")
+    if isinstance(found, float):
+        assert decimal.Decimal(repr(found)) == decimal.Decimal(number)
+    else:
+        assert decimal.Decimal(found) == decimal.Decimal(number)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        (["1", "2"], ["3"], [1, 2, 3]),
+        (["1", "0.5"], ["3"], [1.0, 0.5, 3.0]),
+        (["1"], ["0.5"], [1.0, 0.5]),
+        (["9007199254740993"], ["0.5"], ["9007199254740993", "0.5"]),
+        (["0.5"], ["-9007199254740993"], ["0.5", "-9007199254740993"]),
+        (["9007199254740992"], ["0.5"], [2.0**53, 0.5]),
+        (["1"], ["1" + "0" * 25], ["1", "1" + "0" * 25]),
+        (["1.5"], ["1.0000000000000000001"], ["1.5", "1.0000000000000000001"]),
+        (["1.10", '"a"'], ["null"], ["1.10", "a", None]),
+        (["true"], ["1"], ["true", "1"]),
+        (["1.5", "true"], ["2"], ["1.5", "true", "2"]),
+        (["null"], ["true"], [None, True]),
+        (["null"], ["null"], [None, None]),
+        (["[1, 2]"], ["[]"], [[1, 2], []]),
+        (["[1]"], ["[0.5]"], [[1.0], [0.5]]),
+        (["[1.5, true]"], ["[2]"], ["[1.5, true]", "[2]"]),
+        (["[1.5]"], ["[1.50000000000000000001]"], ["[1.5]", "[1.50000000000000000001]"]),
+        (['{"a": 1}'], ['{"a": 2}'], [{"a": 1}, {"a": 2}]),
+        (['{"a": 1}'], ['{"b": 2}'], [{"a": 1, "b": None}, {"a": None, "b": 2}]),
+        (["{}"], ['{"a": 1}'], ["{}", '{"a": 1}']),
+        (['{"a": 1}'], ['{"a": "x"}'], ['{"a": 1}', '{"a": "x"}']),
+        (["[1]"], ['"[1]"'], ["[1]", "[1]"]),
+    ],
+)
+@pytest.mark.parametrize("files", [1, 2])
+def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expected, files):
+    """Whether they meet in one file, one batch of rows or neither."""
+    data = [lines(tmp_path / "one.jsonl", one + two if files == 1 else one)]
+    if files == 2:
+        data.append(lines(tmp_path / "two.jsonl", two, len(one)))
+    found = converted(data, tmp_path / "out.parquet")
+    assert found == expected and list(map(type, found)) == list(map(type, expected))
+
+
+numbers = st.one_of(st.integers(), st.integers(2**53 - 3, 2**53 + 3), st.floats(allow_nan=False, allow_infinity=False))
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), numbers, st.text(st.characters(codec="utf-8"), max_size=3)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+def plain(value):
+    """A value without what a column of Arrow adds: null for a field that a struct lacks."""
+    if isinstance(value, dict):
+        return {name: plain(v) for name, v in value.items() if v is not None}
+    if isinstance(value, bool):
+        return f"bool {value}"
+    return list(map(plain, value)) if isinstance(value, list) else value
+
+
+@settings(max_examples=25)
+@given(column=st.lists(values, min_size=1, max_size=6), cut=st.integers(0, 6))
+def test_any_json_arrives_in_parquet(tmp_path_factory, column, cut):
+    folder = tmp_path_factory.mktemp("any")
+    text = [json.dumps(value) for value in column]
+    data = [lines(folder / "one.jsonl", text[:cut]), lines(folder / "two.jsonl", text[cut:], cut)]
+    found = converted(data, folder / "out.parquet") if cut or text else []
+    if any(isinstance(value, str) for value in found):
+        found = [
+            value if value is None or isinstance(true, str) else json.loads(value)
+            for value, true in zip(found, column, strict=True)
+        ]
+    assert list(map(plain, found)) == list(map(plain, column))
+    assert converted(data, folder / "out.csv") == [
+        "" if v is None else v if isinstance(v, str) else t for v, t in zip(column, text, strict=True)
+    ]
+
+
+def parquet(path, column, name="x"):
+    pq.write_table(pa.table({"text": WORDS[: len(column)], name: column}), path)
+    return path
+
+
+ARROW = [
+    (pa.array([MOMENT, None], pa.timestamp("ns")), ["2023-11-14T22:13:20.123456789", None]),
+    (pa.array([MOMENT // 1000], pa.timestamp("us", "Europe/Berlin")), ["2023-11-14T22:13:20.123456Z"]),
+    (pa.array([-1], pa.timestamp("ms")), ["1969-12-31T23:59:59.999"]),
+    (pa.array([0], pa.timestamp("us")), ["1970-01-01T00:00:00"]),
+    (pa.array([datetime.date(1, 1, 1), datetime.date(9999, 12, 31)]), ["0001-01-01", "9999-12-31"]),
+    (pa.array([datetime.date(1969, 12, 31)], pa.date64()), ["1969-12-31"]),
+    (pa.array([1], pa.time64("ns")), ["00:00:00.000000001"]),
+    (pa.array([86_399_999], pa.time32("ms")), ["23:59:59.999"]),
+    (pa.array([90_061_000_000_001, -1], pa.duration("ns")), ["PT90061.000000001S", "-PT0.000000001S"]),
+    (pa.array([decimal.Decimal("1.10"), None]), ["1.10", None]),
+    (pa.array([decimal.Decimal("9" * 60)], pa.decimal256(60, 0)), ["9" * 60]),
+    (pa.array([2**64 - 1], pa.uint64()), [2**64 - 1]),
+    (pa.array([-(2**63)]), [-(2**63)]),
+    (pa.array([True, False, None]), [True, False, None]),
+    (pa.array([0.5], pa.float16()), [decimal.Decimal("0.5")]),
+    (pa.array([b"caf\xc3\xa9", None]), ["café", None]),
+    (pa.array([b"abc"], pa.binary(3)), ["abc"]),
+    (pa.array(["b", "a", "b"]).dictionary_encode(), ["b", "a", "b"]),
+    (pa.array([[MOMENT, None], None], pa.list_(pa.timestamp("ns"))), [["2023-11-14T22:13:20.123456789", None], None]),
+    (pa.array([[1, 2]], pa.list_(pa.int8(), 2)), [[1, 2]]),
+    (pa.array([[0]], pa.list_(pa.date32(), 1)), [["1970-01-01"]]),
+    (
+        pa.array([{"a": {"b": MOMENT}}], pa.struct([("a", pa.struct([("b", pa.timestamp("ns"))]))])),
+        [{"a": {"b": "2023-11-14T22:13:20.123456789"}}],
+    ),
+    (pa.array([[("k", MOMENT)]], pa.map_(pa.string(), pa.timestamp("ns"))), [[["k", "2023-11-14T22:13:20.123456789"]]]),
+    (pa.array([[b"a"]]), [["a"]]),
+    (
+        pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0123456789abcdef"], pa.binary(16))),
+        ["30313233-3435-3637-3839-616263646566"],
+    ),
+    (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, None, 0], pa.int8())), [True, None, False]),
+    (pa.nulls(2), [None, None]),
+]
+
+
+@pytest.mark.parametrize(("column", "expected"), ARROW)
+def test_arrow_values_arrive_with_every_digit(tmp_path, column, expected):
+    """The same with and without pandas, which Arrow would use for nanoseconds."""
+    path = parquet(tmp_path / "in.parquet", column)
+    assert converted(path, tmp_path / "out.jsonl") == expected
+    text = [
+        "" if v is None else v if isinstance(v, str) else json.dumps(v, ensure_ascii=False, separators=(",", ":"), default=str)
+        for v in expected
+    ]
+    assert [value.strip('"') for value in converted(path, tmp_path / "out.csv")] == [value.strip('"') for value in text]
+    table = pa.table({"text": WORDS[: len(column)], "x": column})
+    sb.dedup(table, threshold=1.0).write(tmp_path / "table.jsonl")
+    assert (tmp_path / "table.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv"])
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pa.array([b"a", b"\xff"]), "row 2, column 'x': the bytes are not UTF-8 text"),
+        (pa.array([None, [float("inf")]]), r"row 2, column 'x': JSON has no \[inf\]"),
+        (pa.array([{"a": 1.0}, {"a": float("nan")}]), r"row 2, column 'x': JSON has no {'a': nan}"),
+        (pa.array([2**62], pa.timestamp("us")), "row 1, column 'x': the year is not in 1..9999"),
+        (
+            pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"]),
+            "column 'x': values of type .* two of its fields have the same name",
+        ),
+    ],
+)
+def test_what_has_no_form_in_text_is_refused(tmp_path, name, column, words):
+    table = pa.table({"text": WORDS[: len(column)], "x": column})
+    path = tmp_path / "in.parquet"
+    pq.write_table(table, path)
+    with pytest.raises(sb.InputDataError, match=r"in\.parquet, " + words + r".*; write \.parquet"):
+        sb.dedup(path).write(tmp_path / name)
+    assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_json_lacks_are_refused_there(tmp_path, value):
+    path = parquet(tmp_path / "in.parquet", pa.array([1.0, value]))
+    with pytest.raises(sb.InputDataError, match=rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"):
+        converted(path, tmp_path / "out.jsonl")
+    assert converted(path, tmp_path / "out.csv") == ["1.0", str(value)]
+
+
+def test_rows_of_other_fields_in_csv(tmp_path):
+    """Values missing are empty; a field that the first row lacks is refused with its row."""
+    path = tmp_path / "in.jsonl"
+    path.write_text(f'{{"text":"{A}","a":1}}\n\n{{"text":"{B}"}}\n')
+    sb.dedup(path).write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"text,a\n{A},1\n{B},\n"
+    path.write_text(f'{{"text":"{A}","a":1}}\n\n{{"text":"{B}","b":2,"c":3}}\n')
+    with pytest.raises(sb.OutputError, match=r"in\.jsonl, row 3: it has fields that the first has not \('b', 'c'\).*\.jsonl"):
+        sb.dedup(path).write(tmp_path / "bad.csv")
+
+
+@pytest.mark.parametrize("empty", ["empty.csv", "empty.jsonl", "empty.parquet", "header.csv"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path, empty, form, first):
+    """Among the inputs, before or after, in whatever format."""
+    (tmp_path / empty).write_bytes(b"text,z\n" if empty == "header.csv" else b"")
+    if empty == "empty.parquet":
+        pq.write_table(pa.table({"text": pa.array([], pa.string()), "z": pa.array([], pa.date32())}), tmp_path / empty)
+    path = tmp_path / f"in.{form}"
+    if form == "parquet":
+        pq.write_table(pa.table({"text": pa.array([A, B], pa.large_string()), "d": [datetime.date(2020, 1, 1)] * 2}), path)
+    else:
+        own = f'{{"text": "{A}",  "x":1.10}}\r\n' if form == "jsonl" else f'"text",x\r\n"{A}",1.10\r\n'
+        path.write_bytes(own.encode())
+    files = [tmp_path / empty, path] if first else [path, tmp_path / empty]
+    sb.dedup(files).write(tmp_path / f"out.{form}")
+    if form == "parquet":
+        assert pq.read_table(tmp_path / "out.parquet").equals(pq.read_table(path))
+    else:
+        assert (tmp_path / f"out.{form}").read_bytes() == path.read_bytes()
+
+
+def test_lines_are_copied_beside_files_of_other_formats(tmp_path):
+    """Only what has to be converted is."""
+    one = tmp_path / "one.jsonl"
+    one.write_bytes(f'{{"text": "{A}",  "x":1.10}}'.encode())
+    two = tmp_path / "two.csv"
+    two.write_bytes(f'text,x\r\n"{B}",1.10\r\n'.encode())
+    sb.dedup([one, two]).write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + f'\n{{"text":"{B}","x":"1.10"}}\n'.encode()
+    sb.dedup([two, one]).write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == two.read_bytes() + f"{A},1.10\n".encode()
+
+
+def test_parquet_files_of_other_schemas_meet(tmp_path):
+    """Types grow where values stay as they are; else the column is text."""
+    pq.write_table(
+        pa.table({"text": [A], "n": pa.array([1], pa.int8()), "d": pa.array([0], pa.date32()), "s": ["x"]}),
+        tmp_path / "1.parquet",
+    )
+    two = pa.table(
+        {
+            "d": pa.array([MOMENT], pa.timestamp("ns")),
+            "n": pa.array([2**40]),
+            "text": pa.array([B], pa.large_string()),
+            "s": [[1]],
+        }
+    )
+    pq.write_table(two, tmp_path / "2.parquet")
+    files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    sb.dedup(files).write(tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.to_pydict() == {
+        "text": [A, B],
+        "n": [1, 2**40],
+        "d": ["1970-01-01", "2023-11-14T22:13:20.123456789"],
+        "s": ["x", "[1]"],
+    }
+    assert table.schema.field("n").type == pa.int64()
+    sb.dedup(files).write(tmp_path / "all.parquet", annotate=True)
+    assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == [True, True]
+    lines(tmp_path / "3.jsonl", ["0.5"], 5)
+    parquet(tmp_path / "4.parquet", pa.array([2**53 + 1]))
+    with pytest.raises(sb.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
+        sb.dedup([tmp_path / "3.jsonl", tmp_path / "4.parquet"]).write(tmp_path / "5.parquet")
+
+
+def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
+    """However many files meet in one: their number does not multiply the work."""
+    for i in range(30):
+        (tmp_path / f"{i}.jsonl").write_text(
+            json.dumps({"text": f"{i} {i * 7919} {i * 104729} words of row {i * 17}", "x": i}) + "\n"
+        )
+    sources = open_sources(sorted(tmp_path.glob("*.jsonl")))
+    read = []
+    own = type(sources[0]).records
+    monkeypatch.setattr(type(sources[0]), "records", lambda self, *args: read.append(self) or own(self, *args))
+    result = sb.dedup(sources)
+    for name, times in (("out.csv", 1), ("out.parquet", 2), ("out.jsonl", 0)):
+        read.clear()
+        result.write(tmp_path / name)
+        assert len(read) <= 30 * times + 1
+    assert pq.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.jsonl", "out.parquet"])
+def test_names_of_files_that_are_not_utf8_are_refused_as_ids(tmp_path, target):
+    """Text files are named by their paths; a folder of them is copied all the same."""
+    (tmp_path / "in").mkdir()
+    for i, name in enumerate([b"a.txt", b"caf\xe9.txt"]):
+        (tmp_path / "in" / os.fsdecode(name)).write_text(WORDS[i])
+    result = sb.dedup(tmp_path / "in")
+    with pytest.raises(sb.InputDataError, match=r"row 2, column 'id': .*caf\\udce9\.txt' is not UTF-8 text; .* rename"):
+        result.write(tmp_path / target)
+    result.write(tmp_path / "out")
+    assert (tmp_path / "out" / os.fsdecode(b"caf\xe9.txt")).read_text() == WORDS[1]
+
+
+def test_text_files_arrive_with_every_character(tmp_path):
+    text = 'a "quoted", line\r\nand\rothers\0 \ufeff of words\n'
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_bytes(text.encode())
+    for name in ("out.csv", "out.jsonl", "out.parquet"):
+        sb.dedup(tmp_path / "in").write(tmp_path / name)
+        written = {"csv": lambda at: next(csv.DictReader(io.StringIO(at.read_bytes().decode(), newline=""), strict=True)),
+                   "jsonl": lambda at: json.loads(at.read_bytes()), "parquet": lambda at: pq.read_table(at).to_pylist()[0]}  # fmt: skip
+        assert written[name[4:]](tmp_path / name) == {"id": str(tmp_path / "in/a.txt"), "text": text}

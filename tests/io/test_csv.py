@@ -1,0 +1,209 @@
+"""CSV: what is written is taken apart by other readers as it was meant, and no field changes its column."""
+
+import csv
+import io
+import json
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.pipeline.pairs import find_pairs
+
+A = "one two three four five six seven eight"
+B = "nothing that stands in here is in any of the others"
+HOSTILE = ["", '"', '""', ",", "\r", "\n", "\r\n", "\ufeff", "\0", " ", " a", "a ", "\t", "'", "\\", "\\n", "é", "東", "\u2028", "\x85", "\x0b",
+           "null", "NA", "=1+1", "#", ";", "a\rb", 'a"b', "a,b", "a\nb", "\ra", "a\r", '"a', 'a"', "0x1F", "007", "1e5", "true"]  # fmt: skip
+cells = st.one_of(st.sampled_from(HOSTILE), st.lists(st.sampled_from(HOSTILE), max_size=4).map("".join), st.text(max_size=8))
+cells = cells.filter(lambda cell: cell.encode("utf-8", "ignore").decode() == cell)
+
+
+def by_python(data):
+    """The records as Python's reader has them, with every complaint an error."""
+    return [row for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True) if row]
+
+
+def by_arrow(data, names):
+    """The records as Arrow's reader has them, all of text."""
+    text = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    table = pyarrow.csv.read_csv(io.BytesIO(data), convert_options=text, parse_options=parse)
+    return [table.column_names, *([str(value) for value in row.values()] for row in table.to_pylist())]
+
+
+@settings(max_examples=150)
+@given(
+    data=st.data(), end=st.sampled_from(["\n", "\r\n"]), bom=st.booleans(), form=st.sampled_from(["csv", "jsonl", "parquet"])
+)
+def test_any_reader_takes_records_apart_as_they_were(data, end, bom, form):
+    """Copied, annotated or converted, from hostile names, ids and values."""
+    n = data.draw(st.integers(1, 4))
+    more = data.draw(st.lists(cells.filter(lambda c: c not in ("text", "id")), max_size=2, unique=True))
+    names = data.draw(st.permutations(["text", "id", *more]))
+    ids = data.draw(st.lists(cells, min_size=n, max_size=n, unique=True))
+    rows = [
+        [{"text": A, "id": ids[i]}.get(name) if name in ("text", "id") else data.draw(cells) for name in names]
+        for i in range(n)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        at = Path(folder)
+        if form == "csv":
+            out = io.StringIO(newline="")
+            csv.writer(out, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([names, *rows])
+            (at / "in.csv").write_bytes(b"\xef\xbb\xbf" * bom + out.getvalue().encode())
+        elif form == "jsonl":
+            lines = (json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+            (at / "in.jsonl").write_bytes(b"\xef\xbb\xbf" * bom + "".join(line + "\n" for line in lines).encode())
+        else:
+            pa.parquet.write_table(
+                pa.Table.from_arrays(list(map(pa.array, zip(*rows, strict=True))), names=names), at / "in.parquet"
+            )
+        result = sb.dedup(at / f"in.{form}", id="id", threads=1)
+        result.write(at / "kept.csv")
+        kept = (at / "kept.csv").read_bytes()
+        assert by_python(kept) == by_arrow(kept, names) == [names, rows[0]]
+        result.write(at / "all.csv", annotate=True)
+        written = (at / "all.csv").read_bytes()
+        added = ["keep", "duplicate_of", "resemblance", "cluster"]
+        if not set(added) & set(names):
+            decided = [["true", "", "", ids[0]], *([["false", ids[0], "1.0", ids[0]]] * (n - 1))]
+            expected = [names + added, *(row + more for row, more in zip(rows, decided, strict=True))]
+            assert by_python(written) == by_arrow(written, names + added) == expected
+        again = sb.dedup(at / "all.csv", id="id", threads=1)
+        assert len(again) == n and again.keep.tolist() == [True] + [False] * (n - 1)
+
+
+def write(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_short_rows_are_padded_before_columns_are_added(tmp_path, end):
+    rows = [b"text,b,c", A.encode() + b",1,2", B.encode() + b",1", b"something else altogether, of words".replace(b",", b"")]
+    source = write(tmp_path / "in.csv", end.join(rows))
+    result = sb.dedup(source)
+    result.write(tmp_path / "kept.csv")
+    assert (tmp_path / "kept.csv").read_bytes() == source.read_bytes()
+    result.write(tmp_path / "all.csv", annotate=True)
+    found = list(csv.DictReader(io.StringIO((tmp_path / "all.csv").read_text(), newline=""), strict=True))
+    assert [(row["b"], row["c"], row["keep"]) for row in found] == [("1", "2", "true"), ("1", "", "true"), ("", "", "true")]
+    assert [row["cluster"] for row in found] == [f"{source}:{i}" for i in (1, 2, 3)]
+    result.write(tmp_path / "all.jsonl")
+    objects = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert [(row["b"], row["c"]) for row in objects] == [("1", "2"), ("1", None), (None, None)]
+
+
+@pytest.mark.parametrize("annotate", [False, True])
+def test_rows_longer_than_the_header_are_refused(tmp_path, annotate):
+    """Most often a comma without quotes: the text would be another one."""
+    source = write(tmp_path / "in.csv", b"id,text\n1,hello world\n2,hello, world\n")
+    with pytest.raises(sb.InputDataError, match=r"in\.csv, row 2: 3 fields where the header names 2; put .* in quotes"):
+        sb.dedup(source, annotate=annotate)
+
+
+def test_lines_in_fields_do_not_count_as_rows(tmp_path):
+    source = write(tmp_path / "in.csv", b'id,text\n"a\nb","' + A.encode() + b'\r\n\n"\nc,"' + A.encode() + b'"\nd,x,y\n')
+    with pytest.raises(sb.InputDataError, match=r"in\.csv, row 3: 3 fields"):
+        sb.dedup(source)
+
+
+def test_a_name_that_appears_twice(tmp_path):
+    source = write(tmp_path / "in.csv", b"text,b,b\n" + A.encode() + b",1,2\n")
+    result = sb.dedup(source)
+    result.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == source.read_bytes()
+    result.write(tmp_path / "all.csv", annotate=True)
+    assert by_python((tmp_path / "all.csv").read_bytes())[1][:4] == [A, "1", "2", "true"]
+    for name in ("out.jsonl", "out.parquet"):
+        with pytest.raises(sb.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"):
+            result.write(tmp_path / name)
+    for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
+        with pytest.raises(sb.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one$"):
+            sb.dedup(source, **asked)
+
+
+@pytest.mark.parametrize("first", [b"", b"\xef\xbb\xbf"])
+def test_byte_order_marks_stay_at_the_beginning(tmp_path, first):
+    one = write(tmp_path / "one.csv", first + b"id,text\n1," + A.encode())
+    row = b'\xef\xbb\xbf2,"' + B.encode() + b'"\n'  # here the character belongs to the id
+    two = write(tmp_path / "two.csv", b'\xef\xbb\xbf"id",text\n' + row)
+    sb.dedup([one, two], id="id").write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == first + b"id,text\n1," + A.encode() + b"\n" + row
+    sb.dedup([one, two], id="id").write(tmp_path / "out.jsonl")
+    assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ["1", "\ufeff2"]
+
+
+def test_files_of_other_columns(tmp_path):
+    """Values go into the column of their name; a column that the first file lacks is refused, and named."""
+    one = write(tmp_path / "one.csv", b"id,text,n\n1,%s,x\n" % A.encode())
+    two = write(tmp_path / "two.csv", b"n,id,text\ny,2,%s\n" % B.encode())
+    three = write(tmp_path / "three.csv", b"text,id\nsome words of their own,3\n")
+    four = write(tmp_path / "four.csv", b"text,id,z\nwords of a fourth kind,4,\n")
+    sb.dedup([one, two, three], id="id").write(tmp_path / "out.csv")
+    assert by_python((tmp_path / "out.csv").read_bytes())[1:] == [
+        ["1", A, "x"],
+        ["2", B, "y"],
+        ["3", "some words of their own", ""],
+    ]
+    with pytest.raises(sb.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"):
+        sb.dedup([one, four], id="id").write(tmp_path / "bad.csv")
+    sb.dedup([three, one, four], id="id").write(tmp_path / "out.parquet")
+    assert pa.parquet.read_table(tmp_path / "out.parquet").drop_columns("text").to_pydict() == {
+        "id": ["3", "1", "4"], "n": [None, "x", None], "z": [None, None, ""]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"text\rone two\rthree\r", r"line 1: not valid CSV: a carriage return outside quotes"),
+        (b"text\none\rtwo\n", r"line 2: not valid CSV: a carriage return outside quotes; end records with a line feed"),
+        (b'text\n"one\n', r"line 2: not valid CSV: the file ends inside a quoted field"),
+        ("text\none\n".encode("utf-16"), r"line 1: invalid UTF-8 at byte 0 of the file \(it looks like UTF-16\)"),
+        (
+            "text\none\n".encode("utf-16-le"),
+            r"header: it contains NUL \(it looks like UTF-16\), and no column 'text'; convert the file",
+        ),
+        (b"\xef\xbb\xbf\xef\xbb\xbftext\none\n", r"header: column 'text' is missing; columns found: \ufefftext"),
+    ],
+)
+def test_what_is_not_csv_is_refused(tmp_path, content, words):
+    with pytest.raises(sb.InputDataError, match=r"in\.csv, " + words):
+        sb.dedup(write(tmp_path / "in.csv", content))
+
+
+def test_nul_is_a_character_like_others(tmp_path):
+    source = write(tmp_path / "in.csv", b"text,n\none \0 two,\0\nthree,4\n")
+    sb.dedup(source).write(tmp_path / "out.csv", annotate=True)
+    assert [row[:3] for row in by_python((tmp_path / "out.csv").read_bytes())[1:]] == [
+        ["one \0 two", "\0", "true"],
+        ["three", "4", "true"],
+    ]
+
+
+def test_null_and_an_empty_text_differ(tmp_path):
+    source = write(
+        tmp_path / "in.jsonl", b'{"text":"%s","n":null}\n{"text":"%s","n":""}\n{"text":null}\n' % (A.encode(), B.encode())
+    )
+    sb.dedup(source).write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f'text,n\n{A},\n{B},""\n,\n'
+    only = write(tmp_path / "only.jsonl", b'{"text":null}\n{"text":"a"}\n')
+    sb.dedup(only).write(tmp_path / "only.csv")
+    assert by_python((tmp_path / "only.csv").read_bytes()) == [["text"], [""], ["a"]]
+
+
+def test_pairs_of_hostile_ids_are_read_as_written(tmp_path):
+    ids = [cell for cell in HOSTILE if cell]
+    table = pa.table({"id": ids, "text": [A] * len(ids)})
+    found = sb.pairs(table, id="id")
+    names = sorted({name for row in found.to_pylist() for name in (row["left_id"], row["right_id"])})
+    assert names == sorted(ids)
+    find_pairs(table, id="id").write(tmp_path / "pairs.csv")
+    written = (tmp_path / "pairs.csv").read_bytes()
+    expected = [[row["left_id"], row["right_id"], "1.0"] for row in found.to_pylist()]
+    assert by_python(written)[1:] == by_arrow(written, found.column_names)[1:] == expected

@@ -1,0 +1,211 @@
+"""JSON lines: what is judged is what is written, and every line that cannot be read is named with its reason."""
+
+import json
+
+import pytest
+
+import semblance as sb
+
+A = "one two three four five six seven eight"
+B = "nothing that stands in here is in any of the others"
+
+
+def write(path, *lines):
+    path.write_bytes(b"".join(line if isinstance(line, bytes) else line.encode() for line in lines))
+    return path
+
+
+def objects(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def nested(depth):
+    return f'{{"text":"{A}","x":{"[" * depth}{"]" * depth}}}\n'
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize("depth", [1_500, 100_000])
+@pytest.mark.parametrize("kind", ["[]", "{}"])
+def test_values_nested_too_deeply_are_refused(tmp_path, errors, depth, kind):
+    line = nested(depth) if kind == "[]" else f'{{"text":"{A}","x":{{"a":' + '{"a":' * depth + "1" + "}" * depth + "}}\n"
+    source = write(tmp_path / "in.jsonl", f'{{"text":"{B}"}}\n', line)
+    for annotate in (False, True):
+        with pytest.raises(sb.InputDataError, match=r"in\.jsonl, row 2: values are nested too deeply to be read"):
+            sb.dedup(source, encoding_errors=errors, annotate=annotate)
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet"])
+def test_nested_values_arrive(tmp_path, name):
+    """Deep, but not too deep: as they are, or as the text of their JSON."""
+    source = write(tmp_path / "in.jsonl", nested(200))
+    sb.dedup(source).write(tmp_path / name)
+    if name == "out.jsonl":
+        assert (tmp_path / name).read_text() == nested(200)
+
+
+def test_numbers_of_any_length_are_copied(tmp_path):
+    digits = "9" * 5_000
+    source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","x":{digits},"y":1e999}}\n')
+    result = sb.dedup(source)
+    result.write(tmp_path / "out.jsonl", annotate=True)
+    assert (tmp_path / "out.jsonl").read_text().startswith(source.read_text().rstrip()[:-1] + ', "keep": true')
+    result.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"text,x,y\n{A},{digits},1e999\n"
+    for asked in ({"id": "x"}, {"within": "x"}, {"keep": "largest:x"}, {"id": "y"}):
+        with pytest.raises(sb.InputDataError, match=r"in\.jsonl, row 1: cannot be read: .*out of range"):
+            sb.dedup(source, **asked)
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"text":"a","x":NaN}', "not valid JSON: JSON has no NaN"),
+        ('{"text":"a","x":-Infinity}', "not valid JSON: JSON has no -Infinity"),
+        ('{"text":"a","x":01}', "not valid JSON"),
+        ('{"text":"a",}', "not valid JSON"),
+        ('{"text":"a"} {"text":"b"}', "not valid JSON: Extra data"),
+        ('{"text":"a"}\r{"text":"b"}', "not valid JSON: Extra data"),
+        ('{"text":"a\x01"}', "not valid JSON"),
+        ('{"text":"a', "not valid JSON"),
+        ("[1]", "an object is expected"),
+        ('{"text":5,"text":"a"}', r"cannot be read: Expected `str \| null`, got `int` - at `\$\.text`"),
+        ('{"Text":"a"}', "field 'text' is missing; fields found: Text"),
+        ("\ufeff\ufeff" + '{"text":"a"}', "not valid JSON"),
+        ('{"text":"a"}'.encode("utf-16-le"), r"not valid JSON \(it looks like UTF-16\)"),
+    ],
+)
+def test_lines_that_are_not_json_are_refused(tmp_path, errors, line, words):
+    """Also beside invalid UTF-8 that may be replaced."""
+    source = write(tmp_path / "in.jsonl", line, b"\n")
+    with pytest.raises(sb.InputDataError, match=r"in\.jsonl, row 1: " + words):
+        sb.dedup(source, encoding_errors=errors)
+    bad = write(tmp_path / "bad.jsonl", line, b'\n{"text":"\xff"}\n')
+    with pytest.raises(sb.InputDataError, match=r"bad\.jsonl, row 1: " + words):
+        sb.dedup(bad, encoding_errors=errors)
+
+
+@pytest.mark.parametrize(
+    "value", [b'"x \\ud800 y"', b'"\\udc00"', b'"\\ud83d\\u0041"', b'"\\\\\\ud800"', b'["\\udfff"]', b'{"\\ud800":1}']
+)
+def test_lone_surrogates_are_named_or_replaced(tmp_path, value):
+    """In the text, an id or any other field; in place of each stands U+FFFD wherever the row is converted."""
+    line = b'{"text":"%s","id":"a","x":%s}\n' % (A.encode(), value)
+    source = write(tmp_path / "in.jsonl", line)
+    with pytest.raises(
+        sb.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*--encoding-errors replace"
+    ):
+        sb.dedup(source)
+    result = sb.dedup(source, encoding_errors="replace", id="id")
+    result.write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == line
+    result.write(tmp_path / "out.csv")
+    assert "\ufffd" in (tmp_path / "out.csv").read_text() and "?" not in (tmp_path / "out.csv").read_text()
+    result.write(tmp_path / "out.parquet")
+    if value[:1] == b'"':
+        found = sb.dedup(source, encoding_errors="replace", id="x").annotations["cluster"].to_pylist()
+        assert "\ufffd" in found[0]
+        both = write(tmp_path / "both.jsonl", line, line.replace(value, b'"other"'))
+        removed = sb.dedup(both, encoding_errors="replace", id="x").removed
+        assert removed.to_pylist()[0]["duplicate_of"] == found[0]
+
+
+def test_pairs_of_surrogates_and_backslashes_stay(tmp_path):
+    value = r'"\ud83d\ude00 \\ud800 \u00e9 \ud800\\"'
+    source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","x":{value}}}\n')
+    sb.dedup(source, encoding_errors="replace").write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"text,x\n{A},\U0001f600 \\ud800 é \ufffd\\\n"
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_invalid_bytes_beside_the_text(tmp_path, name):
+    """They are copied as they are; a conversion would change them, and says so unless it may."""
+    source = write(tmp_path / "in.jsonl", b'{"text":"%s","x":"ab\xffcd"}\n' % A.encode())
+    result = sb.dedup(source)
+    result.write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == source.read_bytes()
+    with pytest.raises(sb.InputDataError, match=rf"row 1: invalid UTF-8 at byte {source.read_bytes().index(0xFF)} of"):
+        result.write(tmp_path / name)
+    sb.dedup(source, encoding_errors="replace").write(tmp_path / name)
+    assert "ab\ufffdcd".encode() in (tmp_path / name).read_bytes()
+    with pytest.raises(sb.InputDataError, match=r"row 1: invalid UTF-8"):
+        sb.overlap(source, against=[B]).write(tmp_path / "overlap.csv")
+    sb.overlap(source, against=[B], encoding_errors="replace").write(tmp_path / "overlap.csv")
+
+
+def test_the_last_of_two_fields_of_one_name_counts(tmp_path):
+    """For what is judged, and in every format."""
+    twice = f'{{"text":"{B}","x":1,"text":"{A}","x":2}}\n'
+    source = write(tmp_path / "in.jsonl", twice, f'{{"text":"{A}","x":3}}\n')
+    result = sb.dedup(source)
+    assert result.keep.tolist() == [True, False]
+    result.write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == twice
+    result.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"text,x\n{A},2\n"
+
+
+ADDED = ["keep", "duplicate_of", "resemblance", "cluster"]
+
+
+@pytest.mark.parametrize("name", ADDED)
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize("key", [lambda name: f'"{name}"', lambda name: f'"\\u{ord(name[0]):04x}{name[1:]}"'])
+def test_no_field_is_annotated_twice(tmp_path, name, errors, key):
+    """However it is spelled, and in a line that must be mended to be read."""
+    for other in (b'"z"', b'"\\ud800"', b'"\xff"')[: 1 if errors == "strict" else 3]:
+        source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","y":', other, f",{key(name)}:null}}\n")
+        with pytest.raises(sb.InputDataError, match=f"row 1: the field '{name}' is there already"):
+            sb.dedup(source, annotate=True, encoding_errors=errors)
+        with pytest.raises(sb.InputDataError, match=f"row 1: the field '{name}' is there already"):
+            sb.dedup(source, encoding_errors=errors).write(tmp_path / "out.jsonl", annotate=True)
+
+
+@pytest.mark.parametrize("asked", ["text", "id", "within"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"text": A, "id": "a", "within": "b"}
+    columns["cluster"] = columns.pop(asked)
+    path = tmp_path / f"in.{form}"
+    if form == "jsonl":
+        write(path, json.dumps(columns))
+    elif form == "csv":
+        write(path, ",".join(columns) + "\n" + ",".join(columns.values()) + "\n")
+    else:
+        pq.write_table(pa.Table.from_pylist([columns]), path)
+    with pytest.raises(sb.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
+        sb.dedup(path, annotate=True, **{asked: "cluster"})
+    with pytest.raises(sb.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
+        sb.dedup(path, **{asked: "cluster"}).write(tmp_path / "out.jsonl", annotate=True)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_one_column_can_be_asked_for_twice(tmp_path, form):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / f"in.{form}"
+    if form == "jsonl":
+        write(path, f'{{"text":"{A}"}}\n{{"text":"{A} "}}\n')
+    elif form == "csv":
+        write(path, f"text\n{A}\n{A} \n")
+    else:
+        pq.write_table(pa.table({"text": [A, A + " "]}), path)
+    assert sb.dedup(path, id="text").removed["duplicate_of"].to_pylist() == [A]
+    assert sb.dedup(path, id="text", keep="largest:text", within="text").keep.tolist() == [True, True]
+    assert sb.dedup(path, id="text", keep="largest:text").keep.tolist() == [False, True]
+
+
+def test_byte_order_marks_stay_at_the_beginning(tmp_path):
+    one = write(tmp_path / "one.jsonl", b"\xef\xbb\xbf", f'{{"text":"{A}"}}')
+    two = write(tmp_path / "two.jsonl", b"\xef\xbb\xbf", f'{{"text":"{B}"}}\r\n')
+    sb.dedup([one, two]).write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + b"\n" + two.read_bytes()[3:]
+    assert len(sb.dedup(tmp_path / "out.jsonl")) == 2
+    sb.dedup([one, two]).write(tmp_path / "all.jsonl", annotate=True)
+    assert sb.dedup(tmp_path / "all.jsonl").keep.tolist() == [True, True]
+    sb.dedup([one, two]).write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"text\n{A}\n{B}\n"

@@ -1,0 +1,267 @@
+"""Parquet in, parquet out: columns beside the text survive unchanged, whatever their type."""
+
+import datetime
+import decimal
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import semblance as sb
+from semblance.io.parquet import ParquetSource
+
+WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
+TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]
+KEPT = [0, 1, 3, 4, 5]
+N = len(TEXTS)
+STAMPS = [1_700_000_000_123_456_789, None, -1, 0, 2**62, 5]
+
+
+def repeated(*values):
+    return [values[i % len(values)] for i in range(N)]
+
+
+def nested(kind, *values):
+    return pa.array(repeated(*values), kind)
+
+
+BYSTANDERS = {
+    "null": pa.nulls(N),
+    "bool": nested(pa.bool_(), True, None, False),
+    **{str(t): nested(t, 0, 127, None) for t in (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32())},
+    "int64": nested(pa.int64(), 2**63 - 1, -(2**63), None),
+    "uint64": nested(pa.uint64(), 2**64 - 1, 0, None),
+    "half": nested(pa.float16(), 1.5, None, float("inf")),
+    "float": nested(pa.float32(), 0.1, None, -0.0),
+    "double": nested(pa.float64(), 0.1, float("inf"), None, 5e-324),
+    "string": nested(pa.string(), "", None, "é\0\n", '"'),
+    "large_string": nested(pa.large_string(), "", None, "x"),
+    "string_view": nested(pa.string_view(), "", None, "longer than twelve bytes"),
+    "binary": nested(pa.binary(), b"\xff\0", None, b""),
+    "large_binary": nested(pa.large_binary(), b"\xff\0", None, b""),
+    "binary_view": nested(pa.binary_view(), b"\xff\0", None, b"longer than twelve bytes"),
+    "fixed_binary": nested(pa.binary(3), b"abc", None, b"\xff\0\1"),
+    "date32": nested(pa.date32(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
+    "date64": nested(pa.date64(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
+    "time32": nested(pa.time32("ms"), 1, None, 86_399_999),
+    "time64": nested(pa.time64("ns"), 1, None, 86_399_999_999_999),
+    **{f"timestamp_{u}": pa.array(STAMPS, pa.int64()).cast(pa.timestamp(u)) for u in ("ms", "us", "ns")},
+    "timestamp_s": nested(pa.timestamp("s"), 1, None, -1),
+    "zoned": pa.array(STAMPS, pa.int64()).cast(pa.timestamp("us", "Europe/Berlin")),
+    **{f"duration_{u}": pa.array(STAMPS, pa.int64()).cast(pa.duration(u)) for u in ("s", "ms", "us", "ns")},
+    "decimal32": nested(pa.decimal32(5, 2), decimal.Decimal("1.10"), None, decimal.Decimal("-999.99")),
+    "decimal128": nested(pa.decimal128(38, 10), decimal.Decimal("1.1"), None, decimal.Decimal("12345678901234567890.0000000001")),
+    "decimal256": nested(pa.decimal256(70, 3), decimal.Decimal("1.100"), None, decimal.Decimal("9" * 60)),
+    "dictionary": nested(pa.string(), "a", None, "b").dictionary_encode(),
+    "ordered": pa.DictionaryArray.from_arrays([0, 1, None, 0, 1, 1], ["low", "high"], ordered=True),
+    "numbers_by_dictionary": nested(pa.int64(), 5, None, 7).dictionary_encode(),
+    "list": nested(pa.list_(pa.int8()), [1, None], None, []),
+    "large_list": nested(pa.large_list(pa.string()), ["a", None], None, []),
+    "list_view": nested(pa.list_view(pa.int32()), [1, None], None, []),
+    "fixed_list": nested(pa.list_(pa.float32(), 2), [1.0, None], None, [0.0, 0.0]),
+    "list_of_lists": nested(pa.list_(pa.list_(pa.string())), [["a"], [], None], None, []),
+    "struct": nested(pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]), {"x": 1, "y": [2]}, None, {"x": None, "y": []}),
+    "map": nested(pa.map_(pa.string(), pa.int64()), [("a", 1), ("b", None)], None, []),
+    "uuid": pa.ExtensionArray.from_storage(pa.uuid(), nested(pa.binary(16), b"0123456789abcdef", None)),
+    "json": pa.ExtensionArray.from_storage(pa.json_(pa.string()), nested(pa.string(), '{"a": 1}', None)),
+    "bool8": pa.ExtensionArray.from_storage(pa.bool8(), nested(pa.int8(), 1, None, 0)),
+    "tensor": pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int32(), [2]), nested(pa.list_(pa.int32(), 2), [1, 2])),
+}  # fmt: skip
+
+
+def read(path):
+    with pq.ParquetFile(path) as file:
+        return file.read()
+
+
+def shown(column):
+    """Every value as Arrow prints it: all digits, and NaN equals itself."""
+    return column.combine_chunks().to_string(window=N)
+
+
+@pytest.mark.parametrize("name", BYSTANDERS)
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_column_of_any_type_survives(tmp_path, name, place):
+    """Values and schema stay as Arrow reads them from the input, whichever side of the text the column is on."""
+    columns = {"text": pa.array(TEXTS), name: BYSTANDERS[name]}
+    table = pa.table(columns if place == "after" else dict(reversed(columns.items())))
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=4)
+    result = sb.dedup(tmp_path / "in.parquet", threads=1)
+    assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
+    result.write(tmp_path / "out.parquet")
+    before, after = read(tmp_path / "in.parquet"), read(tmp_path / "out.parquet")
+    assert after.schema.remove_metadata().equals(before.schema.remove_metadata(), check_metadata=True)
+    kept = pa.concat_tables(before.slice(i, 1) for i in KEPT)
+    for place in range(2):
+        assert shown(after.column(place)) == shown(kept.column(place))
+    result.write(tmp_path / "all.parquet", annotate=True)
+    annotated = read(tmp_path / "all.parquet")
+    assert annotated.column("keep").to_pylist() == result.keep.tolist()
+    assert annotated.schema.field(name).equals(before.schema.field(name), check_metadata=True)
+    assert annotated.column(name).combine_chunks().to_string(window=9) == before.column(name).combine_chunks().to_string(
+        window=9
+    )
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+def test_the_output_is_compressed_as_the_input(tmp_path, codec):
+    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "in.parquet", compression=codec)
+    sb.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
+    used = [
+        pq.ParquetFile(tmp_path / name).metadata.row_group(0).column(0).compression for name in ("in.parquet", "out.parquet")
+    ]
+    assert used[0] == used[1]
+    assert read(tmp_path / "out.parquet")["text"].to_pylist() == [TEXTS[i] for i in KEPT]
+
+
+def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
+    """Structs, maps and lists take several columns of the file, or one: the text's place in the schema is not its place there."""
+    text = [word * 200 for word in WORDS]
+    wide = pa.array([{"a": i, "b": [i], "c": {"d": "x"}} for i in range(N)])
+    table = pa.table(
+        {"wide": wide, "map": BYSTANDERS["map"], "text": text, "list": BYSTANDERS["list"], "tensor": BYSTANDERS["tensor"]}
+    )
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=2, compression="none")
+    source = ParquetSource(tmp_path / "in.parquet")
+    metadata = pq.ParquetFile(tmp_path / "in.parquet").metadata
+    for name in table.column_names:
+        leaves = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.split(".")[0] == name]
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        true = sum(group.column(i).total_uncompressed_size for group in groups for i in leaves)
+        assert source.expected(name) == (N, true)
+    assert source.expected("absent") == (N, 0)
+
+
+def test_names_are_taken_as_they_are(tmp_path):
+    """A dot in a name, or a name that begins another, does not lead to another column."""
+    struct = pa.array([{"text": "same", "b": i} for i in range(N)])
+    table = pa.table({"a": struct, "a.text": TEXTS, "a.text.b": [1] * N, "": [2] * N})
+    pq.write_table(table, tmp_path / "in.parquet")
+    result = sb.dedup(tmp_path / "in.parquet", text="a.text")
+    assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
+    result.write(tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(table.take(KEPT))
+
+
+def test_names_that_appear_twice(tmp_path):
+    """They are copied if nobody asks for them, and refused if one of the two would have to be chosen, or lost."""
+    twice = pa.Table.from_arrays([pa.array(TEXTS), pa.array([1] * N), pa.array(["x"] * N)], names=["text", "n", "n"])
+    pq.write_table(twice, tmp_path / "in.parquet")
+    result = sb.dedup(tmp_path / "in.parquet")
+    result.write(tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
+    for name in ("out.jsonl", "out.csv"):
+        with pytest.raises(sb.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+            result.write(tmp_path / name)
+    for data in (tmp_path / "in.parquet", twice):
+        for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
+            with pytest.raises(sb.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
+                sb.dedup(data, **asked)
+    pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
+    with pytest.raises(sb.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+        sb.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
+
+
+@pytest.mark.parametrize("groups", [0, 1, 3])
+def test_no_rows(tmp_path, groups):
+    """A file without row groups, or with empty ones, has its schema; beside others it changes nothing."""
+    schema = pa.schema([("text", pa.string()), ("n", pa.int8())], metadata={"k": "v"})
+    with pq.ParquetWriter(tmp_path / "none.parquet", schema, compression="zstd") as writer:
+        for _ in range(groups):
+            writer.write_table(schema.empty_table())
+    result = sb.dedup(tmp_path / "none.parquet")
+    assert len(result) == 0
+    for annotate in (False, True):
+        result.write(tmp_path / "out.parquet", annotate=annotate, force=True)
+        written = read(tmp_path / "out.parquet").schema
+        assert written.names[:2] == ["text", "n"] and ("keep" in written.names) == annotate
+        assert written.metadata[b"k"] == b"v" and written.field("n").type == pa.int8()
+    other = pa.table({"text": TEXTS, "d": BYSTANDERS["date32"]})
+    pq.write_table(other, tmp_path / "some.parquet")
+    sb.dedup([tmp_path / "none.parquet", tmp_path / "some.parquet"]).write(tmp_path / "both.parquet")
+    assert read(tmp_path / "both.parquet").equals(other.take(KEPT))
+
+
+def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "n": range(N)})
+    frame.to_parquet(tmp_path / "range.parquet")
+    frame.set_index(pd.Index(list("abcdef"), name="key")).to_parquet(tmp_path / "named.parquet")
+    for name in ("range", "named"):
+        sb.dedup(tmp_path / f"{name}.parquet").write(tmp_path / "out.parquet", force=True)
+        back = pd.read_parquet(tmp_path / "out.parquet")
+        assert back["n"].tolist() == KEPT
+        assert name == "range" or back.index.tolist() == [list("abcdef")[i] for i in KEPT]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2],
+        [1.5, None],
+        [True, False],
+        [["a"], ["b"]],
+        [{"a": "b"}, None],
+        [datetime.date(2020, 1, 1), None],
+        [decimal.Decimal("1.0"), None],
+    ],
+)
+def test_a_text_column_of_another_type_is_refused(tmp_path, values):
+    pq.write_table(pa.table({"text": values}), tmp_path / "in.parquet")
+    with pytest.raises(sb.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
+        sb.dedup(tmp_path / "in.parquet")
+
+
+@pytest.mark.parametrize(
+    "name", ["string", "large_string", "string_view", "binary", "large_binary", "dictionary", "large dictionary"]
+)
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_texts_of_any_string_type(tmp_path, name, dictionary):
+    kinds = {"string": pa.string(), "large_string": pa.large_string(), "string_view": pa.string_view(), "binary": pa.binary(),
+             "large_binary": pa.large_binary()}  # fmt: skip
+    column = pa.array(TEXTS, pa.large_string() if "large" in name else pa.string())
+    column = column.cast(kinds[name]) if name in kinds else column.dictionary_encode()
+    pq.write_table(pa.table({"text": column}), tmp_path / "in.parquet", row_group_size=4, use_dictionary=dictionary)
+    assert [i for i, kept in enumerate(sb.dedup(tmp_path / "in.parquet").keep) if kept] == KEPT
+
+
+def test_damage_beside_the_text_is_the_input_s(tmp_path):
+    """It is met when rows are written, and is no failure of the output."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": TEXTS, "n": list(range(100, 106))}), path, compression="zstd", use_dictionary=False)
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    data = bytearray(path.read_bytes())
+    for i in range(
+        column.data_page_offset + column.total_compressed_size - 12, column.data_page_offset + column.total_compressed_size
+    ):
+        data[i] ^= 0xFF
+    path.write_bytes(data)
+    result = sb.dedup(path)
+    for name in ("out.parquet", "out.jsonl", "folder"):
+        with pytest.raises(sb.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
+            result.write(tmp_path / name)
+    assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
+    union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
+    with pytest.raises(sb.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
+        sb.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
+    with pytest.raises(sb.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
+        sb.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_schema_and_fields_keep_their_metadata(tmp_path):
+    fields = [
+        pa.field("text", pa.string(), False, {"unit": "words"}),
+        pa.field("s", pa.struct([pa.field("x", pa.int8(), metadata={"a": "b"})])),
+    ]
+    table = pa.table({"text": WORDS, "s": [{"x": 1}] * N}, pa.schema(fields, metadata={"made by": b"\xff\0"}))
+    pq.write_table(table, tmp_path / "in.parquet", write_page_index=True)
+    sb.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
+    before, after = read(tmp_path / "in.parquet").schema, read(tmp_path / "out.parquet").schema
+    assert json.loads(after.metadata[b"semblance"])["semblance"] == sb.__version__
+    kept = {key: value for key, value in after.metadata.items() if key != b"semblance"}
+    assert after.with_metadata(kept).equals(before, check_metadata=True)
