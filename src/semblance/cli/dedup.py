@@ -47,6 +47,7 @@ def dedup(
     """
     from ..io.formats import check_output
     from ..io.sources import open_sources
+    from ..io.writers import check_before
     from ..pipeline.deduplicate import dedup as run
     from .progress import progress
 
@@ -55,6 +56,8 @@ def dedup(
     reading = {"glob": settings["glob"], "format": settings["format"]}
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
+    if output is not None:
+        check_before(output, sources, references or [])
     with progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:

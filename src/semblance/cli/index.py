@@ -52,11 +52,16 @@ def create(path: str, radius: int | None, **parameters: Any) -> None:
         click.echo(f"{made!r}\nto fill it: semblance index add {path} FILES")
 
 
-def _documents(given: tuple[str, ...], settings: dict[str, Any]) -> Iterator[tuple[list[Any], Any]]:
+def _documents(given: tuple[str, ...], settings: dict[str, Any], output: str | None = None) -> Iterator[tuple[list[Any], Any]]:
     from ..io.sources import Columns, open_sources
+    from ..io.writers import check_before
     from ..pipeline.batches import read_with_ids
+    from .progress import note_skipped
 
     sources = open_sources(given, glob=settings["glob"], format=settings["format"])
+    note_skipped(False, sources)
+    if output is not None:
+        check_before(output, sources)
     return read_with_ids(sources, Columns(settings["text"], settings["id"], (), (), settings["encoding_errors"]))
 
 
@@ -117,7 +122,7 @@ def query(
     tables, asked = [], 0
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
-        for ids, texts in _documents(inputs, settings):
+        for ids, texts in _documents(inputs, settings, output):
             use = _threads(threads)
             found = opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
             labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())

@@ -48,22 +48,26 @@ def overlap(
     """
     from ..io.formats import check_output
     from ..io.sources import open_sources
-    from ..io.writers import format_of, write_table
+    from ..io.writers import check_before, format_of, write_table
     from ..pipeline.overlap import overlap as run
     from ..pipeline.wording import counted
-    from .progress import progress
+    from .progress import note_skipped, progress
 
     if output is not None:
         check_output(output, force)
     if matches is not None:
         format_of(check_output(matches, force))
     sources, references = (open_sources(g, glob=settings["glob"], format=settings["format"]) for g in (inputs, against))
+    for written, also in ((output, (matches,) if matches is not None else ()), (matches, ())):
+        if written is not None:
+            check_before(written, sources, references, also)
+    note_skipped(quiet, sources, references)
     with progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
-            write_table(matches, result.matches, result.provenance, force=force)
+            write_table(matches, result.matches, result.provenance, sources=[*sources, *references], force=force)
     n = int(result.overlaps.sum())
     if as_json:
         said = {"documents": result.n_documents, "references": result.n_references, "overlapping": n, "output": output}

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IncompatibleSketchError, OutputError, ParameterError
+from ..io.formats import make_folders
 from ..kernels._threads import in_order
 from ..pipeline.wording import counted
 from ..text.texts import Texts, as_texts, concatenate, from_strings
@@ -90,9 +91,9 @@ class Index:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folders(folder)
         except OSError as error:
-            raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
+            raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         Manifest(made.to_dict(), keep_text).write(folder)
         return cls.open(folder)
 

@@ -14,7 +14,6 @@ from typing import Any
 from zlib import crc32
 
 from ..errors import IndexFormatError
-from ..io.array_files import sync_folder
 from ..io.formats import atomic_file
 
 NAME, FORMAT, VERSION = "manifest", "semblance index", 1
@@ -56,7 +55,6 @@ class Manifest:
         body = json.dumps({"format": FORMAT, "version": VERSION} | asdict(self), indent=1).encode()
         with atomic_file(folder / NAME) as stream:
             stream.write(b"%08x\n" % crc32(body) + body)
-        sync_folder(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:

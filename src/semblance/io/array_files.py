@@ -38,15 +38,6 @@ def _raw(array: NDArray[Any]) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
 
 
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder last beyond a loss of power."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
 @dataclass(frozen=True, slots=True)
 class Streamed:
     """An array that comes in pieces, so that it need never be in memory as a whole."""
@@ -97,7 +88,6 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta
             sums.append(crc)
         stream.seek(0)
         stream.write(header(sums))
-    sync_folder(path.parent)
 
 
 class ArrayFile(Mapping[str, NDArray[Any]]):

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import InputDataError, OutputError
 from ..values import Int64Array, UInt64Array
+from .formats import sync_folder
 
 MAGIC, CHUNK_MAGIC, VERSION = b"SEMBLFPS", b"SEMBLCHK", 1
 _HEAD = struct.Struct("<8sQQIIII")
@@ -157,6 +158,8 @@ class ChunkedFile:
                 stream.write(head + struct.pack("<II", crc32(head), 0))
                 stream.flush()
                 os.fsync(stream.fileno())
+            if not first_row:
+                sync_folder(self.path.parent)
         except BlockingIOError:
             raise OutputError(f"{self.path}: another process is appending to it; wait until it is done") from None
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..text.texts import as_arrow_columns, as_texts
 from .formats import suffix_of
+from .inputs import Inputs, Place
 from .parquet import check_names_free, table_batch
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
@@ -21,6 +23,7 @@ class ListSource:
     name = "input"
     relative = "input"
     format = "memory"
+    places: Sequence[Place] = ()
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -68,6 +71,7 @@ class TableSource:
     name = "table"
     relative = "table"
     format = "table"
+    places: Sequence[Place] = ()
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -128,7 +132,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     if all(isinstance(item, Path) for item in items):
         return True
     return all(
-        isinstance(item, (str, Path)) and len(str(item)) < 4096 and suffix_of(item) is not None and Path(item).is_file()
+        isinstance(item, (str, Path)) and suffix_of(item) is not None and os.path.exists(item) and not os.path.isdir(item)
         for item in items
     )
 
@@ -148,7 +152,7 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
         return open_sources([data], glob=glob, format=format)
     if isinstance(data, (list, tuple)) and data:
         if all(hasattr(item, "batches") and hasattr(item, "records") for item in data):
-            return list(data)
+            return data if isinstance(data, Inputs) else list(data)
         if _are_paths(data):
             return open_sources(data, glob=glob, format=format)
     if isinstance(data, pa.RecordBatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,7 +25,9 @@ class ParquetSource(FileSource):
 
     def _open(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path, buffer_size=1 << 20)
+            # a name that is not UTF-8 must be opened by its bytes
+            source = self.path if self.name == str(self.path) else pa.OSFile(os.fsencode(self.path))
+            return pq.ParquetFile(source, buffer_size=1 << 20)
         except (pa.ArrowInvalid, OSError) as error:
             raise InputDataError(f"{self.name}: not a readable parquet file: {error}") from None
 

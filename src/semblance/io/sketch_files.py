@@ -78,7 +78,7 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     header["arrays"] = [{"name": n, "dtype": a.dtype.newbyteorder("<").str, "shape": a.shape} for n, a in arrays.items()]
     text = _padded(json.dumps(header).encode(), b" ")
     digest = hashlib.blake2b(digest_size=32)
-    with atomic_file(check_output(path, force)) as stream:
+    with atomic_file(check_output(path, force, single=True)) as stream:
         pieces = [MAGIC + VERSION.to_bytes(4, "little") + len(text).to_bytes(4, "little"), text]
         pieces += [_padded(np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes(), b"\0") for a in arrays.values()]
         for piece in pieces:

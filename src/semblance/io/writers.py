@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
 from .csv_files import csv_value
-from .formats import SUFFIXES, atomic_directory, atomic_file, check_output, is_single_file, suffix_of
+from .formats import SIDECAR, SUFFIXES, atomic_file, check_output, is_single_file, suffix_of
+from .outputs import NewFolder, atomic_directory, check_apart, check_names
 from .sources import Record
 
-PROVENANCE = "_semblance.json"
 _RECORDS = 4096
 _ROW_GROUP = 1 << 14
 _ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
@@ -35,16 +35,20 @@ def format_of(output: Path) -> str:
     return SUFFIXES[suffix][0]
 
 
-def write_table(output: str | Path, table: pa.Table, provenance: Record, *, force: bool = False) -> None:
+def write_table(
+    output: str | Path, table: pa.Table, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+) -> None:
     """Write a table of results as parquet, JSON lines or CSV, by the suffix.
 
     Raises
     ------
     OutputError
-        If the file exists and ``force`` is not set, or cannot be written; nothing half written is left.
+        If the file exists and ``force`` is not set, is one of the ``sources``, or cannot be written; nothing half written is
+        left.
     """
     path = check_output(output, force)
     form = format_of(path)
+    check_apart(output, sources)
     with atomic_file(path) as stream:
         if form == "parquet":
             pq.write_table(table.replace_schema_metadata(_with_provenance(table.schema, provenance)), stream)
@@ -52,7 +56,7 @@ def write_table(output: str | Path, table: pa.Table, provenance: Record, *, forc
             records = (record for batch in table.to_batches(_RECORDS) for record in batch.to_pylist())
             _write_records(stream, form, records, table.column_names)
     if form != "parquet":
-        _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
+        _write_provenance(path.with_name(path.name + SIDECAR), provenance)
 
 
 def _with_provenance(schema: pa.Schema, provenance: Record) -> dict[bytes, bytes]:
@@ -168,45 +172,85 @@ class Selection:
         return pa.schema([]) if self.added is None else self.added(0, min(1, len(self.mask))).schema
 
 
-def write_rows(output: str | Path, selections: Sequence[Selection], provenance: Record, *, force: bool = False) -> None:
+def write_rows(
+    output: str | Path, selections: Sequence[Selection], provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a directory, a file per input.
+
+    Parameters
+    ----------
+    output : str or path
+    selections : sequence of Selection
+    provenance : dict
+    sources : sequence of Source
+        All that was read, reference documents included: none of it may be written over.
+    force : bool
+        Replace an existing output. A directory is replaced as a whole, and only where an earlier run wrote all that is in it.
 
     Raises
     ------
     OutputError
-        If the output exists and ``force`` is not set, or cannot be written; nothing half written is left.
+        If the output exists and ``force`` is not set, meets an input, or cannot be written; nothing half written is left.
     """
     path = check_output(output, force)
-    if is_single_file(path):
+    check_apart(output, sources)
+    if is_single_file(output):
         with atomic_file(path) as stream:
             _write_single(stream, format_of(path), selections, provenance)
         if format_of(path) != "parquet":
-            _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
+            _write_provenance(path.with_name(path.name + SIDECAR), provenance)
         return
+    check_names([name for selection in selections for name in names_in_folder(selection.source)])
     with atomic_directory(path) as folder:
         for selection in selections:
             _write_alike(folder, selection, provenance)
-        _write_provenance(folder / PROVENANCE, provenance)
+        described = provenance | {"files": sorted(folder.files)}
+        with folder.file(SIDECAR) as stream:
+            stream.write(json.dumps(described, indent=2).encode() + b"\n")
 
 
-def _write_alike(folder: Path, selection: Selection, provenance: Record) -> None:
+def check_before(
+    output: str | Path, sources: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
+) -> None:
+    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own.
+
+    Raises
+    ------
+    OutputError
+        If it does not.
+    """
+    check_apart(output, [*sources, *references], also)
+    if not is_single_file(output):
+        check_names([name for source in sources for name in names_in_folder(source)])
+
+
+def names_in_folder(source: Any) -> list[str]:
+    """Return the names of the files that a source becomes in an output folder."""
+    if source.format == "txt":
+        return [place.relative for place in source.places]
+    form = _form_of(source)
+    return [source.relative if source.format == form else f"{source.relative}.{form}"]
+
+
+def _form_of(source: Any) -> str:
+    return str({"memory": "jsonl", "table": "parquet"}.get(source.format, source.format))
+
+
+def _write_alike(folder: NewFolder, selection: Selection, provenance: Record) -> None:
     """Write one source in its own format under its own name."""
     source = selection.source
     if source.format == "txt":
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         source.check_unchanged()
-        for (path, relative, _), kept in zip(source.files, selection.mask, strict=True):
+        for place, kept in zip(source.places, selection.mask, strict=True):
             if kept:
-                target = folder / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_file(target.with_name(target.name)) as stream:
-                    stream.write(source.read(path))
+                with folder.file(place.relative, compress=False) as stream:
+                    source.copy(place, stream)
         return
-    form = {"memory": "jsonl", "table": "parquet"}.get(source.format, source.format)
-    name = source.relative if source.format == form else f"{source.relative}.{form}"
-    with atomic_file(folder / name) as stream:
-        _write_single(stream, form, [selection], provenance)
+    (name,) = names_in_folder(source)
+    with folder.file(name) as stream:
+        _write_single(stream, _form_of(source), [selection], provenance)
 
 
 def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], provenance: Record) -> None:

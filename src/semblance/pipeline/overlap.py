@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,9 +99,11 @@ class OverlapResult:
     """
 
     def __init__(
-        self, sources: list[Any], starts: list[int], rows: Int64Array, matches: pa.Table, n_references: int, parameters: Any
-    ) -> None:
+        self, sources: list[Any], starts: list[int], rows: Int64Array, matches: pa.Table, n_references: int, parameters: Any,
+        references: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
         self._sources, self._starts, self._rows = sources, starts, rows
+        self._references = references
         self._parameters = parameters
         self.matches = matches
         self.n_documents = starts[-1]
@@ -129,9 +131,9 @@ class OverlapResult:
         best = self.matches.take(pa.array(first)).drop_columns(["id"]).rename_columns(list(ADDED))
         place = np.full(self.n_documents, -1, np.int64)
         place[self._rows[first]] = np.arange(len(first))
-        selections = []
+        selections, clean = [], ~self.overlaps
         for source, begin, end in zip(self._sources, self._starts[:-1], self._starts[1:], strict=True):
-            mask = np.ones(end - begin, np.bool_) if annotate else ~self.overlaps[begin:end]
+            mask = np.ones(end - begin, np.bool_) if annotate else clean[begin:end]
 
             def added(first: int, last: int, begin: int = begin) -> pa.Table:
                 wanted = place[begin + first : begin + last]
@@ -140,7 +142,8 @@ class OverlapResult:
             if annotate:
                 source.check_free(list(ADDED))
             selections.append(Selection(source, mask, added if annotate else None))
-        write_rows(output, selections, self.provenance, force=force)
+        read = [*self._sources, *self._references]
+        write_rows(output, selections, self.provenance, sources=read, force=force)
 
 
 def overlap(
@@ -246,7 +249,8 @@ def overlap(
     })  # fmt: skip
     parameters = {"measure": measure, "threshold": threshold, "passage": passage, "shingling": shingling.to_dict()}
     parameters["against"] = [source.identity() for source in references]
-    return OverlapResult(sources, starts, np.concatenate([np.empty(0, np.int64), *rows]), matches, len(names), parameters)
+    found = np.concatenate([np.empty(0, np.int64), *rows])
+    return OverlapResult(sources, starts, found, matches, len(names), parameters, references)
 
 
 def _best(

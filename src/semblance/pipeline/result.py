@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import ParameterError
+from ..io.inputs import Skipped, describe_skipped
 from ..io.writers import Selection, write_rows
 from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
@@ -55,6 +56,8 @@ class Summary:
     peak_memory : int
         Bytes: largest resident size of the process.
     plan : dict
+    skipped : dict
+        Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
     """
 
     documents: int
@@ -78,6 +81,7 @@ class Summary:
     seconds: dict[str, float] = field(default_factory=dict)
     peak_memory: int = 0
     plan: dict[str, Any] = field(default_factory=dict)
+    skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -93,8 +97,10 @@ class Summary:
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
+        if self.skipped["files"]:
+            lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "kept, never matched"
+            what = "dropped" if self.empty_dropped else "no token: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         lines.append(f"  kept                      {self.kept:>12,}")
         if self.least_alike:
@@ -299,6 +305,7 @@ class DedupResult:
             seconds=dict(self._corpus.clock.seconds),
             peak_memory=peak_memory(),
             plan=settings.plan.to_dict(),
+            skipped=self._corpus.skipped,
         )
 
     @property
@@ -342,4 +349,4 @@ class DedupResult:
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(["keep", "duplicate_of", *self.settings.finder.added, "cluster"])
             selections.append(Selection(source, mask, partial(self._annotated, begin) if annotate else None))
-        write_rows(output, selections, self.provenance, force=force)
+        write_rows(output, selections, self.provenance, sources=documents.sources, force=force)
