@@ -223,7 +223,11 @@ def check_output(path: str | Path, force: bool, *, single: bool | None = None) -
 def _temporary_prefix(path: Path) -> str:
     """How names of temporary files for a path begin on this machine; a locked one belongs to a writer that runs."""
     name = path.name if len(os.fsencode(path.name)) <= _LONGEST else f"{crc32(os.fsencode(path.name)):08x}"
-    return f".{name}.{crc32(os.uname().nodename.encode()):08x}-"
+    return f".{name}.{crc32(_host().encode()):08x}-"
+
+
+def _host() -> str:
+    return os.uname().nodename
 
 
 def lock_at_once(file: int) -> bool:

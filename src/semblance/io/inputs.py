@@ -288,8 +288,6 @@ class Spool:
     def __init__(self, name: str, stream: Any, status: os.stat_result, suffix: str) -> None:
         self.file: Any = None
         self.number = (status.st_dev, status.st_ino)
-        if self.number in _spools:
-            raise InputDataError(f"{name} is given twice, but can be read only once; save it to a file, and name that")
         try:
             self.file = tempfile.NamedTemporaryFile(prefix="semblance-", suffix=suffix)
             shutil.copyfileobj(stream, self.file, 1 << 20)
@@ -310,6 +308,10 @@ def _spooled(name: str, format: str | None, status: os.stat_result | None = None
         what = "standard input" if name == "-" else label
         raise ParameterError(f"{what} has no suffix: pass --format jsonl, csv, parquet or txt with {name!r}")
     end = known or (Path(name).suffix if compression_of(name) else "")
+    status = _stdin_status() if name == "-" else status
+    assert status is not None
+    if (status.st_dev, status.st_ino) in _spools:
+        raise InputDataError(f"{label} is given twice, but can be read only once; save it to a file, and name that")
     if name == "-":
         if sys.stdin is None or sys.stdin.closed:
             raise InputDataError("standard input is closed")
@@ -318,9 +320,8 @@ def _spooled(name: str, format: str | None, status: os.stat_result | None = None
                 "'-' is given twice, but standard input can be read only once; save it to a file, and name that"
             )
         _read_once.append(sys.stdin)
-        spool = Spool(label, sys.stdin.buffer, _stdin_status(), end)
+        spool = Spool(label, sys.stdin.buffer, status, end)
     else:
-        assert status is not None
         if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not _ends(name)):
             raise InputDataError(f"{label} is a device, not a file")
         try:
@@ -340,7 +341,7 @@ def _stdin_status() -> os.stat_result:
     """Return what tells standard input from other pipes; one that is no file counts as a device of its own."""
     try:
         return os.fstat(sys.stdin.fileno())
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         return os.stat_result((0, id(sys.stdin), -1, *[0] * 7))
 
 
