@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,12 @@ PROGRAM = [sys.executable, "-W", "ignore", "-m", "semblance"]
 def fed(path, data=LINES):
     """A FIFO with somebody who writes into it."""
     os.mkfifo(path)
-    threading.Thread(target=lambda: path.write_bytes(data), daemon=True).start()
+
+    def write():
+        with suppress(BrokenPipeError):  # where the reader gives up
+            path.write_bytes(data)
+
+    threading.Thread(target=write, daemon=True).start()
     return path
 
 
