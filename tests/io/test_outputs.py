@@ -247,7 +247,10 @@ def test_a_file_and_a_folder_of_one_name_are_refused(tmp_path):
 
 def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     """Each file of a new folder is made anew, or not at all."""
-    with pytest.raises(sb.OutputError, match=r"two inputs would be written as x\.jsonl"), atomic_directory(tmp_path / "out") as new:
+    with (
+        pytest.raises(sb.OutputError, match=r"two inputs would be written as x\.jsonl"),
+        atomic_directory(tmp_path / "out") as new,
+    ):
         for _ in range(2):
             with new.file("x.jsonl") as stream:
                 stream.write(b"text")
@@ -353,7 +356,9 @@ def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch):
     assert ("sync", str(tmp_path)) in seen.calls[moved:]
 
 
-@pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EBADF, False), (errno.EIO, True)])
+@pytest.mark.parametrize(
+    ("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EBADF, False), (errno.EIO, True)]
+)
 def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
     """Some file systems of networks refuse it, which is no error; a disk that reports one is."""
     fsync = os.fsync

@@ -119,7 +119,9 @@ def test_a_damaged_job_is_a_clear_error(tmp_path, content):
             Workspace(tmp_path / "w", JOB, resume)
 
 
-@pytest.mark.parametrize("job", [{}, {"threshold": [[0.8]]}, {"threshold": {"x": 1}}, {"x\n": "\x1b[31m"}, {"threshold": 10**400}])
+@pytest.mark.parametrize(
+    "job", [{}, {"threshold": [[0.8]]}, {"threshold": {"x": 1}}, {"x\n": "\x1b[31m"}, {"threshold": 10**400}]
+)
 def test_another_job_is_refused(tmp_path, job):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_text(signed(job))

@@ -171,6 +171,8 @@ def _visible(folder: Path, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[
                         skipped.add("hidden_folder", f"{folder / name}/")
                     else:
                         waiting.append(f"{name}/")
+                elif entry.is_symlink() and os.path.isdir(folder / name):
+                    skipped.add("linked_folder", f"{folder / name}/")
                 elif _hidden(entry.name):
                     skipped.add("hidden", str(folder / name))
                 else:
@@ -188,7 +190,7 @@ def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_res
         return None
     if stat.S_ISREG(status.st_mode):
         return status
-    skipped.add("linked_folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(path))
+    skipped.add("not_regular", str(path))
     return None
 
 

@@ -195,8 +195,7 @@ def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = 
     if texts:
         sources.append(TextFilesSource(texts))
     if not sources:
-        raise (
-            InputDataError(f"no text was found: all files are binary, such as {skipped.to_dict()['names'][0]}")
-            if skipped.counts else ParameterError("no input was given: name files, folders, globs, or '-' for standard input")
-        )  # fmt: skip
+        if "binary" in skipped.counts:
+            raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
+        raise ParameterError("no input was given: name files, folders, globs, or '-' for standard input")
     return Inputs(sources, skipped)

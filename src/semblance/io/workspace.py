@@ -40,7 +40,8 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     """Say in which entries two nested dictionaries differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = dict.fromkeys([*old, *new])
-        return [d for k in keys for d in differences(old.get(k), new.get(k), f"{name}.{k}" if name else str(k))]
+        said = {k: str(k) if str(k).isprintable() else repr(k) for k in keys}
+        return [d for k in keys for d in differences(old.get(k), new.get(k), f"{name}.{said[k]}" if name else said[k])]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in differences(a, b, f"{name}[{i}]")]
     return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]
