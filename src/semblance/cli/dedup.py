@@ -46,8 +46,8 @@ def dedup(
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
     """
     from ..io.formats import check_output
+    from ..io.outputs import check_before
     from ..io.sources import open_sources
-    from ..io.writers import check_before
     from ..pipeline.deduplicate import dedup as run
     from .progress import progress
 

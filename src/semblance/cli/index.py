@@ -53,8 +53,8 @@ def create(path: str, radius: int | None, **parameters: Any) -> None:
 
 
 def _documents(given: tuple[str, ...], settings: dict[str, Any], output: str | None = None) -> Iterator[tuple[list[Any], Any]]:
+    from ..io.outputs import check_before
     from ..io.sources import Columns, open_sources
-    from ..io.writers import check_before
     from ..pipeline.batches import read_with_ids
     from .progress import note_skipped
 

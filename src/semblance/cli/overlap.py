@@ -47,8 +47,9 @@ def overlap(
         semblance overlap train/ --against eval.jsonl --measure containment --passage 50 --matches matches.csv
     """
     from ..io.formats import check_output
+    from ..io.outputs import check_before
     from ..io.sources import open_sources
-    from ..io.writers import check_before, format_of, write_table
+    from ..io.writers import format_of, write_table
     from ..pipeline.overlap import overlap as run
     from ..pipeline.wording import counted
     from .progress import note_skipped, progress

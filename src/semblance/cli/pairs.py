@@ -35,8 +35,9 @@ def pairs(
         semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
     from ..io.formats import check_output
+    from ..io.outputs import check_before
     from ..io.sources import open_sources
-    from ..io.writers import check_before, format_of
+    from ..io.writers import format_of
     from ..pipeline.pairs import find_pairs
     from ..pipeline.wording import counted, text_size
     from .progress import note_skipped, progress

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import glob as globbing
 import os
-import shutil
 import stat
-import sys
-import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from ..errors import InputDataError, OutputError, ParameterError
-from .formats import SUFFIXES, compression_of, shown, suffix_of
+from ..errors import InputDataError, ParameterError
+from .formats import SUFFIXES, shown, suffix_of
+from .spools import Spool, spool
 
 REASONS = {
     "other_suffix": "with another suffix",
@@ -48,7 +45,7 @@ class Place(NamedTuple):
     modified_ns: int
     device: int
     inode: int
-    spool: Any = None
+    spool: Spool | None = None
 
     def names(self) -> Iterator[Path]:
         """Yield the path, and where it leads to if it is a symbolic link."""
@@ -130,6 +127,11 @@ def _place(path: Path, relative: str, status: os.stat_result, root: Path | None 
     return Place(
         path, relative, shown(path), root, found, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
     )  # fmt: skip
+
+
+def _copied(copy: Spool) -> Place:
+    path = Path(copy.file.name)
+    return Place(path, copy.relative, copy.name, None, False, path.stat().st_size, 0, *copy.number, copy)
 
 
 def _hidden(name: str) -> bool:
@@ -232,7 +234,7 @@ def find_places(
         if not isinstance(name, str) or not name:
             raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
         if name == "-":
-            places.append(_spooled(name, format))
+            places.append(_copied(spool(name, format)))
             continue
         if globbing.has_magic(name) and not os.path.lexists(name):
             places += _by_glob(name, skipped)
@@ -253,7 +255,7 @@ def find_places(
         elif stat.S_ISREG(status.st_mode):
             places.append(_place(path, path.name, status))
         else:
-            places.append(_spooled(name, format, status))
+            places.append(_copied(spool(name, format, status)))
     _check_repeats(places)
     return _named_apart(places)
 
@@ -282,78 +284,3 @@ def _named_apart(places: list[Place]) -> list[Place]:
         return os.path.relpath(f"{folders[place.path.parent]}/{place.path.name}", base)
 
     return [place if place.spool is not None else place._replace(relative=apart(place)) for place in places]
-
-
-class Spool:
-    """A temporary copy of a pipe or a device, which can be read only once; it is removed when nobody needs it any more."""
-
-    def __init__(self, name: str, stream: Any, status: os.stat_result, suffix: str) -> None:
-        self.file: Any = None
-        self.number = (status.st_dev, status.st_ino)
-        try:
-            self.file = tempfile.NamedTemporaryFile(prefix="semblance-", suffix=suffix)
-            shutil.copyfileobj(stream, self.file, 1 << 20)
-            self.file.flush()
-        except OSError as error:
-            where = self.file.name if self.file is not None else "no folder for temporary files"
-            with_room = "name a folder with room for it in TMPDIR, or give files"
-            raise OutputError(f"{name} cannot be stored in {where}: {error.strerror or error}; {with_room}") from None
-        _spools[self.number] = self
-        weakref.finalize(self, self.file.close)
-
-
-def _spooled(name: str, format: str | None, status: os.stat_result | None = None) -> Place:
-    """Copy standard input, a pipe or a terminal to a temporary file, since rows are read twice."""
-    label = "stdin" if name == "-" else shown(name)
-    known = suffix_of(name)
-    if format is None and known is None:
-        what = "standard input" if name == "-" else label
-        raise ParameterError(f"{what} has no suffix: pass --format jsonl, csv, parquet or txt with {name!r}")
-    end = known or (Path(name).suffix if compression_of(name) else "")
-    status = _stdin_status() if name == "-" else status
-    assert status is not None
-    if (status.st_dev, status.st_ino) in _spools:
-        raise InputDataError(f"{label} is given twice, but can be read only once; save it to a file, and name that")
-    if name == "-":
-        if sys.stdin is None or sys.stdin.closed:
-            raise InputDataError("standard input is closed")
-        if any(known_input is sys.stdin for known_input in _read_once):
-            raise InputDataError(
-                "'-' is given twice, but standard input can be read only once; save it to a file, and name that"
-            )
-        _read_once.append(sys.stdin)
-        spool = Spool(label, sys.stdin.buffer, status, end)
-    else:
-        if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not _ends(name)):
-            raise InputDataError(f"{label} is a device, not a file")
-        try:
-            with open(name, "rb") as stream:
-                spool = Spool(label, stream, status, end)
-        except OutputError:
-            raise
-        except OSError as error:
-            raise InputDataError(f"{label}: cannot be read: {error.strerror}; to read from a socket, pipe it to '-'") from None
-    relative = Path(name).name if known else f"{'stdin' if name == '-' else Path(name).name}.{format}"
-    path = Path(spool.file.name)
-    size = path.stat().st_size
-    return Place(path, relative, label, None, False, size, 0, *spool.number, spool)
-
-
-def _stdin_status() -> os.stat_result:
-    """Return what tells standard input from other pipes; one that is no file counts as a device of its own."""
-    try:
-        return os.fstat(sys.stdin.fileno())
-    except (OSError, ValueError, AttributeError):
-        return os.stat_result((0, id(sys.stdin), -1, *[0] * 7))
-
-
-def _ends(name: str) -> bool:
-    """Tell a terminal and the null device from devices whose data never end."""
-    if os.path.samefile(name, os.devnull):
-        return True
-    with open(name, "rb", buffering=0) as stream:
-        return stream.isatty()
-
-
-_spools: weakref.WeakValueDictionary[tuple[int, int], Spool] = weakref.WeakValueDictionary()
-_read_once: list[Any] = []  # standard inputs that nothing is left of

@@ -306,3 +306,31 @@ def check_names(names: Sequence[str]) -> None:
                     "rename one, or write one file such as out.jsonl"
                 )
             folder = os.path.dirname(folder)
+
+
+def check_before(
+    output: str | Path, sources: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
+) -> None:
+    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own.
+
+    Raises
+    ------
+    OutputError
+        If it does not.
+    """
+    check_apart(output, [*sources, *references], also)
+    if not is_single_file(output):
+        check_names([name for source in sources for name in names_in_folder(source)])
+
+
+def names_in_folder(source: Any) -> list[str]:
+    """Return the names of the files that a source becomes in an output folder."""
+    if source.format == "txt":
+        return [place.relative for place in source.places]
+    form = form_of(source)
+    return [source.relative if source.format == form else f"{source.relative}.{form}"]
+
+
+def form_of(source: Any) -> str:
+    """Return the format that a source is written in where the output is a folder."""
+    return str({"memory": "jsonl", "table": "parquet"}.get(source.format, source.format))

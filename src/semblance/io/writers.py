@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..errors import InputDataError, OutputError, ParameterError
 from .csv_files import csv_value
 from .formats import SIDECAR, SUFFIXES, atomic_file, check_output, is_single_file, suffix_of
-from .outputs import NewFolder, atomic_directory, check_apart, check_names
+from .outputs import NewFolder, atomic_directory, check_apart, check_names, form_of, names_in_folder
 from .sources import Record
 
 _RECORDS = 4096
@@ -209,33 +209,6 @@ def write_rows(
             stream.write(json.dumps(described, indent=2).encode() + b"\n")
 
 
-def check_before(
-    output: str | Path, sources: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
-) -> None:
-    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own.
-
-    Raises
-    ------
-    OutputError
-        If it does not.
-    """
-    check_apart(output, [*sources, *references], also)
-    if not is_single_file(output):
-        check_names([name for source in sources for name in names_in_folder(source)])
-
-
-def names_in_folder(source: Any) -> list[str]:
-    """Return the names of the files that a source becomes in an output folder."""
-    if source.format == "txt":
-        return [place.relative for place in source.places]
-    form = _form_of(source)
-    return [source.relative if source.format == form else f"{source.relative}.{form}"]
-
-
-def _form_of(source: Any) -> str:
-    return str({"memory": "jsonl", "table": "parquet"}.get(source.format, source.format))
-
-
 def _write_alike(folder: NewFolder, selection: Selection, provenance: Record) -> None:
     """Write one source in its own format under its own name."""
     source = selection.source
@@ -250,7 +223,7 @@ def _write_alike(folder: NewFolder, selection: Selection, provenance: Record) ->
         return
     (name,) = names_in_folder(source)
     with folder.file(name) as stream:
-        _write_single(stream, _form_of(source), [selection], provenance)
+        _write_single(stream, form_of(source), [selection], provenance)
 
 
 def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], provenance: Record) -> None:
