@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import semblance as sb
@@ -442,3 +443,26 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
         )  # fmt: skip
         assert done.returncode == 1 and "cannot be written: File too large" in done.stderr, (output, done.stderr)
         assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda at: sb.save(sb.FastSimilarity(permutations=64).sign(sb.shingle([A])), at / "saved"),
+        lambda at: sb.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
+        lambda at: sb.Index.create(at / "saved" / "deep").close(),
+    ],
+)
+def test_the_name_of_what_is_saved_is_on_the_disk(tmp_path, monkeypatch, write):
+    seen = Recorded(monkeypatch)
+    write(tmp_path)
+    assert ("sync", str(tmp_path)) in seen.calls
+
+
+def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
+    """Sketch files have no suffix of their own: what they are does not depend on it."""
+    signatures = sb.FastSimilarity(permutations=64).sign(sb.shingle([A]))
+    for name in ("s", "s.jsonl", "s.txt"):
+        for force in (False, True):
+            sb.save(signatures, tmp_path / name, force=force)
