@@ -107,8 +107,7 @@ class Summary:
             lines.append("  the least alike among those removed, the kept document of each:")
             lines += [f"    {score:.4f}  {gone}  ->  {kept}" for gone, kept, score in self.least_alike]
         lines.append(
-            f"recall at the threshold: {self.recall_planned:.4f} "
-            f"({self.found_by}); "
+            f"recall at the threshold: {self.recall_planned:.4f} ({self.found_by}); "
             f"{counted(self.candidate_pairs, 'pair')} compared, {self.verified_pairs:,} verified"
         )
         if self.verified_by != "exact" and self.score == "cosine":
@@ -338,9 +337,8 @@ class DedupResult:
         InputDataError
             If an input changed in the meantime.
         """
-        documents = self._corpus.documents
+        documents, selections = self._corpus.documents, []
         starts = documents.source_starts - self._first
-        selections = []
         for number, source in enumerate(documents.sources):
             begin, end = int(starts[number]), int(starts[number + 1])
             if begin < 0 or (begin == end == 0 and documents.source_starts[number] < self._first):
