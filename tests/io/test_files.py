@@ -207,7 +207,8 @@ def test_existing_output_needs_force(tmp_path):
     with pytest.raises(sb.OutputError, match="exists"):
         result.write(tmp_path / "dir")
     (tmp_path / "dir/mine").write_text("stays")
-    result.write(tmp_path / "dir", force=True)
+    with pytest.raises(sb.OutputError, match=r"1 file that no earlier run wrote \(mine\)"):
+        result.write(tmp_path / "dir", force=True)
     assert (tmp_path / "dir/mine").read_text() == "stays"
 
 

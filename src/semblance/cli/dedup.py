@@ -46,6 +46,7 @@ def dedup(
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
     """
     from ..io.formats import check_output
+    from ..io.outputs import check_before
     from ..io.sources import open_sources
     from ..pipeline.deduplicate import dedup as run
     from .interrupts import explained
@@ -56,6 +57,8 @@ def dedup(
     reading = {"glob": settings["glob"], "format": settings["format"]}
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
+    if output is not None:
+        check_before(output, sources, references or [])
     with explained(settings["work"] is not None) as leaves, progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:

@@ -53,11 +53,16 @@ def create(path: str, radius: int | None, **parameters: Any) -> None:
         click.echo(f"{made!r}\nto fill it: semblance index add {path} FILES")
 
 
-def _documents(given: tuple[str, ...], settings: dict[str, Any]) -> Iterator[tuple[list[Any], Any]]:
+def _documents(given: tuple[str, ...], settings: dict[str, Any], output: str | None = None) -> Iterator[tuple[list[Any], Any]]:
+    from ..io.outputs import check_before
     from ..io.sources import Columns, open_sources
     from ..pipeline.batches import read_with_ids
+    from .progress import note_skipped
 
     sources = open_sources(given, glob=settings["glob"], format=settings["format"])
+    note_skipped(False, sources)
+    if output is not None:
+        check_before(output, sources)
     return read_with_ids(sources, Columns(settings["text"], settings["id"], (), (), settings["encoding_errors"]))
 
 
@@ -135,7 +140,7 @@ def query(
             return found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
 
         tables, asked = [look_up([], [])], 0  # columns and their types, whatever is found
-        for ids, texts in _documents(inputs, settings):
+        for ids, texts in _documents(inputs, settings, output):
             found = look_up(ids, texts)
             if output is None:
                 for row in found.to_pylist():

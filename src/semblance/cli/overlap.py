@@ -58,12 +58,12 @@ def overlap(
 
     from ..errors import ParameterError
     from ..io.formats import check_output
+    from ..io.outputs import check_before
     from ..io.sources import open_sources
     from ..io.writers import format_of, write_table
-    from ..pipeline.overlap import input_files
     from ..pipeline.overlap import overlap as run
     from ..pipeline.wording import counted
-    from .progress import progress
+    from .progress import note_skipped, progress
 
     if annotate and output is None:
         raise ParameterError("--annotate adds columns to the output: name it with -o")
@@ -76,18 +76,16 @@ def overlap(
     if matches is not None:
         format_of(check_output(matches, force))
     sources, references = (open_sources(g, glob=settings["glob"], format=settings["format"]) for g in (inputs, against))
-    read = list(input_files([*sources, *references]))
-    for path in (output, matches):
-        taken = None if path is None else Path(path).resolve()
-        kept = next((name for file, name in read if taken in (file, *file.parents)), None)
-        if kept is not None:
-            raise ParameterError(f"{path} is or contains the input {kept}, and inputs are never changed: choose another output")
+    for written, also in ((output, (matches,) if matches is not None else ()), (matches, ())):
+        if written is not None:
+            check_before(written, sources, references, also)
+    note_skipped(quiet, sources, references)
     with progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
-            write_table(matches, result.matches, result.provenance, force=force)
+            write_table(matches, result.matches, result.provenance, sources=[*sources, *references], force=force)
     found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
     if as_json:
         click.echo(json.dumps(found | {"not_searchable": missed, "output": output}))

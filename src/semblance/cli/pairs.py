@@ -35,18 +35,22 @@ def pairs(
         semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
     from ..io.formats import check_output
+    from ..io.outputs import check_before
     from ..io.sources import open_sources
     from ..io.writers import format_of
     from ..pipeline.pairs import find_pairs
     from ..pipeline.wording import counted, text_size
     from .interrupts import explained
-    from .progress import progress
+    from .progress import note_skipped, progress
 
     if output is not None:
         format_of(check_output(output, force))
     reading = {"glob": settings["glob"], "format": settings["format"]}
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
+    if output is not None:
+        check_before(output, sources, references or [])
+    note_skipped(quiet, sources, references)
     with explained() as leaves, progress(quiet) as report:
         result = find_pairs(sources, against=references, progress=report, **settings)
         if output is not None:

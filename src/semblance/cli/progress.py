@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -17,6 +18,15 @@ def announce_compilation() -> None:
 
     if not is_cached(shingle_rows):
         click.echo("compiling the inner loops, once for this installation: some 10 to 20 seconds", err=True)
+
+
+def note_skipped(quiet: bool, *inputs: Any) -> None:
+    """Say on standard error which files of folders and globs were not read, where there are any."""
+    from ..io.inputs import describe_skipped, skipped_in
+
+    skipped = skipped_in(*inputs)
+    if skipped["files"] and not quiet:
+        click.echo(f"files not read: {describe_skipped(skipped)}", err=True)
 
 
 class _Notes(logging.Handler):

@@ -17,13 +17,13 @@ from typing import Any
 from zlib import crc32
 
 from ..errors import IndexFormatError
-from ..io.array_files import is_count, open_regular, settle
+from ..io.array_files import is_count, open_regular
 from ..io.formats import atomic_file
 
 NAME, FORMAT, VERSION = "manifest", "semblance index", 1
 MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1
 _FILE = re.compile(r"(segment|removed)-([0-9]{8,15})", re.ASCII)
-_OURS = re.compile(r"(segment|removed)-[0-9]{8,15}|\.(segment-[0-9]{8,15}|removed-[0-9]{8,15}|manifest)\.[0-9]+-[0-9a-f]+\.tmp")
+_OURS = re.compile(r"(segment|removed)-[0-9]{8,15}|\.(segment-[0-9]{8,15}|removed-[0-9]{8,15}|manifest)\.[0-9a-f]+-[0-9a-f]+\.tmp")
 
 
 def is_ours(name: str) -> bool:
@@ -77,7 +77,6 @@ class Manifest:
         body = json.dumps({"format": FORMAT, "version": VERSION} | asdict(self), indent=1).encode()
         with atomic_file(folder / NAME, compress=False) as stream:
             stream.write(b"%08x\n" % crc32(body) + body)
-        settle(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError
-from ..io.array_files import ArrayFile, settle
+from ..io.array_files import ArrayFile
+from ..io.formats import make_folders
 from .kinds import MinHashKind, SimHashKind
 from .manifest import Entry, Manifest, is_ours, read_manifest
 from .segments import NONE, Segment
@@ -29,16 +30,15 @@ def make_folder(folder: Path) -> None:
         If something is there already, or it cannot be made.
     """
     try:
-        missing = [f for f in (folder, *folder.parents) if not f.exists()]
-        if not missing and not all(p.name == LOCK or (is_ours(p.name) and p.name[0] == ".") for p in folder.iterdir()):
+        if folder.exists() and not all(p.name == LOCK or (is_ours(p.name) and p.name[0] == ".") for p in folder.iterdir()):
             raise FileExistsError
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except (FileExistsError, NotADirectoryError):
         raise OutputError(f"{folder} exists and is not an empty folder; choose another name") from None
     except OSError as error:
+        if isinstance(error, OutputError):
+            raise
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
-    for made in missing:
-        settle(made.parent)
 
 
 def take_lock(folder: Path, wait: bool) -> int:

@@ -25,7 +25,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IndexFormatError, OutputError
+from ..errors import IndexFormatError
 from .formats import atomic_file
 
 MAGIC, VERSION = b"SEMBLARR", 1
@@ -43,29 +43,6 @@ def _aligned(offset: int) -> int:
 
 def _raw(array: NDArray[Any]) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder last beyond a loss of power."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def settle(folder: Path) -> None:
-    """Make the names in a folder last, as ``sync_folder`` does.
-
-    Raises
-    ------
-    OutputError
-        If that cannot be done.
-    """
-    try:
-        sync_folder(folder)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +95,6 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta
             sums.append(crc)
         stream.seek(0)
         stream.write(header(sums))
-    settle(path.parent)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..errors import InputDataError, OutputError
 from ..values import Int64Array, UInt64Array
-from .array_files import sync_folder
+from .formats import sync_folder
 
 MAGIC, CHUNK_MAGIC, VERSION = b"SEMBLFPS", b"SEMBLCHK", 1
 _HEAD = struct.Struct("<8sQQIIII")

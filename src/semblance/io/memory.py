@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from .formats import SUFFIXES
+from .inputs import Inputs, Place
 from .parquet import check_names_free, table_batch
 from .plain_values import plain_rows, refuse_twice
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
@@ -27,6 +28,7 @@ class ListSource:
     name = "input"
     relative = "input"
     format = "memory"
+    places: Sequence[Place] = ()
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -74,6 +76,7 @@ class TableSource:
     name = "table"
     relative = "table"
     format = "table"
+    places: Sequence[Place] = ()
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -222,7 +225,7 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
                              "pyarrow.table(columns)")  # fmt: skip
     items = as_items(data, "a path, a table or a list of texts is expected")
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
-        return list(items)
+        return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
         return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format)
     return [ListSource(items)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -48,8 +49,10 @@ class ParquetSource(FileSource):
     format = "parquet"
 
     def _open(self) -> pq.ParquetFile:
+        # a name that is not UTF-8 must be opened by its bytes
+        source = self.path if self.name == str(self.path) else pa.OSFile(os.fsencode(self.path))
         with _reading(self.name, ": not a readable parquet file"):
-            return pq.ParquetFile(self.path, buffer_size=1 << 20)
+            return pq.ParquetFile(source, buffer_size=1 << 20)
 
     @property
     def schema(self) -> pa.Schema:

@@ -21,7 +21,7 @@ from ..errors import InputDataError, ParameterError
 from ..sketches import packed as packings
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
-from .array_files import is_count, settle
+from .array_files import is_count
 from .formats import atomic_file, check_output
 
 MAGIC = b"SEMBLSIG"
@@ -81,14 +81,13 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     header["arrays"] = [{"name": n, "dtype": a.dtype.newbyteorder("<").str, "shape": a.shape} for n, a in arrays.items()]
     text = _padded(json.dumps(header).encode(), b" ")
     digest = hashlib.blake2b(digest_size=32)
-    with atomic_file(check_output(path, force), compress=False) as stream:
+    with atomic_file(check_output(path, force, single=True), compress=False) as stream:
         pieces = [MAGIC + VERSION.to_bytes(4, "little") + len(text).to_bytes(4, "little"), text]
         pieces += [_padded(np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes(), b"\0") for a in arrays.values()]
         for piece in pieces:
             digest.update(piece)
             stream.write(piece)
         stream.write(digest.digest())
-    settle(Path(path).absolute().parent)
 
 
 def load(path: str | Path) -> Signatures | PackedSignatures:

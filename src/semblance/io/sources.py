@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import glob as globbing
 import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +14,7 @@ from ..errors import InputDataError, ParameterError
 from ..text.texts import Texts
 from ..values import Int64Array
 from .formats import FORMATS, SUFFIXES, compression_of, read_blocks, suffix_of
+from .inputs import SNIFFED, Inputs, Place, Skipped, find_places
 
 Record = dict[str, Any]
 EXPANSION = 4  # of compressed lines, about
@@ -55,6 +51,7 @@ class Source(Protocol):
     name: str
     relative: str
     format: str
+    places: Sequence[Place]
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted, in batches of rows."""
@@ -90,18 +87,9 @@ class FileSource:
 
     format = ""
 
-    def __init__(self, path: Path, relative: str | None = None, name: str | None = None) -> None:
-        self.path = path
-        self.name = str(path) if name is None else name
-        self.relative = path.name if relative is None else relative
-        self._identity = self._stat()
-
-    def _stat(self) -> Record:
-        try:
-            status = self.path.stat()
-        except OSError as error:
-            raise InputDataError(f"{self.name}: cannot be read: {error.strerror}") from None
-        return {"name": self.name, "bytes": status.st_size, "modified_ns": status.st_mtime_ns}
+    def __init__(self, place: Place) -> None:
+        self.places: Sequence[Place] = (place,)
+        self.path, self.name, self.relative = place.path, place.name, place.relative
 
     def label(self, number: int) -> Any:
         """Return ``file:row``."""
@@ -109,18 +97,31 @@ class FileSource:
 
     def identity(self) -> Record:
         """Return name, bytes and time of change, as they were when the file was first met."""
-        return self._identity
+        (place,) = self.places
+        if place.spool is not None:
+            return {"name": self.name, "bytes": place.size, "read_once": True}
+        return {"name": self.name, "bytes": place.size, "modified_ns": place.modified_ns}
 
     def expected(self, text: str) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file and its beginning."""
         start = next(read_blocks(self.path, 1 << 16), b"")
-        size = self._identity["bytes"] * (1 if compression_of(self.path) is None else EXPANSION)
+        size = self.places[0].size * (1 if compression_of(self.path) is None else EXPANSION)
         return int(size * max(1, start.count(b"\n")) / max(1, len(start))), size
 
     def check_unchanged(self) -> None:
         """Raise InputDataError if the file changed since it was first met."""
-        if self._stat() != self._identity:
-            raise InputDataError(f"{self.name}: the file changed while it was worked on; run again")
+        check_unchanged(self.places)
+
+
+def check_unchanged(places: Sequence[Place]) -> None:
+    """Raise InputDataError if one of some files changed since it was first met."""
+    for place in places:
+        try:
+            status = place.path.stat()
+        except OSError as error:
+            raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
+        if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
+            raise InputDataError(f"{place.name}: the file changed while it was worked on; run again")
 
 
 def missing_column(
@@ -147,35 +148,14 @@ def numbers_from(first: int, count: int) -> Int64Array:
     return np.arange(first, first + count, dtype=np.int64)
 
 
-def _expand(path: str, pattern: str | None, format: str | None) -> list[tuple[Path, str]]:
-    """Return (file, name relative to what was given) of all files that a path, folder or glob stands for."""
-    given = Path(path)
-    if given.is_dir():
-        wanted = pattern or "*"
-        files = sorted(
-            file for file in given.rglob(wanted)
-            if file.is_file() and not any(part.startswith((".", "_")) for part in file.relative_to(given).parts)
-            and (pattern is not None or suffix_of(file) is not None)
-        )  # fmt: skip
-        if not files:
-            known = ", ".join(SUFFIXES)
-            raise InputDataError(
-                f"{path}: the folder holds no file that matches {pattern!r}" if pattern
-                else f"{path}: the folder holds no file with a known suffix ({known}); use --glob to name others"
-            )  # fmt: skip
-        return [(file, str(file.relative_to(given))) for file in files]
-    if given.exists() or not globbing.has_magic(path):
-        return [(given, given.name)]
-    files = sorted(Path(match) for match in globbing.glob(path, recursive=True) if Path(match).is_file())
-    if not files:
-        raise InputDataError(f"{path}: no file matches")
-    return [(file, file.name) for file in files]
+def _is_binary(place: Place) -> bool:
+    """Tell whether a file that is to be text begins with bytes that no text has; UTF-16, which has them, is refused later."""
+    start = next(read_blocks(place.path, SNIFFED), b"")
+    return b"\0" in start and start[:2] not in (b"\xff\xfe", b"\xfe\xff")
 
 
-def open_sources(
-    paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None
-) -> list[Source]:
-    """Open files, folders, globs and "-" (standard input) for reading.
+def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None) -> Inputs:
+    """Open files, folders, globs, pipes and "-" (standard input) for reading.
 
     Parameters
     ----------
@@ -184,6 +164,11 @@ def open_sources(
         Which files of a folder are read; default all with a known suffix.
     format : {"parquet", "jsonl", "csv", "txt"}, optional
         In place of what the suffix says; needed for standard input.
+
+    Returns
+    -------
+    Inputs
+        A list of sources, which also counts the files that were left out.
 
     Raises
     ------
@@ -198,53 +183,24 @@ def open_sources(
     if format is not None and format not in FORMATS:
         raise ParameterError(f"format must be one of {', '.join(FORMATS)}; {format!r} was given")
     kinds: dict[str, Any] = {"parquet": ParquetSource, "jsonl": JsonLinesSource, "csv": CsvSource}
-    found: list[tuple[Path, str, str | None]] = []
-    for given in paths:
-        path = os.fspath(given)
-        if path == "-":
-            if format is None:
-                raise ParameterError("standard input has no suffix: pass --format jsonl, csv, parquet or txt with '-'")
-            found.append((_spool(), f"stdin.{format}", "stdin"))
-        else:
-            found.extend((file, relative, None) for file, relative in _expand(path, glob, format))
-    if not found:
-        raise ParameterError("no input was given: name files, folders, globs, or '-' for standard input")
-    resolved = [file.resolve() for file, _, _ in found]
-    if len(set(resolved)) < len(resolved):
-        again = next(f for i, (f, _, _) in enumerate(found) if resolved[i] in resolved[:i])
-        raise InputDataError(f"{again} is given twice: every document would be its own duplicate")
-    if len({relative for _, relative, _ in found}) < len(found):
-        base = os.path.commonpath([file.parent for file in resolved])
-        found = [(f, os.path.relpath(r, base), n) for (f, _, n), r in zip(found, resolved, strict=True)]
+    skipped = Skipped()
     sources: list[Source] = []
-    texts: list[tuple[Path, str, str | None]] = []
-    for file, relative, name in found:
-        suffix = suffix_of(file)
+    texts: list[Place] = []
+    for place in find_places(paths, glob, format, skipped):
+        suffix = suffix_of(place.path)
         kind = format or (SUFFIXES[suffix][0] if suffix else None)
         if kind is None:
-            known = ", ".join(SUFFIXES)
-            raise InputDataError(
-                f"{file}: no file of that name" if not file.exists()
-                else f"{file}: the suffix tells no format (known: {known}); pass --format"
-            )  # fmt: skip
-        if not file.exists():
-            raise InputDataError(f"{file}: no file of that name")
-        if kind == "txt":
-            texts.append((file, relative, name))
+            raise InputDataError(f"{place.name}: the suffix tells no format (known: {', '.join(SUFFIXES)}); pass --format")
+        if kind != "txt":
+            sources.append(kinds[kind](place))
+        elif place.found and _is_binary(place):
+            skipped.add("binary", place.name)
         else:
-            sources.append(kinds[kind](file, relative, name))
+            texts.append(place)
     if texts:
         sources.append(TextFilesSource(texts))
-    return sources
-
-
-def _spool() -> Path:
-    """Copy standard input to a temporary file, since rows are read twice; it goes when the program ends."""
-    spool = tempfile.NamedTemporaryFile(prefix="semblance-stdin-")
-    shutil.copyfileobj(sys.stdin.buffer, spool)
-    spool.flush()
-    _spools.append(spool)
-    return Path(spool.name)
-
-
-_spools: list[Any] = []
+    if not sources:
+        if "binary" in skipped.counts:
+            raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
+        raise ParameterError("no input was given: name files, folders, globs, or '-' for standard input")
+    return Inputs(sources, skipped)

@@ -1,7 +1,8 @@
 """Where a long job keeps its parts: in memory while they fit, in a folder else or where it is to survive a crash.
 
 A part is a few named arrays, written once. In a folder each is a file of its own (``.array_files``), there whole or not
-at all; ``job.json`` says what the job is. A job that was killed finds the parts it had finished.
+at all; ``job.json`` says what the job is, and each part names its job. A job that was killed finds the parts it had finished.
+What does not name the job is somebody else's, and stays.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
+import secrets
 import shutil
+import stat
 import tempfile
 import weakref
 from collections.abc import Mapping
@@ -21,25 +25,23 @@ from zlib import crc32
 
 from numpy.typing import NDArray
 
-from ..errors import IndexFormatError, OutputError, ParameterError
+from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceError
 from .array_files import ArrayFile, write_arrays
-from .formats import atomic_file
+from .formats import atomic_file, make_folders, reporting, shown
 
-JOB, LOCK, SUFFIX = "job.json", "lock", ".part"
+JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered
+_TEMPORARY = re.compile(r"\.(job\.json|[a-z-]+[0-9]*\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
+_NAMED = 3  # files that a message names
 Arrays = Mapping[str, NDArray[Any]]
-
-
-def _is_ours(name: str) -> bool:
-    """Tell whether a file of a work folder is one that a workspace writes."""
-    return name == JOB or name.endswith(SUFFIX) or (name.startswith(".") and name.endswith(".tmp"))
 
 
 def differences(old: Any, new: Any, name: str = "") -> list[str]:
     """Say in which entries two nested dictionaries differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = dict.fromkeys([*old, *new])
-        return [d for k in keys for d in differences(old.get(k), new.get(k), f"{name}.{k}" if name else str(k))]
+        said = {k: str(k) if str(k).isprintable() else repr(k) for k in keys}
+        return [d for k in keys for d in differences(old.get(k), new.get(k), f"{name}.{said[k]}" if name else said[k])]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in differences(a, b, f"{name}[{i}]")]
     return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]
@@ -73,53 +75,97 @@ class Workspace:
         self._file = lru_cache(OPEN_FILES)(ArrayFile)
         self._unlock: weakref.finalize[..., Any] | None = None
         self._remove: weakref.finalize[..., Any] | None = None
+        self._token = secrets.token_hex(8)
+        self._written: set[str] = set()
+        self._closed = False
         self.folder: Path | None = None
         if folder is not None:
             self._open(Path(folder), json.loads(json.dumps(job or {})), resume)
 
     def _open(self, folder: Path, job: dict[str, Any], resume: bool) -> None:
-        self._made_folder = not folder.exists()
+        name = shown(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            names = [p.name for p in folder.iterdir() if p.name != LOCK]
-            if JOB not in names and not all(map(_is_ours, names)):
-                raise ParameterError(f"{folder}: holds other files than those of a job; name an empty or a new folder")
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-            self._unlock = weakref.finalize(self, os.close, lock)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(f"{folder}: another process works in this folder") from None
-        except OSError as error:
-            raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror}") from None
-        if JOB in names:
+            self._made_folder = not folder.exists()
+            make_folders(folder)
+            self._names(folder)
+            self._lock(folder)
+            names = self._names(folder)  # again: another process may have ended its job since
+        except SemblanceError:
+            raise
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise OutputError(f"{name}: cannot be used as work folder: {reason}") from None
+        finished = FINISHED in names and JOB not in names
+        held = self._read_job(folder / (FINISHED if finished else JOB)) if names else None
+        for left in filter(_TEMPORARY.fullmatch, os.listdir(folder)):  # nobody writes it: the lock is held
+            with suppress(OSError):
+                (folder / left).unlink()
+        if held is not None:
+            self._token = held["token"]
+            self._written = {part for part in names if part.endswith(SUFFIX) and self._is_ours(folder / part)}
+            if finished:  # and killed before all of it was removed
+                self.folder = folder
+                self._remove_parts()
+                held, self._token = None, secrets.token_hex(8)
+        if held is not None:
             if not resume:
-                raise ParameterError(f"{folder}: holds an unfinished job; pass --resume (resume=True) to go on with it, "
+                raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to go on with it, "
                                      "or name another folder")  # fmt: skip
-            changed = differences(self._read_job(folder / JOB), job)
+            changed = differences(held["job"], job)
             if changed:
                 raise ParameterError(
-                    f"{folder}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
+                    f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
                     "run with the old ones, or name another folder"
                 )
-        for path in folder.iterdir():
-            if _is_ours(path.name) and (JOB not in names or path.name.endswith(".tmp")):
-                path.unlink()
         self.folder = folder
-        if JOB not in names:
-            text = json.dumps(job, sort_keys=True)
+        if held is None:
             with atomic_file(folder / JOB) as stream:
-                stream.write(json.dumps({"job": job, "crc32": crc32(text.encode())}).encode())
+                written = {"job": job, "token": self._token}
+                stream.write(json.dumps(written | {"crc32": _checksum(written)}).encode())
+
+    @staticmethod
+    def _names(folder: Path) -> list[str]:
+        """Return what a folder holds beside the lock, if it is empty or has a job."""
+        names = [name for name in os.listdir(folder) if name != LOCK and not _TEMPORARY.fullmatch(name)]
+        if names and JOB not in names and FINISHED not in names:
+            some = ", ".join(map(shown, sorted(names)[:_NAMED])) + (", ..." if len(names) > _NAMED else "")
+            raise ParameterError(
+                f"{shown(folder)}: holds other files than those of a job ({some}); name an empty or a new folder"
+            )
+        return names
+
+    def _lock(self, folder: Path) -> None:
+        """Lock a folder against other processes."""
+        path = folder / LOCK
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        self._unlock = weakref.finalize(self, os.close, lock)
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise OutputError(f"{shown(path)}: not a file; name another work folder")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = os.path.samestat(os.fstat(lock), os.stat(path))
+        except (BlockingIOError, FileNotFoundError):
+            free = False
+        if not free:
+            raise OutputError(f"{shown(folder)}: another process works in this folder")
+
+    def _is_ours(self, path: Path) -> bool:
+        """Tell whether a file is a part of this job."""
+        try:
+            meta: Any = ArrayFile(path).meta if stat.S_ISREG(path.lstat().st_mode) else None
+            return isinstance(meta, dict) and meta.get("job") == self._token
+        except IndexFormatError:
+            return False
 
     @staticmethod
     def _read_job(path: Path) -> dict[str, Any]:
-        try:
-            held = json.loads(path.read_bytes())
-            job: dict[str, Any] = held["job"]
-            if crc32(json.dumps(job, sort_keys=True).encode()) == held["crc32"]:
-                return job
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-        raise IndexFormatError(f"{path}: damaged; empty the folder and start again")
+        """Return the job that a folder holds, and its token."""
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            held = json.loads(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else {}
+            found = {name: held[name] for name in ("job", "token")}
+            if _checksum(found) == held["crc32"] and isinstance(found["job"], dict) and isinstance(found["token"], str):
+                return found
+        raise IndexFormatError(f"{shown(path)}: damaged, or of another version; name another work folder, or empty this one")
 
     @property
     def on_disk(self) -> bool:
@@ -133,11 +179,16 @@ class Workspace:
     def move_to_disk(self) -> None:
         """Write what is held in memory to a temporary folder, and all later parts too."""
         if self.folder is None:
-            self.folder = Path(tempfile.mkdtemp(prefix="semblance-"))
+            try:
+                self.folder = Path(tempfile.mkdtemp(prefix="semblance-"))
+            except OSError as error:
+                raise OutputError(
+                    f"no temporary folder can be made: {error.strerror or error}; set TMPDIR, or pass --work (work=)"
+                ) from None
             self._made_folder = True
             self._remove = weakref.finalize(self, shutil.rmtree, self.folder, True)
             for name in list(self._held):
-                write_arrays(self._path(name), self._held.pop(name))
+                self._write(name, self._held.pop(name))
 
     def put(self, name: str, arrays: Arrays) -> None:
         """Keep a part.
@@ -150,7 +201,17 @@ class Workspace:
         if self.folder is None:
             self._held[name] = arrays
         else:
-            write_arrays(self._path(name), arrays)
+            self._write(name, arrays)
+
+    def _write(self, name: str, arrays: Arrays) -> None:
+        path = self._path(name)
+        self._check_own(path)
+        self._written.add(path.name)
+        write_arrays(path, arrays, {"job": self._token})
+
+    def _check_own(self, path: Path) -> None:
+        if path.name not in self._written and os.path.lexists(path):
+            raise IndexFormatError(f"{shown(path)}: damaged, or not a part of this job; remove it, or name another folder")
 
     def get(self, name: str) -> Arrays:
         """Return a part; what lies in a file is read, and checked, array by array, when it is asked for.
@@ -160,7 +221,10 @@ class Workspace:
         IndexFormatError
             If the file is missing or damaged.
         """
-        return self._held[name] if self.folder is None else self._file(self._path(name))
+        if self.folder is None:
+            return self._held[name]
+        self._check_own(self._path(name))
+        return self._file(self._path(name))
 
     def __contains__(self, name: str) -> bool:
         """Tell whether a part is there."""
@@ -186,21 +250,44 @@ class Workspace:
             del self._held[name]
         if self.folder is not None:
             self._file.cache_clear()
-            for path in self.folder.glob(f"{stem}*{SUFFIX}"):
-                path.unlink()
+            for name in [n for n in self._written if n.startswith(stem)]:
+                (self.folder / name).unlink(missing_ok=True)
+                self._written.remove(name)
+
+    def _remove_parts(self) -> None:
+        """Remove all parts of the job, and then what says that there is one."""
+        assert self.folder is not None
+        self._file.cache_clear()
+        for name in sorted(self._written):
+            (self.folder / name).unlink(missing_ok=True)
+        self._written.clear()
+        (self.folder / FINISHED).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove all parts, and the folder where it was made for them."""
+        """Remove all parts, and the folder where it was made for them.
+
+        Raises
+        ------
+        OutputError
+            If they cannot be removed.
+        """
         self._held.clear()
-        if self.folder is not None:
-            (self.folder / JOB).unlink(missing_ok=True)  # first: without it what remains after a crash is known as waste
-            for path in self.folder.iterdir():
-                if _is_ours(path.name) or path.name == LOCK:
-                    path.unlink()
+        if self.folder is None or self._closed:
+            return
+        self._closed = True
+        with reporting(self.folder):
             if self._unlock is not None:
+                os.replace(self.folder / JOB, self.folder / FINISHED)  # first: what remains after a crash is known as waste
+            self._remove_parts()
+            if self._unlock is not None:
+                (self.folder / LOCK).unlink(missing_ok=True)
                 self._unlock()
             if self._made_folder:
                 with suppress(OSError):  # somebody put something else there
                     os.rmdir(self.folder)
             if self._remove is not None:
                 self._remove.detach()
+
+
+def _checksum(held: dict[str, Any]) -> int:
+    return crc32(json.dumps([held[name] for name in ("job", "token")], sort_keys=True).encode())

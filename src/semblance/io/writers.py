@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
-from .formats import SUFFIXES, atomic_directory, atomic_file, check_output, is_single_file, suffix_of
+from .formats import SIDECAR, SUFFIXES, atomic_file, check_output, is_single_file, suffix_of
 from .jsonl import BOM
 from .merged_parquet import common_schema, common_tables, row_groups
+from .outputs import NewFolder, atomic_directory, check_apart, check_names, form_of, names_in_folder
 from .plain_values import csv_line, csv_record, json_line, plain_rows
 from .sources import Record
 
-PROVENANCE = "_semblance.json"
 _RECORDS = 4096
 _ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
@@ -34,16 +34,20 @@ def format_of(output: Path) -> str:
     return SUFFIXES[suffix][0]
 
 
-def write_table(output: str | Path, table: pa.Table, provenance: Record, *, force: bool = False) -> None:
+def write_table(
+    output: str | Path, table: pa.Table, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+) -> None:
     """Write a table of results as parquet, JSON lines or CSV, by the suffix.
 
     Raises
     ------
     OutputError
-        If the file exists and ``force`` is not set, or cannot be written; nothing half written is left.
+        If the file exists and ``force`` is not set, is one of the ``sources``, or cannot be written; nothing half written is
+        left.
     """
     path = check_output(output, force)
     form = format_of(path)
+    check_apart(output, sources)
     with atomic_file(path) as stream:
         if form == "parquet":
             pq.write_table(table.replace_schema_metadata(_with_provenance(table.schema, provenance)), stream)
@@ -54,7 +58,7 @@ def write_table(output: str | Path, table: pa.Table, provenance: Record, *, forc
                     line = csv_line(record.values()).encode() if form == "csv" else json_line(path.name, number, record)
                     stream.write(line)
     if form != "parquet":
-        _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
+        _write_provenance(path.with_name(path.name + SIDECAR), provenance)
 
 
 def _with_provenance(schema: pa.Schema, provenance: Record) -> dict[bytes, bytes]:
@@ -161,45 +165,58 @@ class Selection:
         return pa.schema([]) if self.added is None else self.added(0, min(1, len(self.mask))).schema
 
 
-def write_rows(output: str | Path, selections: Sequence[Selection], provenance: Record, *, force: bool = False) -> None:
+def write_rows(
+    output: str | Path, selections: Sequence[Selection], provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a directory, a file per input.
+
+    Parameters
+    ----------
+    output : str or path
+    selections : sequence of Selection
+    provenance : dict
+    sources : sequence of Source
+        All that was read, reference documents included: none of it may be written over.
+    force : bool
+        Replace an existing output. A directory is replaced as a whole, and only where an earlier run wrote all that is in it.
 
     Raises
     ------
     OutputError
-        If the output exists and ``force`` is not set, or cannot be written; nothing half written is left.
+        If the output exists and ``force`` is not set, meets an input, or cannot be written; nothing half written is left.
     """
     path = check_output(output, force)
-    if is_single_file(path):
+    check_apart(output, sources)
+    if is_single_file(output):
         with atomic_file(path) as stream:
             _write_single(stream, format_of(path), selections, provenance)
         if format_of(path) != "parquet":
-            _write_provenance(path.with_name(path.name + PROVENANCE), provenance)
+            _write_provenance(path.with_name(path.name + SIDECAR), provenance)
         return
+    check_names([name for selection in selections for name in names_in_folder(selection.source)])
     with atomic_directory(path) as folder:
         for selection in selections:
             _write_alike(folder, selection, provenance)
-        _write_provenance(folder / PROVENANCE, provenance)
+        described = provenance | {"files": sorted(folder.files)}
+        with folder.file(SIDECAR) as stream:
+            stream.write(json.dumps(described, indent=2).encode() + b"\n")
 
 
-def _write_alike(folder: Path, selection: Selection, provenance: Record) -> None:
+def _write_alike(folder: NewFolder, selection: Selection, provenance: Record) -> None:
     """Write one source in its own format under its own name."""
     source = selection.source
     if source.format == "txt":
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         source.check_unchanged()
-        for (path, relative, _), kept in zip(source.files, selection.mask, strict=True):
+        for place, kept in zip(source.places, selection.mask, strict=True):
             if kept:
-                target = folder / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_file(target.with_name(target.name)) as stream:
-                    stream.write(source.read(path))
+                with folder.file(place.relative, compress=False) as stream:
+                    source.copy(place, stream)
         return
-    form = {"memory": "jsonl", "table": "parquet"}.get(source.format, source.format)
-    name = source.relative if source.format == form else f"{source.relative}.{form}"
-    with atomic_file(folder / name) as stream:
-        _write_single(stream, form, [selection], provenance)
+    (name,) = names_in_folder(source)
+    with folder.file(name) as stream:
+        _write_single(stream, form_of(source), [selection], provenance)
 
 
 def _write_single(stream: BinaryIO, form: str, selections: Sequence[Selection], provenance: Record) -> None:

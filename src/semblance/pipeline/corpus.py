@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import InputDataError, OutputError, ParameterError
 from ..hashing import derive
+from ..io.inputs import skipped_in
 from ..io.memory import as_sources
 from ..io.sources import Columns
 from ..io.workspace import Workspace
@@ -62,6 +63,7 @@ class Corpus:
         options = {"glob": settings.glob, "format": settings.format}
         sources = as_sources(data, **options)
         references = [] if against is None else as_sources(against, **options)
+        self.skipped = skipped_in(sources, references)
         self._check_room([*references, *sources])
         self.workspace = self._open_workspace([*references, *sources], len(references))
         self.clock.lap("opening")
@@ -75,10 +77,13 @@ class Corpus:
     def _open_workspace(self, sources: list[Any], n_reference: int) -> Workspace:
         settings = self.settings
         identities = [source.identity() for source in sources]
-        if settings.work is not None and any(identity == {"name": "in memory"} for identity in identities):
-            raise ParameterError(
-                "a work folder is for inputs that can be read again after a crash: files, not values in memory"
-            )
+        if settings.work is not None:
+            for source, identity in zip(sources, identities, strict=True):
+                if identity == {"name": "in memory"} or identity.get("read_once"):
+                    raise ParameterError(
+                        "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
+                        f"pipes or standard input; got {source.name}: save it to a file, or do without a work folder"
+                    )
         job = {"semblance": __version__, "parameters": settings.to_dict(), "reference": n_reference, "inputs": identities}
         return Workspace(settings.work, job, settings.resume)
 
@@ -98,11 +103,15 @@ class Corpus:
         if settings.work is None and size + n * record <= self.memory.held:
             return
         self.memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
-        folder = Path(settings.work or tempfile.gettempdir())
-        place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
-        room = shutil.disk_usage(place).free
-        if settings.resume:
-            room += sum(part.stat().st_size for part in folder.glob("*.part"))
+        try:
+            folder = Path(settings.work or tempfile.gettempdir())
+            place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+            room = shutil.disk_usage(place).free
+            if settings.resume:
+                room += sum(part.stat().st_size for part in folder.glob("*.part"))
+        except OSError as error:
+            where = settings.work or "the folder for temporary files (TMPDIR)"
+            raise OutputError(f"{where}: cannot be used as work folder: {error.strerror or error}") from None
         surely, most = n * record, 2 * n * record + size
         said = (
             f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {self.memory.cap / 1e9:,.1f} GB of memory: "

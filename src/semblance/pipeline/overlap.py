@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -45,9 +45,11 @@ class OverlapResult:
     """
 
     def __init__(
-        self, documents: Rows, rows: Int64Array, matches: pa.Table, n_references: int, not_searchable: pa.Table, parameters: Any
-    ) -> None:
+        self, documents: Rows, rows: Int64Array, matches: pa.Table, n_references: int, not_searchable: pa.Table,
+        parameters: Any, references: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
         self._sources, self._starts, self._rows = documents.sources, documents.starts, rows
+        self._references = references
         self._parameters = parameters
         self.matches = matches
         self.not_searchable = not_searchable
@@ -89,9 +91,9 @@ class OverlapResult:
         best = self.matches.take(pa.array(first)).drop_columns(["id"]).rename_columns(list(ADDED))
         place = np.full(self.n_documents, -1, np.int64)
         place[self._rows[first]] = np.arange(len(first))
-        selections = []
+        selections, clean = [], ~self.overlaps
         for source, begin, end in zip(self._sources, self._starts[:-1], self._starts[1:], strict=True):
-            mask = np.ones(end - begin, np.bool_) if annotate else ~self.overlaps[begin:end]
+            mask = np.ones(end - begin, np.bool_) if annotate else clean[begin:end]
 
             def added(first: int, last: int, begin: int = begin) -> pa.Table:
                 wanted = place[begin + first : begin + last]
@@ -101,7 +103,8 @@ class OverlapResult:
                 source.check_free(list(ADDED))
             errors = self._parameters["encoding_errors"]
             selections.append(Selection(source, mask, added if annotate else None, errors))
-        write_rows(output, selections, self.provenance, force=force)
+        read = [*self._sources, *self._references]
+        write_rows(output, selections, self.provenance, sources=read, force=force)
 
 
 def overlap(
@@ -199,7 +202,7 @@ def overlap(
                   "text": text, "id": id, "against_text": theirs.text, "against_id": theirs.id,
                   "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
     not_searchable = pa.table({"reference": _take(names, short, len(tokens)), "tokens": tokens[short]})
-    return OverlapResult(documents, rows, matches, len(tokens), not_searchable, parameters)
+    return OverlapResult(documents, rows, matches, len(tokens), not_searchable, parameters, others)
 
 
 def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any) -> None:

@@ -36,15 +36,18 @@ class PairsResult:
         documents (without reference documents), reference documents, pairs, candidate pairs, whether ``max_pairs`` cut the
         list, text bytes, seconds, peak memory, plan.
     provenance : dict
+    sources : tuple of Source
+        What was read; nothing of it is written over.
     """
 
     table: pa.Table
     summary: dict[str, Any]
     provenance: dict[str, Any]
+    sources: tuple[Any, ...] = ()
 
     def write(self, output: str | Path, *, force: bool = False) -> None:
         """Write the table as parquet, JSON lines or CSV, by the suffix."""
-        write_table(output, self.table, self.provenance, force=force)
+        write_table(output, self.table, self.provenance, sources=self.sources, force=force)
         self.summary["peak_memory"] = peak_memory()
 
 
@@ -121,7 +124,7 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
         "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
         "inputs": [source.identity() for source in documents.sources],
     }
-    return PairsResult(pa.table(table), summary, provenance)
+    return PairsResult(pa.table(table), summary, provenance, tuple(documents.sources))
 
 
 def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> pa.Table:

@@ -238,6 +238,7 @@ class DedupResult:
             seconds=dict(self._corpus.clock.seconds),
             peak_memory=peak_memory(),
             plan=settings.finder.plan_dict(),
+            skipped=self._corpus.skipped,
         )
 
     @property
@@ -273,9 +274,8 @@ class DedupResult:
             If the result is closed.
         """
         self._check_open()
-        documents = self._corpus.documents
+        documents, selections = self._corpus.documents, []
         starts = documents.source_starts - self._first
-        selections = []
         for place, source in enumerate(documents.sources):
             if place < documents.n_reference_sources:
                 continue
@@ -285,5 +285,5 @@ class DedupResult:
                 source.check_free(added_columns(self.settings, self._against))
             added = partial(self._annotated, begin) if annotate else None
             selections.append(Selection(source, mask, added, self.settings.encoding_errors))
-        write_rows(output, selections, self.provenance, force=force)
+        write_rows(output, selections, self.provenance, sources=documents.sources, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())

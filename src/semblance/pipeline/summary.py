@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..io.inputs import Skipped, describe_skipped
 from .wording import counted, printable, text_size
 
 
@@ -43,6 +44,8 @@ class Summary:
         Bytes: largest resident size of the process.
     plan : dict
         Empty with "simhash", which needs none.
+    skipped : dict
+        Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
     """
 
     documents: int
@@ -66,6 +69,7 @@ class Summary:
     seconds: dict[str, float] = field(default_factory=dict)
     peak_memory: int = 0
     plan: dict[str, Any] = field(default_factory=dict)
+    skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -81,8 +85,10 @@ class Summary:
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
+        if self.skipped["files"]:
+            lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "kept, never matched"
+            what = "dropped" if self.empty_dropped else "no token: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         lines.append(f"  kept                      {self.kept:>12,}")
         if self.least_alike:

@@ -1,0 +1,336 @@
+"""Output folders, which are replaced as a whole, and outputs that must not meet inputs."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import OutputError
+from .formats import (
+    SIDECAR,
+    compressed,
+    create_temporary,
+    is_single_file,
+    leftovers,
+    make_folders,
+    reporting,
+    shown,
+    sync_folder,
+)
+
+_NAMED = 3  # files that a message names
+_AT_ONCE = 8  # files that are synced at a time
+
+
+def walk(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield (name relative to the folder, entry) of everything below a folder, links not followed."""
+    waiting = [""]
+    while waiting:
+        inside = waiting.pop()
+        with os.scandir(folder / inside) as entries:
+            for entry in entries:
+                name = f"{inside}{entry.name}"
+                yield name, entry
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{name}/")
+
+
+def _recorded(folder: Path) -> list[str] | None:
+    """Return the files that a run of ours wrote into a folder, or None where nothing says so."""
+    try:
+        files = json.loads((folder / SIDECAR).read_bytes())["files"]
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
+
+
+def check_folder(path: Path) -> None:
+    """Check that a folder may be replaced: all that it holds was written by an earlier run.
+
+    Raises
+    ------
+    OutputError
+        If it holds other files, is in use as the current folder, or cannot be renamed.
+    """
+    real = Path(os.path.realpath(path))
+    if Path.cwd().is_relative_to(real):
+        raise OutputError(f"{shown(path)} is the current folder or contains it, and cannot be replaced; name another one")
+    if os.path.ismount(real):
+        raise OutputError(f"{shown(path)} is a mount point, which cannot be replaced; name a new folder inside it")
+    if not os.access(real.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{shown(path)}: no permission to write into {shown(real.parent)}")
+    files = _recorded(real)
+    ours = {SIDECAR, *files} if files is not None else set()
+    foreign = sorted(name for name, entry in walk(real) if not entry.is_dir(follow_symlinks=False) and name not in ours)
+    if foreign:
+        names = ", ".join(map(shown, foreign[:_NAMED])) + (", ..." if len(foreign) > _NAMED else "")
+        reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
+        raise OutputError(
+            f"{shown(path)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({names}); "
+            "--force (force=True) replaces the whole folder: move them, or choose another name"
+        )
+
+
+def check_sidecar(path: Path) -> None:
+    """Check that the file that says how an output was made takes nobody else's place.
+
+    Raises
+    ------
+    OutputError
+        If a file of that name exists that no run of ours wrote.
+    """
+    sidecar = path.with_name(path.name + SIDECAR)
+    with suppress(FileNotFoundError):
+        sidecar.lstat()
+        try:
+            held = json.loads(sidecar.read_bytes())
+        except (IsADirectoryError, ValueError, RecursionError):
+            held = None
+        if not isinstance(held, dict) or not ({"semblance", "inputs"} <= held.keys() or "index" in held):
+            raise OutputError(
+                f"{shown(sidecar)} exists, and no earlier run wrote it: the description of {shown(path)} "
+                "would replace it; move it, or choose another name"
+            )
+
+
+def _remove_recorded(folder: Path) -> None:
+    """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
+    ours = set(_recorded(folder) or [])
+    inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
+    folders = [name for name, is_folder in inside if is_folder]
+    with suppress(OSError):  # a folder with something else in it stays
+        for name, is_folder in inside:
+            if not is_folder and name in ours:
+                (folder / name).unlink()
+        for name in sorted(folders, reverse=True):
+            (folder / name).rmdir()
+        if os.listdir(folder) == [SIDECAR]:
+            (folder / SIDECAR).unlink()
+        folder.rmdir()
+
+
+def recover(path: Path) -> None:
+    """Put back a folder that a killed run had renamed and not yet replaced; remove it where it was replaced."""
+    for old, _ in leftovers(path, ".old"):
+        if not path.exists():
+            os.rename(old, path)
+            sync_folder(path.parent)
+        else:
+            _remove_recorded(old)
+
+
+class NewFolder:
+    """A folder that is being written, and the files in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files: list[str] = []
+        self._folders = {path}
+
+    @contextmanager
+    def file(self, name: str, *, compress: bool = True) -> Iterator[BinaryIO]:
+        """Open a new file; compression follows its suffix, unless ``compress`` is off.
+
+        Raises
+        ------
+        OutputError
+            If there is a file or folder of that name already.
+        """
+        target = self.path / name
+        try:
+            if target.parent not in self._folders:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
+            raw = open(target, "xb")
+        except (FileExistsError, NotADirectoryError):
+            raise OutputError(
+                f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl"
+            ) from None
+        self.files.append(name)
+        with raw:
+            if compress:
+                with compressed(raw, target) as stream:
+                    yield stream
+            else:
+                yield raw
+
+    def sync(self) -> None:
+        """Bring everything to the disk, each file and each folder once."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk does several at once in the time of one
+            for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
+                pass
+        for folder in self._folders:
+            sync_folder(folder)
+
+
+def _sync_file(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def atomic_directory(path: Path) -> Iterator[NewFolder]:
+    """Give a folder to write into that becomes ``path``, in place of what an earlier run wrote there, when all is written.
+
+    The earlier folder is renamed before the new one gets its name, and removed after that; a run that is killed leaves the
+    one or the other, and the next run puts the earlier one back where neither has the name.
+    """
+    with reporting(path):
+        make_folders(path.parent)
+        temporary, lock = create_temporary(path, folder=True)
+        old = temporary.with_suffix(".old")
+        held = None
+        try:
+            folder = NewFolder(temporary)
+            yield folder
+            folder.sync()
+            if path.exists():
+                check_folder(path)  # again: it may have changed since the start
+                held = os.open(path, os.O_RDONLY)
+                with suppress(OSError):  # without locks what a killed run leaves has to be put back by hand
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.rename(path, old)
+            os.rename(temporary, path)
+        except BaseException:
+            if old.exists() and not path.exists():
+                os.rename(old, path)
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+            os.close(lock)
+            if held is not None:
+                os.close(held)
+        sync_folder(path.parent)
+        if old.exists():
+            _remove_recorded(old)
+
+
+def check_apart(output: str | Path, sources: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
+    """Check that outputs do not meet inputs or one another.
+
+    Parameters
+    ----------
+    output : str or path
+    sources : sequence of Source
+        All that is read, reference documents included.
+    also : sequence of str or path
+        Other files that will be written.
+
+    Raises
+    ------
+    OutputError
+        If an output is an input, contains one, or is a folder inside an input folder, or two outputs meet.
+    """
+    places = [place for source in sources for place in getattr(source, "places", ())]
+    real = Path(os.path.realpath(output))
+    single = is_single_file(output)
+    for other in map(Path, map(os.path.realpath, also)):
+        if other == real or (not single and other.is_relative_to(real)):
+            raise OutputError(
+                f"{shown(other)} is, or is inside, the output {shown(output)}; choose another name for one of them"
+            )
+    written = [real, real.with_name(real.name + SIDECAR)] if single else []
+    for path in written:
+        known = _file_number(path)
+        for place in places if known is not None else ():
+            if (place.device, place.inode) == known:
+                raise OutputError(
+                    f"the output {shown(output)} would replace the input {place.name}; choose another name"
+                    + ("" if path == real else f" (its description is written to {shown(path)})")
+                )
+    if single:
+        return
+    number = _file_number(real)
+    above = {_file_number(p) for p in real.parents} - {None}
+    for root in dict.fromkeys(place.root for place in places if place.root is not None):
+        if _file_number(root) in above or _file_number(root) == number:
+            raise OutputError(
+                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
+                "name a folder outside it"
+            )
+    if number is None:
+        return
+    parents = dict.fromkeys(os.path.dirname(os.path.abspath(p)) for place in places for p in place.names())
+    inside = {folder for folder in parents if any(_file_number(p) == number for p in (Path(folder), *Path(folder).parents))}
+    for place in places:
+        if any(os.path.dirname(os.path.abspath(p)) in inside for p in place.names()):
+            raise OutputError(
+                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
+                "name another folder"
+            )
+
+
+def _file_number(path: str | Path) -> tuple[int, int] | None:
+    """Return what tells a file from others whatever its name, or None where there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Check that files written into one folder get different names, none of them that of the description.
+
+    Raises
+    ------
+    OutputError
+        If two inputs have the same name, one is named as a folder of another, or one is named like the description.
+    """
+    taken = set()
+    for name in names:
+        if name == SIDECAR:
+            raise OutputError(
+                f"an input is named {SIDECAR}, as the description of the output folder is; "
+                "rename the input, or write one file such as out.jsonl"
+            )
+        if name in taken:
+            raise OutputError(f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl")
+        taken.add(name)
+    for name in names:
+        folder = os.path.dirname(name)
+        while folder:
+            if folder in taken:
+                raise OutputError(
+                    f"one input would be written as the file {shown(folder)}, another into a folder of that name; "
+                    "rename one, or write one file such as out.jsonl"
+                )
+            folder = os.path.dirname(folder)
+
+
+def check_before(
+    output: str | Path, sources: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
+) -> None:
+    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own.
+
+    Raises
+    ------
+    OutputError
+        If it does not.
+    """
+    check_apart(output, [*sources, *references], also)
+    if not is_single_file(output):
+        check_names([name for source in sources for name in names_in_folder(source)])
+
+
+def names_in_folder(source: Any) -> list[str]:
+    """Return the names of the files that a source becomes in an output folder."""
+    if source.format == "txt":
+        return [place.relative for place in source.places]
+    form = form_of(source)
+    return [source.relative if source.format == form else f"{source.relative}.{form}"]
+
+
+def form_of(source: Any) -> str:
+    """Return the format that a source is written in where the output is a folder."""
+    return str({"memory": "jsonl", "table": "parquet"}.get(source.format, source.format))

@@ -1,0 +1,468 @@
+"""An output folder is the old or the new one, never a mix; nothing is deleted that a run of ours did not write."""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.io import formats, outputs
+from semblance.io.formats import atomic_file, check_output
+from semblance.io.outputs import atomic_directory, check_apart
+
+A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
+
+
+def fill(folder, **texts):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    return folder
+
+
+def names(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
+
+
+def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
+    source = fill(tmp_path / "in", a=A, b=B)
+    fill(source / "deep", c=C)
+    sb.dedup(source).write(tmp_path / "out")
+    shutil.rmtree(source / "deep")
+    (source / "b.jsonl").unlink()
+    sb.dedup(source).write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+    assert not (tmp_path / "out/deep").exists()
+
+
+def test_text_that_became_a_duplicate_is_not_left(tmp_path):
+    for name, text in (("a", A), ("b", A + " extra"), ("c", C)):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{name}.txt").write_text(text)
+    sb.dedup(tmp_path / "in", threshold=1.0).write(tmp_path / "out")
+    assert names(tmp_path / "out") == ["_semblance.json", "a.txt", "b.txt", "c.txt"]
+    sb.dedup(tmp_path / "in", threshold=0.5).write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == ["_semblance.json", "a.txt", "c.txt"]
+    assert json.loads((tmp_path / "out/_semblance.json").read_text())["files"] == ["a.txt", "c.txt"]
+
+
+@pytest.mark.parametrize("foreign", ["mine.txt", "deep/mine.txt", ".mine", "link"])
+def test_files_of_others_are_never_replaced(tmp_path, foreign):
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result.write(tmp_path / "out")
+    path = tmp_path / "out" / foreign
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
+    with pytest.raises(sb.OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
+        result.write(tmp_path / "out", force=True)
+    assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
+
+
+def test_a_folder_that_is_not_ours_is_refused(tmp_path):
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    fill(tmp_path / "photos", a=C, b=C)
+    with pytest.raises(sb.OutputError, match=r"2 files but no _semblance\.json that lists"):
+        check_output(tmp_path / "photos", force=True)
+    (tmp_path / "photos/_semblance.json").write_text('{"files": "all"}')
+    with pytest.raises(sb.OutputError, match="3 files"):
+        result.write(tmp_path / "photos", force=True)
+    assert (tmp_path / "photos/a.jsonl").read_text() == (tmp_path / "photos/b.jsonl").read_text()
+    (tmp_path / "empty").mkdir()
+    result.write(tmp_path / "empty", force=True)
+    assert names(tmp_path / "empty") == ["_semblance.json", "a.jsonl"]
+
+
+def test_what_appears_while_a_job_runs_stays(tmp_path):
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result.write(tmp_path / "out")
+    with pytest.raises(sb.OutputError, match="mine"), atomic_directory(tmp_path / "out") as folder:
+        with folder.file("a.jsonl") as stream:
+            stream.write(b"new")
+        (tmp_path / "out/mine").write_text("precious")
+    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "mine"]
+    assert (tmp_path / "out/a.jsonl").read_bytes() != b"new"
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
+    """Killed at each rename, and while the old folder is removed."""
+    source = fill(tmp_path / "in", a=A, b=B)
+    sb.dedup(source).write(tmp_path / "out")
+    old = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
+    (source / "b.jsonl").unlink()
+    fill(source, c=C)
+    code = (
+        "import os, signal, sys, semblance as sb\n"
+        "left = int(sys.argv[3])\n"
+        "def counting(do):\n"
+        "    def counted(*args, **more):\n"
+        "        global left\n"
+        "        if any('.old' in str(a) or '.tmp' in str(a) for a in args):\n"
+        "            if left == 0:\n"
+        "                os.kill(os.getpid(), signal.SIGKILL)\n"
+        "            left -= 1\n"
+        "        return do(*args, **more)\n"
+        "    return counted\n"
+        "result = sb.dedup(sys.argv[1])\n"
+        "os.rename, os.unlink = counting(os.rename), counting(os.unlink)\n"
+        "result.write(sys.argv[2], force=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(source), str(tmp_path / "out"), str(moment)], check=False)
+    assert done.returncode in (-signal.SIGKILL, 0)
+    with pytest.raises(sb.OutputError, match="exists"):
+        check_output(tmp_path / "out", force=False)  # puts it back, if it was not there
+    found = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
+    assert found == old or sorted(found) == ["_semblance.json", "a.jsonl", "c.jsonl"]
+    sb.dedup(source).write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "c.jsonl"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result.write(tmp_path / "out")
+    before = names(tmp_path / "out")
+    rename = os.rename
+
+    def failing(source, target):
+        if str(source).endswith(".tmp"):
+            raise OSError(errno.EIO, "Input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(sb.OutputError, match="Input/output error"):
+        result.write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == before and sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_an_input_named_like_our_description_survives(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "_semblance.json").write_text(B)
+    (folder / "b.json").write_text(A)
+    result = sb.dedup([folder / "_semblance.json", folder / "b.json"], format="txt")
+    with pytest.raises(sb.OutputError, match=r"an input is named _semblance\.json"):
+        result.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_description_takes_no_file_of_others(tmp_path):
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    mine = tmp_path / "out.jsonl_semblance.json"
+    mine.write_text('["precious"]')
+    for force in (False, True):
+        with pytest.raises(sb.OutputError, match=r"out\.jsonl_semblance\.json exists, and no earlier run wrote it"):
+            result.write(tmp_path / "out.jsonl", force=force)
+    assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
+    mine.unlink()
+    result.write(tmp_path / "out.jsonl")
+    (tmp_path / "out.jsonl").unlink()
+    result.write(tmp_path / "out.jsonl")  # the description alone is no output
+
+
+def test_an_output_is_no_input(tmp_path):
+    """By the same name, another name, a link or a hard link; a reference; the description of an output."""
+    folder = fill(tmp_path / "in", a=A, b=A)
+    (tmp_path / "link").symlink_to(folder / "a.jsonl")
+    (tmp_path / "link.jsonl").symlink_to(folder / "a.jsonl")
+    os.link(folder / "a.jsonl", tmp_path / "hard.jsonl")
+    before = (folder / "a.jsonl").read_text()
+    result = sb.dedup(folder / "b.jsonl", against=folder / "a.jsonl")
+    for output in (folder / "a.jsonl", tmp_path / "in/../in/a.jsonl", tmp_path / "link.jsonl", tmp_path / "hard.jsonl"):
+        with pytest.raises(sb.OutputError, match=r"would replace the input .*a\.jsonl"):
+            result.write(output, force=True)
+    with pytest.raises(sb.OutputError, match="whose suffix is another one"):
+        result.write(tmp_path / "link", force=True)
+    found = sb.overlap(folder / "b.jsonl", against=folder / "a.jsonl")
+    with pytest.raises(sb.OutputError, match="would replace the input"):
+        found.write(folder / "a.jsonl", force=True)
+    from semblance.pipeline.pairs import find_pairs
+
+    with pytest.raises(sb.OutputError, match="would replace the input"):
+        find_pairs(folder).write(folder / "b.jsonl", force=True)
+    assert (folder / "a.jsonl").read_text() == before == (folder / "b.jsonl").read_text()
+
+
+def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
+    folder = fill(tmp_path / "in", a=A, b=B)
+    result = sb.dedup(folder)
+    (tmp_path / "link").symlink_to(folder)
+    for output in (folder / "clean", tmp_path / "link" / "deep" / "clean", folder):
+        with pytest.raises(sb.OutputError, match=r"is inside the input folder|exists|but no _semblance"):
+            result.write(output)
+        with pytest.raises(sb.OutputError, match="is inside the input folder"):
+            check_apart(output, result._corpus.documents.sources)
+    assert names(folder) == ["a.jsonl", "b.jsonl"]
+    result.write(tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    for given in ("out/a.jsonl", tmp_path / "out/a.jsonl", "in/../out/a.jsonl"):
+        with pytest.raises(sb.OutputError, match=r"contains the input .*a\.jsonl"):
+            sb.dedup(Path(given)).write("out", force=True)
+    with pytest.raises(sb.OutputError, match="contains the input"):
+        sb.dedup(folder / "a.jsonl", against=tmp_path / "out/b.jsonl").write("out", force=True)
+    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "b.jsonl"]
+
+
+def test_the_current_folder_is_not_replaced(tmp_path, monkeypatch):
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    (tmp_path / "here/below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here/below")
+    for output in (".", ".."):
+        with pytest.raises(sb.OutputError, match="is the current folder or contains it"):
+            result.write(output, force=True)
+
+
+def test_two_outputs_do_not_meet(tmp_path):
+    for also in ("out/m.csv", "out.jsonl"):
+        output = "out" if "/" in also else "out.jsonl"
+        with pytest.raises(sb.OutputError, match="is, or is inside, the output"):
+            check_apart(tmp_path / output, [], [tmp_path / also])
+    check_apart(tmp_path / "out.jsonl", [], [tmp_path / "matches.jsonl"])
+
+
+def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
+    for name, text in (("a", A), ("b", B), ("C", C)):
+        fill(tmp_path / name, x=text)
+    (tmp_path / "C/x.jsonl").rename(tmp_path / "C/X.jsonl")
+    sb.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write(tmp_path / "out")
+    assert names(tmp_path / "out") == ["C/X.jsonl", "_semblance.json", "a/x.jsonl", "b/x.jsonl"]
+
+
+def test_a_file_and_a_folder_of_one_name_are_refused(tmp_path):
+    fill(tmp_path / "one", x=A)
+    fill(tmp_path / "two" / "x.jsonl", y=B)
+    result = sb.dedup([tmp_path / "one", tmp_path / "two"])
+    with pytest.raises(sb.OutputError, match="another into a folder of that name"):
+        result.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
+    """Each file of a new folder is made anew, or not at all."""
+    with (
+        pytest.raises(sb.OutputError, match=r"two inputs would be written as x\.jsonl"),
+        atomic_directory(tmp_path / "out") as new,
+    ):
+        for _ in range(2):
+            with new.file("x.jsonl") as stream:
+                stream.write(b"text")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_temporary_file_of_a_living_writer_stays(tmp_path):
+    """Whatever its process number: it may be one of another container."""
+    path = tmp_path / "out.jsonl"
+    with atomic_file(path) as stream:
+        stream.write(b"first")
+        (writing,) = tmp_path.iterdir()
+        check_output(path, force=False)
+        with atomic_file(path) as other:
+            other.write(b"second")
+        assert writing.exists() and path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("host", ["this", "other"])
+def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monkeypatch, host):
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from semblance.io.formats import atomic_file\n"
+        "with atomic_file(Path(sys.argv[1])) as stream:\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl")], check=False)
+    (tmp_path / ".out.jsonl.1234-0123abcd.tmp").write_text("not ours")
+    assert len(list(tmp_path.iterdir())) == 2
+    if host == "other":
+        monkeypatch.setattr(formats, "_host", lambda: "another")
+    check_output(tmp_path / "out.jsonl", force=False)
+    assert len(list(tmp_path.iterdir())) == (1 if host == "this" else 2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
+def test_errors_leave_no_temporary_files(tmp_path, error):
+    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out")):
+        with pytest.raises((KeyboardInterrupt, sb.OutputError, ValueError)), write():
+            raise error
+    assert not list(tmp_path.iterdir())
+
+
+class Recorded:
+    """What was synced, renamed and made, in its order."""
+
+    def __init__(self, monkeypatch):
+        self.calls = []
+        fsync, replace, rename, mkdir = os.fsync, os.replace, os.rename, os.mkdir
+
+        def synced(file):
+            self.calls.append(("sync", os.readlink(f"/proc/self/fd/{file}")))
+            fsync(file)
+
+        def moved(do):
+            def move(source, target):
+                self.calls.append(("rename", str(target)))
+                do(source, target)
+
+            return move
+
+        def made(path, *more, **other):
+            mkdir(path, *more, **other)
+            self.calls.append(("mkdir", str(path)))
+
+        monkeypatch.setattr(os, "fsync", synced)
+        monkeypatch.setattr(os, "replace", moved(replace))
+        monkeypatch.setattr(os, "rename", moved(rename))
+        monkeypatch.setattr(os, "mkdir", made)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+@pytest.mark.parametrize("name", ["deep/er/out.jsonl", "deep/er/out.jsonl.gz", "deep/er/out.jsonl.zst"])
+def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch, name):
+    """The file, then its name, then every new folder's name."""
+    seen = Recorded(monkeypatch)
+    path = tmp_path / name
+    with atomic_file(path) as stream:
+        stream.write(b"text")
+    kinds = [(kind, where) for kind, where in seen.calls if kind != "mkdir"]
+    moved = kinds.index(("rename", str(path)))
+    assert kinds[moved - 1][0] == "sync" and kinds[moved - 1][1].endswith(".tmp")
+    assert ("sync", str(path.parent)) in kinds[moved + 1 :]
+    for folder in (tmp_path / "deep", tmp_path / "deep/er"):
+        made = seen.calls.index(("mkdir", str(folder)))
+        assert ("sync", str(folder.parent)) in seen.calls[made:]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch):
+    """Every file and every folder once, then the rename, then the folder above."""
+    seen = Recorded(monkeypatch)
+    with atomic_directory(tmp_path / "out") as folder:
+        for i in range(20):
+            with folder.file(f"{i % 2}/{i}.txt") as stream:
+                stream.write(b"text")
+    moved = seen.calls.index(("rename", str(tmp_path / "out")))
+    before = [Path(where).name for kind, where in seen.calls[:moved] if kind == "sync"]
+    assert sorted(n for n in before if n.endswith(".txt")) == sorted(f"{i}.txt" for i in range(20))
+    assert before.count("0") == before.count("1") == 1 and len(before) == 23
+    assert ("sync", str(tmp_path)) in seen.calls[moved:]
+
+
+@pytest.mark.parametrize(
+    ("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EBADF, False), (errno.EIO, True)]
+)
+def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
+    """Some file systems of networks refuse it, which is no error; a disk that reports one is."""
+    fsync = os.fsync
+
+    def failing(file):
+        if os.path.isdir(f"/proc/self/fd/{file}"):
+            raise OSError(number, os.strerror(number))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    if fails:
+        with pytest.raises(sb.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
+            pass
+    else:
+        with atomic_file(tmp_path / "x.jsonl") as stream:
+            stream.write(b"text")
+        assert (tmp_path / "x.jsonl").read_bytes() == b"text"
+
+
+def test_file_systems_without_locks(tmp_path, monkeypatch):
+    """Files are written all the same, and nobody's temporary files are removed."""
+
+    def refused(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    with atomic_file(tmp_path / "x.jsonl"):
+        monkeypatch.setattr(fcntl, "flock", refused)
+        check_output(tmp_path / "x.jsonl", force=False)
+        assert len(list(tmp_path.iterdir())) == 1
+    with atomic_file(tmp_path / "x.jsonl") as stream:
+        stream.write(b"text")
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    for force in (False, True):
+        result.write(tmp_path / "out", force=force)
+    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl"]
+
+
+def test_odd_outputs_are_refused_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for output, words in (
+        (tmp_path / "file/out.jsonl", "is not a folder|Not a directory"), (tmp_path / "pipe.jsonl", "is a pipe or a device"),
+        (tmp_path / ("n" * 300 + ".jsonl"), "name too long"), (tmp_path / ("n" * 245 + ".jsonl"), "name too long"),
+        (tmp_path / "a\0b.jsonl", "cannot be written"), (tmp_path / "loop/x.jsonl", "symbolic links|not a folder"),
+    ):  # fmt: skip
+        with pytest.raises(sb.OutputError, match=words):
+            check_output(output, force=True)
+
+
+def test_a_long_name_that_is_allowed(tmp_path):
+    """Names may have 255 bytes; a temporary one beside it must not need more."""
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    output = tmp_path / ("ä" * 116 + ".jsonl")
+    result.write(output)
+    result.write(tmp_path / ("n" * 255))
+    assert output.exists() and (tmp_path / ("n" * 255)).is_dir()
+
+
+def test_links_lead_to_outputs(tmp_path):
+    """What a link names is replaced, and the link stays."""
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    (tmp_path / "disk").mkdir()
+    for name in ("out", "out.jsonl"):
+        (tmp_path / name).symlink_to(tmp_path / "disk" / name)
+        for force in (False, True):
+            result.write(tmp_path / name, force=force)
+        assert (tmp_path / name).is_symlink() and (tmp_path / "disk" / name).exists()
+    assert outputs.check_folder(tmp_path / "out") is None
+
+
+def test_a_full_disk_is_a_clear_error(tmp_path):
+    """Files may not grow beyond a limit, in each format."""
+    rows = "".join(json.dumps({"text": f"{i} " + A * 5, "n": i}) + "\n" for i in range(3000))
+    (tmp_path / "in.jsonl").write_text(rows)
+    for output in ("out.jsonl", "out.csv", "out.parquet", "out"):
+        command = ["-W", "ignore", "-m", "semblance", "dedup", "in.jsonl", "-t", "1.0", "-o", output]
+        done = subprocess.run(
+            ["bash", "-c", 'ulimit -f 20; "$@"', "bash", sys.executable, *command], cwd=tmp_path, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 1 and "cannot be written: File too large" in done.stderr, (output, done.stderr)
+        assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda at: sb.save(sb.FastSimilarity(permutations=64).sign(sb.shingle([A])), at / "saved"),
+        lambda at: sb.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
+        lambda at: sb.Index.create(at / "saved" / "deep").close(),
+    ],
+)
+def test_the_name_of_what_is_saved_is_on_the_disk(tmp_path, monkeypatch, write):
+    seen = Recorded(monkeypatch)
+    write(tmp_path)
+    assert ("sync", str(tmp_path)) in seen.calls
+
+
+def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
+    """Sketch files have no suffix of their own: what they are does not depend on it."""
+    signatures = sb.FastSimilarity(permutations=64).sign(sb.shingle([A]))
+    for name in ("s", "s.jsonl", "s.txt"):
+        for force in (False, True):
+            sb.save(signatures, tmp_path / name, force=force)
