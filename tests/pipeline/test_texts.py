@@ -95,6 +95,13 @@ def test_failures_of_a_tokenizer_name_the_row(tokenizer, message):
         sb.shingle(texts, tokenizer=tokenizer)
 
 
+def test_failures_of_a_tokenizer_name_the_row_of_a_job():
+    texts = [f"w{i} x y z" for i in range(9000)]
+    texts[8500] = ""
+    with pytest.raises(sb.InputDataError, match=r"row 8500: the tokenizer failed: ZeroDivisionError"):
+        sb.dedup(texts, tokenizer=lambda t: [t, str(1 // len(t))], threads=2)
+
+
 def test_tokens_may_come_from_a_generator():
     lazy = sb.shingle(["a b", "c", ""], tokenizer=lambda t: (x for x in t.split()), width=1)
     assert lazy.values.tolist() == sb.shingle(["a b", "c", ""], tokenizer=str.split, width=1).values.tolist()

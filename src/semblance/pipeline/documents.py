@@ -155,7 +155,7 @@ def _sketch(settings: Settings, piece: Piece) -> tuple[Piece, dict[str, NDArray[
         check_encoding(piece.source, piece.numbers, texts)
     digests = np.empty((len(texts), 2), np.uint64)
     digest_rows(texts.data, texts.offsets, 0, len(texts), digests)
-    values, offsets = settings.shingling.hashes(texts)
+    values, offsets = settings.shingling.hashes(texts, lambda row: f"{piece.source.name}, row {piece.numbers[row]}")
     keys, slots = settings.finder.keys(values, offsets, piece.groups)
     return piece, {"digests": digests, "empty": np.diff(offsets) == 0, "keys": keys, "slots": slots}
 

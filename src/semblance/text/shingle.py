@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -189,12 +189,14 @@ class Shingling:
             folding.find_unnormalized(*where, stretches)
         return _replace(texts, stretches[:count], self.normalization) if count else texts
 
-    def hashes(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
+    def hashes(self, texts: Texts, name_row: Callable[[int], str] = "row {}".format) -> tuple[UInt64Array, Int64Array]:
         """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text.
 
         Parameters
         ----------
         texts : Texts
+        name_row : callable, optional
+            How errors name a row of ``texts``; by default by its number.
 
         Raises
         ------
@@ -206,7 +208,7 @@ class Shingling:
         self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
-            return self._tokenized(texts, 0)
+            return self._tokenized(texts, name_row)
         texts = self.normalized(texts)
         longest, room = int(np.diff(texts.offsets).max(initial=0)), texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
@@ -220,44 +222,47 @@ class Shingling:
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 
-    def _tokenized(self, texts: Texts, first_row: int) -> tuple[UInt64Array, Int64Array]:
+    def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokeniser, one Python call a text."""
         assert self.width is not None
-        self._check_rules()
         tokens: list[str] = []
         bounds = np.zeros(len(texts) + 1, np.int64)
         for row in range(len(texts)):
             text = texts.row(row).decode("utf-8", "replace")
             text = text if self.normalization == "none" else normalize(text, self.normalization)
-            tokens += self._tokens_of(_fold(text) if self.fold_case else text, first_row + row)
+            tokens += self._tokens_of(_fold(text) if self.fold_case else text, partial(name_row, row))
             bounds[row + 1] = len(tokens)
         try:
             flat = from_arrow_array(pa.array(tokens, pa.large_string()))
         except UnicodeEncodeError as error:
             place = next(i for i, token in enumerate(tokens) if any("\ud800" <= c < "\ue000" for c in token))
-            row = first_row + int(np.searchsorted(bounds, place, "right")) - 1
-            raise InputDataError(f"row {row}: the tokenizer yielded {tokens[place]!r:.60}: {error.reason}") from None
+            where = name_row(int(np.searchsorted(bounds, place, "right")) - 1)
+            raise InputDataError(f"{where}: the tokenizer yielded {tokens[place]!r:.60}: {error.reason}") from None
         digests = np.empty((len(flat), 2), np.uint64)
         digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
         out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
         roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
         return out[: offsets[-1]], offsets
 
-    def _tokens_of(self, text: str, row: int) -> list[str]:
+    def _tokens_of(self, text: str, row: Callable[[], str]) -> list[str]:
         """Call the tokeniser; its own error is kept as the cause."""
         assert self.tokenizer is not None
         try:
             found = self.tokenizer(text)
             tokens = list(found)
         except Exception as error:  # whatever the user's function raises
-            raise InputDataError(f"row {row}: the tokenizer failed: {type(error).__name__}: {error}") from error
+            raise InputDataError(f"{row()}: the tokenizer failed: {type(error).__name__}: {error}") from error
         if isinstance(found, (str, bytes)):
-            raise InputDataError(f"row {row}: the tokenizer must yield a list of str; it yielded {found!r:.60}")
+            raise InputDataError(f"{row()}: the tokenizer must yield a list of str; it yielded {found!r:.60}")
         if not set(map(type, tokens)) <= {str}:
             for token in tokens:
                 if not isinstance(token, str):
-                    raise InputDataError(f"row {row}: the tokenizer must yield str; it yielded {token!r:.60}")
+                    raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
         return tokens
+
+
+def _name_row(first_row: int, row: int) -> str:
+    return f"row {first_row + row}"
 
 
 def shingle(
@@ -317,8 +322,7 @@ def shingle(
                 f"row {first_row + invalid[0]}: invalid UTF-8 at byte {invalid[1]} of the text; "
                 'pass encoding_errors="replace" to go on'
             )
-        hashed = shingling.hashes(chunk) if tokenizer is None else shingling._tokenized(chunk, first_row)
-        found, offsets = drop_repeats(*hashed)
+        found, offsets = drop_repeats(*shingling.hashes(chunk, partial(_name_row, first_row)))
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)
