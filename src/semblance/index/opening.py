@@ -30,15 +30,20 @@ def make_folder(folder: Path) -> None:
     """
     try:
         missing = [f for f in (folder, *folder.parents) if not f.exists()]
-        if not missing and not all(p.name == LOCK or (is_ours(p.name) and p.name[0] == ".") for p in folder.iterdir()):
+        if not missing and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
             raise FileExistsError
         folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
+    except FileExistsError:
         raise OutputError(f"{folder} exists and is not an empty folder; choose another name") from None
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
     for made in missing:
         settle(made.parent)
+
+
+def _may_be_there(path: Path) -> bool:
+    """Tell whether a file is what making an index leaves where it was cut off."""
+    return path.name == LOCK or (path.name[0] == "." and is_ours(path.name))
 
 
 def take_lock(folder: Path, wait: bool) -> int:
