@@ -23,7 +23,7 @@ from ..io.formats import atomic_file
 NAME, FORMAT, VERSION = "manifest", "semblance index", 1
 MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1
 _FILE = re.compile(r"(segment|removed)-([0-9]{8,15})", re.ASCII)
-_OURS = re.compile(r"(segment|removed)-[0-9]{8,15}|\.(segment-[0-9]{8,15}|removed-[0-9]{8,15}|manifest)\.[0-9a-f]+-[0-9a-f]+\.tmp")
+_OURS = re.compile(rf"{_FILE.pattern}|\.({_FILE.pattern}|manifest)\.[0-9a-f]+-[0-9a-f]+\.tmp", re.ASCII)
 
 
 def is_ours(name: str) -> bool:

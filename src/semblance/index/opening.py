@@ -30,15 +30,20 @@ def make_folder(folder: Path) -> None:
         If something is there already, or it cannot be made.
     """
     try:
-        if folder.exists() and not all(p.name == LOCK or (is_ours(p.name) and p.name[0] == ".") for p in folder.iterdir()):
+        if folder.exists() and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
             raise FileExistsError
         make_folders(folder)
-    except (FileExistsError, NotADirectoryError):
+    except FileExistsError:
         raise OutputError(f"{folder} exists and is not an empty folder; choose another name") from None
     except OSError as error:
         if isinstance(error, OutputError):
             raise
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+def _may_be_there(path: Path) -> bool:
+    """Tell whether a file is what making an index leaves where it was cut off."""
+    return path.name == LOCK or (path.name[0] == "." and is_ours(path.name))
 
 
 def take_lock(folder: Path, wait: bool) -> int:

@@ -221,13 +221,7 @@ class DocumentFrequencies:
             read or is damaged.
         """
         try:
-            with zipfile.ZipFile(path) as archive:
-                values, counts = _member(archive, "values", "<u8"), _member(archive, "counts", "<i8")
-                n, stated = int(_member(archive, "n_documents", "<i8")), str(_member(archive, "parameters", "<U"))
-            if values.ndim != 1 or values.shape != counts.shape or (values[1:] <= values[:-1]).any():
-                raise ValueError("its features do not ascend, or have no counts")
-            if n < 0 or (len(counts) and not 1 <= counts.min() <= counts.max() <= n):
-                raise ValueError(f"its counts do not lie in 1..{n}")
+            values, counts, n, stated = _read(path)
         except (OSError, ValueError, KeyError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
             raise InputDataError(f"{path}: not a file of document frequencies, or damaged ({error})") from None
         if stated.startswith("Shingling(") and ", rules=" not in stated:
@@ -239,6 +233,24 @@ class DocumentFrequencies:
         elif stated != str(parameters):
             raise ParameterError(message)
         return cls(values, counts, n, parameters)
+
+
+def _read(path: str | Path) -> tuple[UInt64Array, Int64Array, int, str]:
+    """Return (values, counts, number of documents, parameters) in a file, once they have been held against each other.
+
+    Raises
+    ------
+    ValueError
+        If they contradict each other.
+    """
+    with zipfile.ZipFile(path) as archive:
+        values, counts = _member(archive, "values", "<u8"), _member(archive, "counts", "<i8")
+        n, stated = int(_member(archive, "n_documents", "<i8")), str(_member(archive, "parameters", "<U"))
+    if values.ndim != 1 or values.shape != counts.shape or (values[1:] <= values[:-1]).any():
+        raise ValueError("its features do not ascend, or have no counts")
+    if n < 0 or (len(counts) and not 1 <= counts.min() <= counts.max() <= n):
+        raise ValueError(f"its counts do not lie in 1..{n}")
+    return values, counts, n, stated
 
 
 def _member(archive: zipfile.ZipFile, name: str, dtype: str) -> NDArray[Any]:
