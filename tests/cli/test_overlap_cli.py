@@ -89,9 +89,9 @@ def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tm
     [
         (["--annotate"], 2, "--annotate adds columns to the output: name it with -o"),
         (["-o", "x.csv", "--matches", "./x.csv"], 2, "-o and --matches name the same file"),
-        (["--matches", "test.jsonl", "--force"], 2, "test.jsonl is or contains the input test.jsonl, and inputs are never"),
-        (["-o", "train.jsonl", "--force"], 2, "train.jsonl is or contains the input train.jsonl"),
-        (["-o", ".", "--force"], 2, ". is or contains the input train.jsonl"),
+        (["--matches", "test.jsonl", "--force"], 1, "the output test.jsonl would replace the input test.jsonl"),
+        (["-o", "train.jsonl", "--force"], 1, "the output train.jsonl would replace the input train.jsonl"),
+        (["-o", ".", "--force"], 1, ". is the current folder or contains it"),
         (["--against", "train.jsonl", "--against-text", "text"], 1, "train.jsonl is in both corpora"),
         (["--id", "url"], 1, "name another with --against-id"),
         (["-t", "nan"], 2, "threshold must be a number in (0, 1]; got nan"),

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import semblance as sb
-from semblance.io.parquet import ParquetSource
+from semblance.io.sources import open_sources
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
 TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]
@@ -124,7 +124,7 @@ def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
         {"wide": wide, "map": BYSTANDERS["map"], "text": text, "list": BYSTANDERS["list"], "tensor": BYSTANDERS["tensor"]}
     )
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=2, compression="none")
-    source = ParquetSource(tmp_path / "in.parquet")
+    (source,) = open_sources([tmp_path / "in.parquet"])
     metadata = pq.ParquetFile(tmp_path / "in.parquet").metadata
     for name in table.column_names:
         leaves = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.split(".")[0] == name]

@@ -30,11 +30,9 @@ def make_folder(folder: Path) -> None:
         If something is there already, or it cannot be made.
     """
     try:
-        if folder.exists() and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
-            raise FileExistsError
+        if os.path.lexists(folder) and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
+            raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
         make_folders(folder)
-    except FileExistsError:
-        raise OutputError(f"{folder} exists and is not an empty folder; choose another name") from None
     except OSError as error:
         if isinstance(error, OutputError):
             raise

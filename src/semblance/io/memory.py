@@ -137,7 +137,7 @@ class TableSource:
 
 def _is_missing(path: str) -> bool:
     """Tell whether a path, other than "-", stands for no file or folder, as a glob or as it is."""
-    if path == "-" or os.path.exists(path):
+    if path == "-" or (len(path) <= MAX_PATH and "\0" not in path and os.path.lexists(path)):
         return False
     if len(path) > MAX_PATH or "\n" in path or "\0" in path or not globbing.has_magic(path):
         return True

@@ -9,11 +9,15 @@ from typing import Any
 from ..errors import InputDataError
 
 
-def _paths(source: Any) -> set[str]:
-    """Return the paths of the files of a source; none if it is in memory."""
-    if source.format == "txt":
-        return {os.path.realpath(source.label(number)) for number in range(1, source.expected("")[0] + 1)}
-    return {os.path.realpath(source.path)} if hasattr(source, "path") else set()
+def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
+    """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
+    known: dict[tuple[int, int], set[str]] = {}
+    for place in (place for source in against for place in getattr(source, "places", ())):
+        known.setdefault((place.device, place.inode), set()).add(os.path.realpath(place.path))
+    for place in (place for source in sources for place in getattr(source, "places", ())) if known else ():
+        if os.path.realpath(place.path) in known.get((place.device, place.inode), ()):
+            return str(place.name)
+    return None
 
 
 def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
@@ -24,11 +28,9 @@ def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
     InputDataError
         If there is one; the message names it.
     """
-    known = set().union(*map(_paths, against))
-    for source in sources:
-        both = _paths(source) & known
-        if both:
-            raise InputDataError(
-                f"{min(both)} is both an input and a reference: every document would be its own duplicate; "
-                "name it in one of the two places"
-            )
+    name = file_in_both(sources, against)
+    if name is not None:
+        raise InputDataError(
+            f"{name} is both an input and a reference: every document would be its own duplicate; "
+            "name it in one of the two places"
+        )

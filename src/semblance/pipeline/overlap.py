@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ..kernels._threads import in_order
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array
+from .apart import file_in_both
 from .columns import Ids
 from .passages import Passages, Rows, count_tokens
 from .settings import available_threads
@@ -218,24 +219,9 @@ def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, thr
         raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
 
 
-def input_files(sources: list[Any]) -> Iterator[tuple[Path, str]]:
-    """Yield (the resolved path, the name) of each file that some sources read; the path of standard input is "-".
-
-    Parameters
-    ----------
-    sources : list of Source
-    """
-    for source in sources:
-        files = getattr(source, "files", None) or [(getattr(source, "path", None), None, source.name)]
-        for path, _, name in files:
-            if name == "stdin" or path is not None:
-                yield (Path("-") if name == "stdin" else path.resolve()), name or str(path)
-
-
 def _check_apart(sources: list[Any], others: list[Any]) -> None:
     """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
-    known = {place for place, _ in input_files(sources)}
-    twice = next((name for place, name in input_files(others) if place in known), None)
+    twice = file_in_both(sources, others)
     if twice is not None:
         raise InputDataError(
             f"{twice} is in both corpora, so that each of its documents would overlap with itself; leave it out of one of them "

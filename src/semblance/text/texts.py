@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -188,7 +188,7 @@ def as_items(data: Any, expected: str) -> list[Any] | tuple[Any, ...]:
         return data
     if isinstance(data, (str, bytes)):
         raise InputDataError(f"{expected}; got a single text: put it into a list")
-    if isinstance(data, Set):
+    if isinstance(data, (set, frozenset)):
         raise InputDataError(f"{expected}; got a set, which has no order: pass sorted(texts), so that rows have numbers")
     if isinstance(data, np.ndarray) and data.ndim != 1:
         raise InputDataError(f"{expected}; got an array of shape {data.shape}: pass one of its columns")
