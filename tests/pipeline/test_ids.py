@@ -16,11 +16,22 @@ def lines(path, ids):
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(None, "null"), (True, "bool"), (1.5, "float"), ("", "empty"), ([1], "list"), ({}, "dict"), ("\ud800", "surrogate")],
+    [(None, "null"), (True, "bool"), (1.5, "float"), ("", "empty"), ([1], "list"), ({}, "dict")],
 )
 def test_a_value_of_json_that_is_no_id_is_refused(tmp_path, value, said):
     path = lines(tmp_path / "x.jsonl", ["a", value])
     with pytest.raises(sb.InputDataError, match=f"x.jsonl, row 2: .*{said}"):
+        sb.dedup(path, id="id", encoding_errors="replace")
+
+
+def test_a_lone_surrogate_in_an_id_is_refused_or_replaced(tmp_path):
+    path = lines(tmp_path / "x.jsonl", ["a", "\ud800"])
+    with pytest.raises(sb.InputDataError, match="x.jsonl, row 2: .*surrogate"):
+        sb.dedup(path, id="id")
+    result = sb.dedup(path, id="id", encoding_errors="replace", empty="drop", threshold=0.1, width=1)
+    assert result.removed["id"].to_pylist() == ["\ufffd"]
+    path = lines(tmp_path / "y.jsonl", ["\ud801", "\ud800"])
+    with pytest.raises(sb.InputDataError, match="twice"):
         sb.dedup(path, id="id", encoding_errors="replace")
 
 

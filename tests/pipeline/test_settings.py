@@ -27,7 +27,7 @@ def test_a_mistyped_parameter_is_answered_with_the_closest_one(function):
     [
         ({"threshold": "0.8"}, "threshold must be a number; got '0.8', of type str"),
         ({"threshold": True}, "threshold must be a number"),
-        ({"threshold": float("nan")}, "threshold must lie in"),
+        ({"threshold": float("nan")}, "threshold must be a number in"),
         ({"recall": None}, "recall must be a number"),
         ({"keep": None}, "keep must be a str; got None"),
         ({"id": 5}, "id must be a str or None"),

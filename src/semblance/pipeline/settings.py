@@ -195,7 +195,16 @@ class Settings:
         )
 
     def at(self, threshold: float) -> Settings:
-        """Return the same settings at another threshold; the bands stay those that were searched."""
+        """Return the same settings at another threshold; the bands stay those that were searched.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1]
+
+        Returns
+        -------
+        Settings
+        """
         if self.method == "simhash":
             return replace(self, threshold=threshold)
         slots = self.plan.permutations - self.plan.estimation_slots
