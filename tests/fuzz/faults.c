@@ -49,6 +49,9 @@ static int fails(int file) {
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 ssize_t write(int file, const void *data, size_t size) { REAL(write); return fails(file) ? -1 : real(file, data, size); }
+ssize_t pwrite(int file, const void *data, size_t size, off_t at) { REAL(pwrite); return fails(file) ? -1 : real(file, data, size, at); }
+ssize_t pwrite64(int file, const void *data, size_t size, off_t at) { REAL(pwrite64); return fails(file) ? -1 : real(file, data, size, at); }
+int ftruncate64(int file, off_t size) { REAL(ftruncate64); return fails(file) ? -1 : real(file, size); }
 int fsync(int file) { REAL(fsync); return fails(file) ? -1 : real(file); }
 int fdatasync(int file) { REAL(fdatasync); return fails(file) ? -1 : real(file); }
 int ftruncate(int file, off_t size) { REAL(ftruncate); return fails(file) ? -1 : real(file, size); }

@@ -6,6 +6,8 @@ import io
 import json
 import sys
 import unicodedata
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -41,7 +43,7 @@ def unpacked(path):
             return gzip.decompress(data)
         if path.name.endswith(".zst"):
             return pa.input_stream(pa.BufferReader(data), compression="zstd").read() if data else b""
-    except (OSError, EOFError, pa.ArrowInvalid) as error:
+    except (OSError, EOFError, zlib.error, pa.ArrowInvalid) as error:
         raise UnreadableError(str(error)) from None
     return data
 
@@ -94,10 +96,17 @@ def read_csv(path, settings):
 
 def read_parquet(path, settings):
     """Rows of a table."""
+    wanted = [
+        "text",
+        *(["id"] if "id" in settings else []),
+        *(["n"] if "within" in settings or ":" in settings["keep"] else []),
+    ]
     try:
-        table = pq.ParquetFile(path).read()
+        table = pq.ParquetFile(path).read(columns=wanted)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(str(error)) from None
+    with suppress(pa.ArrowException, OSError):  # damage elsewhere shows when rows are written
+        table = pq.ParquetFile(path).read()
     for row in table.to_pylist():
         text = row["text"]
         data = text if isinstance(text, bytes) else (text or "").encode()

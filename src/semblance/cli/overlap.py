@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import click
@@ -54,8 +55,6 @@ def overlap(
         semblance overlap train/*.parquet --against eval.jsonl --against-text question -o clean/
         semblance overlap train/ --against books/ --passage 50 --matches matches.csv
     """
-    from pathlib import Path
-
     from ..errors import ParameterError
     from ..io.formats import check_output
     from ..io.outputs import check_before
@@ -67,7 +66,7 @@ def overlap(
 
     if annotate and output is None:
         raise ParameterError("--annotate adds columns to the output: name it with -o")
-    if output is not None and matches is not None and Path(output).resolve() == Path(matches).resolve():
+    if output is not None and matches is not None and os.path.realpath(output) == os.path.realpath(matches):
         raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
     if "-" in inputs and "-" in against:
         raise ParameterError("standard input ('-') cannot be both corpora: put one of them into a file")

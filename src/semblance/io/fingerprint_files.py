@@ -71,6 +71,15 @@ def _is_header(header: object) -> bool:
     )
 
 
+def _write_at(file: int, place: int, data: bytes) -> int:
+    """Write bytes at a place of a file; return where they end. No buffer holds any that could be written after a failure."""
+    rest = memoryview(data)
+    while rest:
+        n = os.pwrite(file, rest, place)
+        rest, place = rest[n:], place + n
+    return place
+
+
 class ChunkedFile:
     """The chunks of one file.
 
@@ -220,11 +229,11 @@ class ChunkedFile:
             try:
                 if made:
                     self.chunks, self.header = (), header | ({} if made_by is None else {"made_by": made_by})
-                    self._end = self._write_header(stream)
+                    self._end = self._write_header(file)
                 else:  # others may have appended since
                     self._scan(stream)
                 fits(self.header)
-                self._write_chunk(stream, count, data)
+                self._write_chunk(file, count, data)
                 if not self.chunks:
                     sync_folder(self.path.absolute().parent)
             except BaseException as error:
@@ -241,26 +250,21 @@ class ChunkedFile:
             self._end += _HEAD.size + self._bytes(count)
         return first_row
 
-    def _write_header(self, stream: BinaryIO) -> int:
+    def _write_header(self, file: int) -> int:
         """Begin a new file; return where its chunks begin."""
         header = json.dumps(self.header).encode()
-        stream.write(MAGIC + struct.pack("<II", VERSION, len(header)) + header)
-        return stream.tell()
+        return _write_at(file, 0, MAGIC + struct.pack("<II", VERSION, len(header)) + header)
 
-    def _write_chunk(self, stream: BinaryIO, count: int, data: tuple[bytes, bytes]) -> None:
+    def _write_chunk(self, file: int, count: int, data: tuple[bytes, bytes]) -> None:
         """Write a chunk behind the last one: its head when its data are on the disk."""
-        stream.truncate(self._end)
-        stream.seek(self._end)
-        stream.write(bytes(_HEAD.size))
+        os.ftruncate(file, self._end)
+        end = _write_at(file, self._end, bytes(_HEAD.size))
         for part in data:
-            stream.write(part)
-        stream.flush()
-        os.fsync(stream.fileno())
+            end = _write_at(file, end, part)
+        os.fsync(file)
         head = _HEAD.pack(CHUNK_MAGIC, count, self.n_rows, crc32(data[0]), crc32(data[1]), 0, 0)[:32]
-        stream.seek(self._end)
-        stream.write(head + struct.pack("<II", crc32(head), 0))
-        stream.flush()
-        os.fsync(stream.fileno())
+        _write_at(file, self._end, head + struct.pack("<II", crc32(head), 0))
+        os.fsync(file)
 
     def pieces(self, most: int) -> Iterator[tuple[UInt64Array, Int64Array]]:
         """Yield (sorted fingerprints, their rows), at most so many at a time: parts of large chunks, small ones together.

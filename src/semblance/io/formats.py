@@ -10,11 +10,11 @@ import re
 import secrets
 import shutil
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
-from zlib import crc32
 
 import pyarrow as pa
 
@@ -87,7 +87,7 @@ def _read(path: Path, n_bytes: int, compression: str | None) -> Iterator[bytes]:
         with stream:
             while block := stream.read(n_bytes):
                 yield block
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputDataError(f"{shown(path)}: the {compression} data is damaged or cut short ({error})") from None
     except OSError as error:
         reason = error.strerror or f"the data is damaged or cut short ({error})"
@@ -222,8 +222,8 @@ def check_output(path: str | Path, force: bool, *, single: bool | None = None) -
 
 def _temporary_prefix(path: Path) -> str:
     """How names of temporary files for a path begin on this machine; a locked one belongs to a writer that runs."""
-    name = path.name if len(os.fsencode(path.name)) <= _LONGEST else f"{crc32(os.fsencode(path.name)):08x}"
-    return f".{name}.{crc32(_host().encode()):08x}-"
+    name = path.name if len(os.fsencode(path.name)) <= _LONGEST else f"{zlib.crc32(os.fsencode(path.name)):08x}"
+    return f".{name}.{zlib.crc32(_host().encode()):08x}-"
 
 
 def _host() -> str:

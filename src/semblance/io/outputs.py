@@ -203,7 +203,13 @@ def atomic_directory(path: Path) -> Iterator[NewFolder]:
             os.rename(temporary, path)
         except BaseException:
             if old.exists() and not path.exists():
-                os.rename(old, path)
+                try:
+                    os.rename(old, path)
+                except OSError as error:
+                    raise OutputError(
+                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old)} now: "
+                        "rename it, or run again, which puts it back first"
+                    ) from None
             raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)

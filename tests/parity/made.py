@@ -1,0 +1,109 @@
+"""Corpora for the parity record: six made ones, each a shape that decisions depend on, and three real ones."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+DATA = Path(__file__).parents[3] / "shared/data"
+
+
+def table(texts: list[str], rng: np.random.Generator) -> pa.Table:
+    """Texts with an id, a score with ties and nulls, and a site of a few."""
+    n = len(texts)
+    scores = [None if x < 5 else float(x % 17) for x in rng.integers(0, 100, n).tolist()]
+    sites = [None if x == 0 else f"site {x % 5}" for x in rng.integers(0, 20, n).tolist()]
+    return pa.table({"id": [f"d{i}" for i in range(n)], "text": texts, "score": scores, "site": sites})
+
+
+def words(rng: np.random.Generator, n: int, vocabulary: int = 20_000) -> list[str]:
+    """Random words, the first ones the most frequent, as in prose."""
+    ranks = np.minimum((vocabulary ** rng.random(n)).astype(np.int64), vocabulary - 1)
+    return [f"w{rank}" for rank in ranks.tolist()]
+
+
+def chains(rng: np.random.Generator) -> list[str]:
+    """Windows that slide along long texts: each resembles its neighbours, and not those further on."""
+    texts = []
+    for _ in range(30):
+        base = words(rng, 260)
+        texts += [" ".join(base[i : i + 60]) for i in range(0, 200, 3)]
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+def stars(rng: np.random.Generator) -> list[str]:
+    """Centres, and copies of them spoiled in places of their own, which resemble the centre more than each other."""
+    texts = []
+    for _ in range(40):
+        base = words(rng, 200)
+        for _ in range(40):
+            copy = list(base)
+            for place in rng.integers(0, 200, int(rng.integers(0, 5))).tolist():
+                copy[place] = f"spoiled{rng.integers(0, 10**9)}"
+            texts.append(" ".join(copy))
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+def cliques(rng: np.random.Generator) -> list[str]:
+    """Families of which all members resemble each other, in sizes on both sides of a large bucket."""
+    texts = []
+    for size in (2, 3, 10, 60, 127, 128, 129, 300):
+        for _ in range(3):
+            base = words(rng, 150)
+            texts += [" ".join([*base, f"member{i}"]) for i in range(size)]
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+def crowds(rng: np.random.Generator) -> list[str]:
+    """Pages that share most of their words and are no near-duplicates, with planted pairs among them."""
+    frame = words(rng, 100)
+    texts = []
+    for _ in range(1500):
+        own = words(rng, 60)
+        texts.append(" ".join([*frame, *own]))
+        if rng.random() < 0.1:
+            texts.append(" ".join([*frame, *own[:-3], "one", "two", "three"]))
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+def copies(rng: np.random.Generator) -> list[str]:
+    """Empty texts, texts without a word, texts shorter than a shingle, and many equal ones."""
+    base = [" ".join(words(rng, int(n))) for n in rng.integers(1, 40, 150)]
+    odd = ["", " ", "\n\n", "...", "—", "a", "a b", "A b", "a b c d", "a b c d e", "A B C D E!"]
+    texts = [base[i] for i in rng.integers(0, 150, 1200).tolist()] + [odd[i] for i in rng.integers(0, len(odd), 300).tolist()]
+    texts += [text.upper() for text in base[:60]] + [text + " ." for text in base[:60]]
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+def scripts(rng: np.random.Generator) -> list[str]:
+    """Many scripts in one text, with marks, ligatures, full-width forms and unnormalised letters."""
+    pieces = ["東京都の天気は晴れ", "人々〇記", "ภาษาไทยไม่มีช่องว่าง", "Straße", "ﬁnale", "Ｆｕｌｌ", "naïve", "naïve", "Ω", "İstanbul", "한국어 문서",
+              "한국", "русский текст", "ελληνικά", "עברית", "العربية", "हिन्दी", "မြန်မာ", "ខ្មែរ", "ລາວ", "👍🏽", "x\u00ady", "e\u0301t"]  # fmt: skip
+    texts = []
+    for _ in range(300):
+        some = [pieces[i] for i in rng.integers(0, len(pieces), 30).tolist()]
+        texts.append(" ".join(some))
+        changed = list(some)
+        changed[int(rng.integers(0, 30))] = pieces[int(rng.integers(0, len(pieces)))]
+        texts += [" ".join(changed), "".join(some), "  ".join(changed).upper()]
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
+MADE: dict[str, Callable[[np.random.Generator], list[str]]] = {
+    "chains": chains, "stars": stars, "cliques": cliques, "crowds": crowds, "copies": copies, "scripts": scripts,
+}  # fmt: skip
+REAL = ("licences", "policies", "poems_zh")
+
+
+def corpus(name: str) -> pa.Table | None:
+    """A corpus by name; None where the real ones are absent."""
+    if name in MADE:
+        rng = np.random.default_rng(sorted(MADE).index(name) + 1)
+        return table(MADE[name](rng), rng)
+    path = DATA / f"{name}.parquet"
+    if not path.exists():
+        return None
+    texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
+    return table([text or "" for text in texts], np.random.default_rng(len(texts)))
