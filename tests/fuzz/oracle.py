@@ -9,6 +9,7 @@ import unicodedata
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 
@@ -56,14 +57,25 @@ def read_jsonl(path, settings):
         if not line.strip():
             continue
         try:
-            value = json.loads(line.decode("utf-8", errors))
+            value = json.loads(line.decode("utf-8", "surrogateescape" if errors == "strict" else errors))
             text = value["text"]
             if text is not None and not isinstance(text, str):
                 raise UnreadableError("no text")
             data = (text or "").encode("utf-8", "strict" if errors == "strict" else "surrogatepass")
-            yield Row(data, value["id"] if "id" in settings else None, value.get("n"), line, value)
+            known = value["id"] if "id" in settings else None
+            str(known).encode()  # bytes that are not UTF-8 are of matter where they are asked for
+            yield Row(data, known, value.get("n"), line, value)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise UnreadableError(repr(error)) from None
+
+
+def bounded(digits):
+    """A number as a fraction; one with thousands of digits as the largest or smallest of its sign."""
+    number = Decimal(digits)
+    if number and abs(number.adjusted()) > 5000:
+        largest = Fraction(10) ** 5000
+        return (1 if number > 0 else -1) * (largest if number.adjusted() > 0 else 1 / largest)
+    return Fraction(number)
 
 
 def untyped(cell):
@@ -71,7 +83,7 @@ def untyped(cell):
     if not cell:
         return None
     try:
-        value = json.loads(cell, parse_float=Fraction)
+        value = json.loads(cell, parse_float=bounded)
     except (ValueError, RecursionError):
         return cell
     return value if isinstance(value, (bool, int, Fraction)) else cell

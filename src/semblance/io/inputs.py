@@ -142,7 +142,7 @@ def _in_folder(folder: Path, pattern: str | None, skipped: Skipped) -> list[Plac
     """Return the files that a folder stands for, in the order of their names, and count the others."""
     try:
         matched = None if pattern is None else {str(file.relative_to(folder)) for file in folder.rglob(pattern)}
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, OSError):
         raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}") from None
     found = []
     try:

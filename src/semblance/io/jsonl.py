@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..errors import InputDataError
+from ..errors import InputDataError, ParameterError
 from ..text.texts import from_strings
 from .formats import read_lines
 from .sources import Batch, Columns, FileSource, Record, missing_column, reserved_column
@@ -22,6 +22,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(
     rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
+_UNNAMED = re.compile(r'["\\\x00-\x1f]')
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -31,7 +32,19 @@ def _wanted(columns: Columns) -> list[str]:
 
 
 def _decoder(columns: Columns) -> msgspec.json.Decoder[Any]:
-    """A decoder that builds nothing but the fields wanted."""
+    """A decoder that builds nothing but the fields wanted.
+
+    Raises
+    ------
+    ParameterError
+        If a name is one that the decoder does not find.
+    """
+    odd = next((name for name in _wanted(columns) if _UNNAMED.search(name)), None)
+    if odd is not None:
+        raise ParameterError(
+            f"a field of JSON lines that is asked for cannot have a quotation mark, a backslash or a control character in its "
+            f"name; got {odd!r}: rename the field, or convert the file to parquet"
+        )
     fields: list[Any] = [("text", str | None, msgspec.field(name=columns.text))]
     for i, name in enumerate(_wanted(columns)[1:]):
         fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
