@@ -5,7 +5,10 @@ STAMP  := $(VENV)/.installed
 # Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
 CACHE  := $(CURDIR)/.numba_cache
 
-.PHONY: install demo test test-all lint docs mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
+# Test files are spread over this many processes.
+JOBS   := $(or $(JOBS),2)
+
+.PHONY: install demo test test-all lint docs fuzz mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -31,12 +34,18 @@ docs: install
 
 test: lint docs
 	rm -rf $(CACHE)*
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" tests/kernels tests/golden
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" tests/kernels tests/golden
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile tests/kernels tests/golden
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
+		tests/kernels tests/golden
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
+
+# Jobs, files of our own and command lines against an oracle, and failing calls of the operating system; MINUTES=10.
+fuzz: install
+	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),10)
+	$(BIN)/python tests/fuzz/faults.py 1000
 
 # Changes one sign, comparison or constant at a time and sees whether a test notices; hours. SAMPLE=0: everywhere.
 mutants: install

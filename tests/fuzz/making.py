@@ -229,7 +229,7 @@ def make(seed: int, folder: Path) -> Case:
     r = Random(seed)
     kind = r.choice(KINDS)
     case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < 0.6)
-    made = rows(r, r.choice([0, 1, 2, 3, 8, 20]))
+    made = rows(r, r.choice([0, 1, 2, 3, 8, 8, 20, 20]))
     places = [("in", made, case.inputs)]
     if r.random() < 0.3:
         again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.4]

@@ -9,7 +9,6 @@ import unicodedata
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 
@@ -71,11 +70,11 @@ def read_jsonl(path, settings):
 
 def bounded(digits):
     """A number as a fraction; one with thousands of digits as the largest or smallest of its sign."""
-    number = Decimal(digits)
-    if number and abs(number.adjusted()) > 5000:
+    mantissa, _, exponent = digits.lower().partition("e")
+    if len(exponent.lstrip("+-0")) > 3 and any(digit in mantissa for digit in "123456789"):
         largest = Fraction(10) ** 5000
-        return (1 if number > 0 else -1) * (largest if number.adjusted() > 0 else 1 / largest)
-    return Fraction(number)
+        return (-1 if digits[0] == "-" else 1) * (1 / largest if exponent[0] == "-" else largest)
+    return Fraction(mantissa) if len(exponent.lstrip("+-0")) > 3 else Fraction(digits)
 
 
 def untyped(cell):

@@ -25,7 +25,8 @@ def test_no_case_shows_a_defect(kind, cases):
     assert code == 0, said
     assert f"{kind}: {cases} cases" in said
     answered = sum(int(found) for found in re.findall(r"\bresult (\d+)", said))
-    assert answered >= cases / 4, "hardly a case was answered: a fuzzer of refusals proves little"
+    least = cases / 10 if kind == "stores" else cases / 4  # damage is mostly found
+    assert answered >= least, "hardly a case was answered: a fuzzer of refusals proves little"
 
 
 @pytest.mark.skipif(
@@ -38,14 +39,18 @@ def test_no_failing_call_loses_anything():
 
 
 def test_a_defect_is_seen(tmp_path, monkeypatch):
-    """The fuzzer notices wrong answers: a program that keeps what it should remove does not pass."""
+    """The fuzzer notices wrong answers: a program that keeps the last of several instead of the first does not pass."""
     monkeypatch.syspath_prepend(str(HERE))
     import judging
 
     import semblance as sb
 
-    keep = sb.dedup
-    monkeypatch.setattr(sb, "dedup", lambda *args, **settings: keep(*args, **settings | {"threshold": 1.0}))
+    dedup, other = sb.dedup, {"first": "last", "last": "first", "longest": "shortest", "shortest": "longest"}
+
+    def wrong(*inputs, keep, **settings):
+        return dedup(*inputs, keep=other.get(keep, keep), **settings)
+
+    monkeypatch.setattr(sb, "dedup", wrong)
     seen = 0
     for seed in range(40):
         try:
@@ -54,4 +59,4 @@ def test_a_defect_is_seen(tmp_path, monkeypatch):
             seen += 1
         except Exception:
             continue
-    assert seen >= 3
+    assert seen >= 5

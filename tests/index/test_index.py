@@ -262,6 +262,19 @@ def test_golden_index(tmp_path):
         assert index.remove(["box"]) == 1 and len(index) == 3 and index.check() == []
 
 
+def test_golden_index_of_these_rules():
+    """An index of the rules that this version follows answers as it did when it was written."""
+    path = Path(__file__).parents[1] / "golden" / "index-2"
+    with sb.Index.open(path, "read") as index:
+        assert index.check() == [] and len(index) == 4
+        asked = ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]
+        rows = index.query(asked).to_pylist()
+    assert [(r["query"], r["id"], r["estimated_resemblance"], r["resemblance"]) for r in rows] == [
+        (0, "fox", 1.0, 1.0), (0, "fox again", 0.7812466620889601, 0.8), (1, "box", 1.0, 1.0),
+    ]  # fmt: skip
+    assert ArrayFile(path / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
+
+
 @pytest.mark.parametrize("keep_text", [True, False])
 def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypatch, keep_text):
     """Its texts became other shingles: the error names the commands that make it anew."""

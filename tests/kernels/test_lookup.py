@@ -92,6 +92,6 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
         for i, a in enumerate(rows):
             for j, b in enumerate(passages):
                 both = len(np.intersect1d(a, b))
-                if both and both / (min(len(a), len(b)) if contained else len(np.union1d(a, b))) >= 0.2:
+                if both and both / (len(b) if contained else len(np.union1d(a, b))) >= 0.2:
                     expected.add((i, j, both))
         assert set(found) == expected and len(found) == len(expected) > 3

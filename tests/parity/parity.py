@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-sys.path[:0] = [str(Path(__file__).parent)]
-from made import MADE, REAL, corpus
-
 import semblance as sb
+
+sys.path[:0] = [str(Path(__file__).parent)]
+from made import MADE, REAL, corpus  # noqa: E402
 
 RECORD = Path(__file__).with_name("record.json")
 BLOCK = 1024
@@ -109,7 +109,9 @@ def decide(name: str, threads: int = 1) -> pa.Table:
     score = np.full(len(ids), np.nan)
     gone = np.flatnonzero(~keep)
     of[gone] = names
-    column = next(c for c in ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine") if c in removed.column_names)
+    column = next(
+        c for c in ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine") if c in removed.column_names
+    )
     score[gone] = removed[column].to_numpy(zero_copy_only=False)
     return pa.table({"id": ids, "keep": keep, "duplicate_of": pa.array(of, pa.string()), "score": score})
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from made import MADE, corpus
-from parity import RECORD, differences, entries
+from parity.made import MADE, corpus
+from parity.parity import RECORD, differences, entries
 
 NAMES = list(entries())
 
