@@ -228,8 +228,8 @@ def make(seed: int, folder: Path) -> Case:
     """Write the files of a case below a folder; the same ones for the same seed."""
     r = Random(seed)
     kind = r.choice(KINDS)
-    case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < 0.6)
-    made = rows(r, r.choice([0, 1, 2, 3, 8, 8, 20, 20]))
+    case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < (0.2 if kind == "parquet" else 0.5))
+    made = rows(r, r.choice([0, 1, 2, 3, 8, 8, 8, 20, 20, 20]))
     places = [("in", made, case.inputs)]
     if r.random() < 0.3:
         again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.4]
