@@ -260,7 +260,7 @@ class BandingIndex:
         """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
         if not isinstance(signatures, Signatures):
             raise ParameterError(
-                f"bands are cut from Signatures, as FastSimilarity makes them; got {type(signatures).__name__}"
+                f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity"
             )
         scheme = signatures.scheme
         if isinstance(scheme, OnePermutation) and scheme.densify == "none":
