@@ -235,10 +235,10 @@ def plan(
     else:
         fitting = _fitting(threshold, recall, permutations or FREE_PERMUTATIONS)
         if not fitting:
-            needed = int(banding.bands_for_recall(threshold, recall, 1))
+            needed = float(banding.bands_for_recall(threshold, recall, 1))
             raise ParameterError(
                 f"{permutations or FREE_PERMUTATIONS} permutations cannot reach recall {recall} at threshold "
-                f"{threshold}: at least {needed if needed < 10**9 else f'{needed:.1e}'} are needed; "
+                f"{threshold}: at least {f'{needed:.0f}' if needed < 10**9 else f'{needed:.1e}'} are needed; "
                 "raise the permutations or the threshold, or lower the recall"
             )
         if permutations is None:

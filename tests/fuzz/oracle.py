@@ -118,7 +118,11 @@ def read_parquet(path, settings):
         raise UnreadableError(str(error)) from None
     with suppress(pa.ArrowException, OSError):  # damage elsewhere shows when rows are written
         table = pq.ParquetFile(path).read()
-    for row in table.to_pylist():
+    try:
+        found = table.to_pylist()
+    except UnicodeDecodeError as error:
+        raise UnreadableError(str(error)) from None
+    for row in found:
         text = row["text"]
         data = text if isinstance(text, bytes) else (text or "").encode()
         yield Row(data, row.get("id") if "id" in settings else None, row.get("n"), None, row)

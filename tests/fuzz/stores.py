@@ -143,7 +143,10 @@ class Stores:
             return
         file = sb.FingerprintFile(path)
         rows = len(file)
-        expect(rows in (200, 400), "a part of a batch", rows)
+        expect(rows in (0, 200, 400), "a part of a batch", rows)
+        whole, left = (self.folder / "fingerprints").read_bytes(), path.read_bytes()
+        if rows < 400 and whole.startswith(left):  # cut where a batch ends: it is what it was before the next one
+            return
         found = np.asarray(file.first(self.prints, sb.HammingIndex(radius=0)))
         expect((found >= 0).all(), "rows are not found")
         expect(rows == 400, "a batch is lost in silence")

@@ -22,7 +22,6 @@ from . import options
 def compare(left: str, right: str, permutations: int, encoding_errors: str, seed: int, as_json: bool,
             **shingling: Any) -> None:  # fmt: skip
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
-    from pathlib import Path
 
     from ..errors import ParameterError
     from ..io.sources import Columns, open_sources
@@ -32,7 +31,7 @@ def compare(left: str, right: str, permutations: int, encoding_errors: str, seed
         raise ParameterError("standard input ('-') can be one of the two files, not both")
     texts = []
     for path in (left, right):
-        found = [] if os.path.isdir(path) else open_sources([Path(path)], format="txt")
+        found = [] if os.path.isdir(path) else open_sources([path], format="txt")
         if not found or found[0].expected("text")[0] != 1:
             raise ParameterError(
                 f"{path} is {'several files' if found else 'a folder'}: compare takes two text files; to compare each file of "

@@ -58,7 +58,7 @@ def dedup(
     sources = open_sources(inputs, **reading)
     references = open_sources(against, **reading) if against else None
     if output is not None:
-        check_before(output, sources, references or [])
+        check_before(output, sources, references or [], [settings["work"]] if settings["work"] else [])
     with explained(settings["work"] is not None) as leaves, progress(quiet) as report:
         result = run(sources, against=references, progress=report, **settings)
         if output is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +123,8 @@ def id_texts(ids: Any) -> tuple[str | None, Texts]:
     """
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise ParameterError(f"ids must be a list; a single {type(ids).__name__} was given: put it into a list")
+    if isinstance(ids, (Mapping, Set)) or getattr(ids, "ndim", 1) != 1:
+        raise ParameterError(f"ids must be a list or a column; got {type(ids).__name__}")
     listed = next((getattr(ids, name) for name in ("to_pylist", "tolist", "to_list") if hasattr(ids, name)), None)
     values = list(ids) if listed is None else listed()
     kind = "int" if values and type(values[0]) is int else "str"

@@ -379,6 +379,7 @@ class Index:
 
     def check(self) -> list[str]:
         """Read every byte; return what is wrong, file by file (nothing: all is well)."""
+        self._check_open()
         with self._turn:
             manifest = self._now()[0]
             while True:

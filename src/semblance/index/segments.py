@@ -274,7 +274,8 @@ class Segment:
         """Copy the ids ("id") or texts ("text") of some rows together."""
         data, bounds = self.file.map(f"{name}_bytes"), self.file.map(f"{name}_offsets")
         begin, end = bounds[rows], bounds[rows + 1]
-        if ((begin < 0) | (end < begin) | (end > len(data))).any():
+        unordered = (begin[1:] < end[:-1]).any()  # the rows ascend, and so do their bytes: no byte is copied twice
+        if unordered or ((begin < 0) | (end < begin) | (end > len(data))).any():
             raise self._damaged(f"the offsets of its {name}s")
         sizes = end - begin
         offsets = np.concatenate([[0], np.cumsum(sizes)])

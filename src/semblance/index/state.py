@@ -134,7 +134,7 @@ class State:
 
         Damage that is met here is an error of the next addition.
         """
-        with suppress(OSError, IndexFormatError):
+        with suppress(OSError, IndexFormatError, MemoryError):
             while chosen := self._to_merge():
                 self.merge(chosen)
 

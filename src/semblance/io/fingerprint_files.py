@@ -24,7 +24,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import InputDataError, OutputError
+from ..errors import InputDataError, OutputError, ParameterError
 from ..values import Int64Array, UInt64Array
 from .formats import sync_folder
 
@@ -139,7 +139,9 @@ class ChunkedFile:
         size = os.fstat(stream.fileno()).st_size
         start = stream.read(16)
         if not start:
-            raise InputDataError(f"{self.path}: an empty file: remove it if nothing was appended yet, else it was cut short")
+            raise InputDataError(
+                f"{self.path}: an empty file: another process may be making it, so try again; if it stays empty, remove it"
+            )
         if start[:8] != MAGIC:
             raise InputDataError(f"{self.path}: not a file of fingerprints")
         version, length = struct.unpack("<II", start[8:]) if len(start) == 16 else (0, size)
@@ -224,6 +226,8 @@ class ChunkedFile:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise OutputError(f"{self.path}: not a regular file")
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not (self.path.exists() and os.path.samestat(os.fstat(file), os.stat(self.path))):
+                raise OutputError(f"{self.path}: the file was removed or replaced while it was opened; try again")
             made = made and not os.fstat(file).st_size
             header, chunks = self.header, self.chunks
             try:
@@ -253,6 +257,11 @@ class ChunkedFile:
     def _write_header(self, file: int) -> int:
         """Begin a new file; return where its chunks begin."""
         header = json.dumps(self.header).encode()
+        if len(header) > MOST_HEADER or not _is_header(self.header):
+            raise ParameterError(
+                f"{self.path}: what made the fingerprints takes {len(header):,} bytes to say, and {MOST_HEADER:,} is the most: "
+                "give the features a short name"
+            )
         return _write_at(file, 0, MAGIC + struct.pack("<II", VERSION, len(header)) + header)
 
     def _write_chunk(self, file: int, count: int, data: tuple[bytes, bytes]) -> None:

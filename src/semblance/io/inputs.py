@@ -199,7 +199,10 @@ def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_res
 def _by_glob(pattern: str, skipped: Skipped) -> list[Place]:
     """Return the files that a glob stands for, and count the others."""
     found = []
-    for match in sorted(map(Path, globbing.glob(pattern, recursive=True))):
+    for folder in globbing.glob(os.path.dirname(pattern), recursive=True):  # what cannot be read, a glob leaves out in silence
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+            raise InputDataError(f"{shown(folder)}: cannot be read: Permission denied")
+    for match in sorted(set(map(Path, globbing.glob(pattern, recursive=True)))):
         try:
             status = os.stat(match)
         except FileNotFoundError:

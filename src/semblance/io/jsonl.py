@@ -97,7 +97,7 @@ class JsonLinesSource(FileSource):
         for lines in read_lines(self.path):
             for line in lines:
                 number += 1
-                if line.strip():
+                if (line.removeprefix(BOM) if number == 1 else line).strip():
                     yield number, offset, line
                 offset += len(line)
 
@@ -173,7 +173,7 @@ class JsonLinesSource(FileSource):
             for line in lines:
                 number += 1
                 offset += len(line)
-                if line.isspace():
+                if not (line.removeprefix(BOM) if number == 1 else line).strip():
                     continue
                 try:
                     row = decode(line[3:] if number == 1 and line[:3] == BOM else line)

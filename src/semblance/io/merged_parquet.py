@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -19,6 +19,7 @@ from .plain_values import as_text, not_utf8, plain_values, refuse_twice
 from .sources import Record
 
 ROW_GROUP = 1 << 14
+_DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
 
@@ -63,11 +64,33 @@ def _same(value: Any, stored: Any) -> bool:
     return bool(value == stored)
 
 
+def _depth(kind: pa.DataType) -> int:
+    """Levels of a type in the schema of a parquet file: a list has two, a struct one."""
+    depth, level = 0, [kind]
+    while level:
+        step = max(2 if types.is_list(k) or types.is_large_list(k) else 1 for k in level)
+        level = [k.field(i).type for k in level for i in range(k.num_fields)]
+        depth += step
+    return depth
+
+
+def _has_leaf(kind: pa.DataType, is_kind: Callable[[pa.DataType], bool]) -> bool:
+    """Tell whether a type, or one inside it, is of a kind."""
+    level = [kind]
+    while level:
+        if any(map(is_kind, level)):
+            return True
+        level = [k.field(i).type for k in level for i in range(k.num_fields)]
+    return False
+
+
 def _typed(values: list[Any], kind: pa.DataType | None = None) -> pa.Array | None:
     """Return the values of a column, or None where no type of Arrow's, or not the one named, holds them unchanged."""
     try:
         loaded = [_loaded(value) for value in values]
         array = pa.array(loaded, kind)
+        if _depth(array.type) > _DEEPEST:
+            return None
     except (_InexactError, ArithmeticError, pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError, RecursionError):
         return None
     if kind is not None:  # found from all values, so that none of the changes below can happen
@@ -108,7 +131,7 @@ class _Column:
                 continue
             if types.is_unsigned_integer(common) != types.is_unsigned_integer(kind) and types.is_integer(kind):
                 return pa.string()
-            if types.is_decimal(common) != types.is_decimal(kind):
+            if _has_leaf(common, types.is_decimal) != _has_leaf(kind, types.is_decimal):
                 return pa.string()
             try:
                 pair = [pa.schema([("x", common)]), pa.schema([("x", kind)])]

@@ -124,6 +124,7 @@ class Selection:
             if self.mask[count - 1]:
                 yield line if added is None else self.source.annotate(line, added)
         self._check(count)
+        self.source.check_unchanged()
 
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield the rows as dictionaries, each with its number, additions appended."""
@@ -135,6 +136,7 @@ class Selection:
             if self.mask[count - 1]:
                 yield number, {**record, **added}
         self._check(count)
+        self.source.check_unchanged()
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield the rows as Arrow tables, additions appended."""
@@ -150,6 +152,7 @@ class Selection:
             yield table if mask.all() else _filtered(table, mask)
             row = end
         self._check(row)
+        self.source.check_unchanged()
 
     @property
     def schema(self) -> pa.Schema:
@@ -213,9 +216,10 @@ def _write_alike(folder: NewFolder, selection: Selection, provenance: Record) ->
             if kept:
                 with folder.file(place.relative, compress=False) as stream:
                     source.copy(place, stream)
+        source.check_unchanged()
         return
     (name,) = names_in_folder(source)
-    with folder.file(name) as stream:
+    with folder.file(name, compress=form_of(source) != "parquet") as stream:
         _write_single(stream, form_of(source), [selection], provenance)
 
 

@@ -26,6 +26,7 @@ from ..sketches import FastSimilarity
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
+from .apart import check_apart
 from .clock import Clock
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
 from .held_texts import SpilledTexts, Spilling
@@ -63,6 +64,8 @@ class Corpus:
         options = {"glob": settings.glob, "format": settings.format}
         sources = as_sources(data, **options)
         references = [] if against is None else as_sources(against, **options)
+        check_apart(sources, references)
+        self.closed = False
         self.skipped = skipped_in(sources, references)
         self._check_room([*references, *sources])
         self.workspace = self._open_workspace([*references, *sources], len(references))

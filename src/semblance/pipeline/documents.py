@@ -18,7 +18,6 @@ from ..kernels.hashing import digest_rows
 from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
-from .apart import check_apart
 from .columns import Ids, collect_order, column_keys, group_codes, id_columns, order_columns
 from .held_texts import HeldTexts
 from .memory import Memory
@@ -314,11 +313,10 @@ def read_documents(
     Raises
     ------
     InputDataError
-        If a row is not as expected, the message names file and row; or if a file is both an input and a reference.
+        If a row is not as expected; the message names file and row.
     ParameterError
         If there are more documents than the memory has room for.
     """
-    check_apart(sources, against)
     reading = _Reading([*against, *sources], len(against), settings, workspace, memory)
     if DONE not in workspace:
         reading.run(progress)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import IndexFormatError
 from ..io.workspace import Workspace
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts, concatenate
@@ -80,8 +81,17 @@ class SpilledTexts:
         return Texts(data, np.concatenate([[0], np.cumsum(self._sizes[i])]))
 
     def sizes(self, rows: Int64Array) -> Int64Array:
-        """Return the bytes of the texts of all rows of the partition, in the order given."""
-        sizes: Int64Array = np.concatenate([np.empty(0, np.int64), *self._sizes])[np.searchsorted(self._rows, rows)]
+        """Return the bytes of the texts of all rows of the partition, in the order given.
+
+        Raises
+        ------
+        IndexFormatError
+            If the work folder has not all of them: a part was removed.
+        """
+        place = np.searchsorted(self._rows, rows)
+        if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
+            raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
+        sizes: Int64Array = np.concatenate([np.empty(0, np.int64), *self._sizes])[place]
         return sizes
 
     def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:

@@ -17,6 +17,7 @@ FLOOR = 320_000_000
 BYTES_PER_DOCUMENT = 52
 DEFAULT_SHARE = 0.6
 PARTITION = 32 << 20
+MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -91,7 +92,7 @@ class Memory:
     def wanted(cls, size: str | int | None) -> Memory:
         """Return the cap asked for, or a share of what is free now."""
         if size is not None:
-            return cls(parse_bytes(size))
+            return cls(min(parse_bytes(size), MOST))
         return cls(max(FLOOR + (64 << 20), int(DEFAULT_SHARE * free_memory())))
 
     @property

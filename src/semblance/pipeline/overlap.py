@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..kernels._threads import in_order
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.arrays import number
 from .apart import file_in_both
 from .columns import Ids
 from .passages import Passages, Rows, count_tokens
@@ -164,7 +165,8 @@ def overlap(
     >>> found.matches.to_pylist()
     [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0}]
     """
-    _check(measure, threshold, passage, encoding_errors, threads)
+    _check(measure, threshold, passage, encoding_errors, threads, text=text, id=id, against_text=against_text,
+           against_id=against_id, glob=glob, format=format)  # fmt: skip
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
     sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
     if against_id is None and all(source.format not in ("memory", "txt") for source in others):
@@ -206,11 +208,14 @@ def overlap(
     return OverlapResult(documents, rows, matches, len(tokens), not_searchable, parameters, others)
 
 
-def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any) -> None:
+def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any, **names: Any) -> None:
     """Raise ParameterError unless the parameters are in their ranges."""
+    for name, value in names.items():
+        if value is not None and not isinstance(value, str):
+            raise ParameterError(f"{name} must be a str; got {value!r:.60}, of type {type(value).__name__}")
     if measure not in MEASURES:
         raise ParameterError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
-    if not isinstance(threshold, Real) or not 0.0 < float(threshold) <= 1.0:
+    if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
         raise ParameterError(f"threshold must be a number in (0, 1]; got {threshold!r}")
     for name, value in (("passage", passage), ("threads", threads)):
         if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):

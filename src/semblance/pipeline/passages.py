@@ -103,6 +103,7 @@ class Passages:
             If there are more shingles than 32 bits can count.
         """
         length = np.diff(offsets)
+        width = None if width is None else min(width, max(1, int(length.max(initial=1))))
         last = np.maximum(0, length - (length if width is None else width))
         step = max(1, (width or 0) // 2)
         counts = np.where(length > 0, -(-last // step) + 1, 0)

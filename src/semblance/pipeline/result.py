@@ -41,7 +41,6 @@ class DedupResult:
         self._judge = judge
         self._corpus = corpus = judge.corpus
         self._decisions = decisions
-        self._closed = False
         self.threshold = threshold
         self.settings = corpus.settings.at(threshold)
         self.summary = self._summarize()  # now: what it counts may lie in a work folder that will be gone
@@ -57,11 +56,11 @@ class DedupResult:
 
     def close(self) -> None:
         """Remove the work folder's files, where there are any; rows, pairs and ids cannot be asked for after that."""
-        self._closed = True
+        self._corpus.closed = True
         self._corpus.workspace.close()
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._corpus.closed:  # by this result, or by another that shares its documents
             raise ParameterError("this result is closed: ask for rows, pairs and ids, and write, before close()")
 
     @property
@@ -108,7 +107,8 @@ class DedupResult:
         keeper = self._decisions.keeper[rows]
         missing = keeper < 0
         columns = {"id": self._corpus.documents.ids.take(rows)} | self._named(keeper, missing)
-        return pa.table(columns | self._columns(rows, keeper, self._decisions.keeper_resemblance[rows], missing))
+        scores = self._decisions.keeper_resemblance[rows]
+        return pa.table(columns | self._columns(rows, np.maximum(keeper, 0), scores, missing))
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -189,7 +189,8 @@ class DedupResult:
             If the threshold is lower: pairs below the old one were never kept.
         """
         lowest = self._corpus.settings.threshold
-        if not lowest <= number("threshold", threshold) <= 1.0:
+        threshold = number("threshold", threshold)
+        if not lowest <= threshold <= 1.0:
             raise ParameterError(f"rethreshold can go from {lowest} to 1; got {threshold}: for a lower one run dedup again")
         self._check_open()
         self._corpus.clock.forget()

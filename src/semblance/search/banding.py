@@ -259,9 +259,7 @@ class BandingIndex:
     def _keys_of(self, signatures: Signatures) -> tuple[UInt64Array, Int64Array]:
         """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
         if not isinstance(signatures, Signatures):
-            raise ParameterError(
-                f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity"
-            )
+            raise ParameterError(f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity")
         scheme = signatures.scheme
         if isinstance(scheme, OnePermutation) and scheme.densify == "none":
             raise ParameterError(

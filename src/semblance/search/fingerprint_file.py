@@ -15,6 +15,7 @@ from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..io.fingerprint_files import ChunkedFile
 from ..kernels._threads import in_order
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
+from ..values.arrays import whole
 from ._fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
 from .weak_bits import SortedTable, WeakBitIndex, WeakBits
 
@@ -65,8 +66,7 @@ class FingerprintFile:
     """
 
     def __init__(self, path: str | Path, *, bits: int = 64) -> None:
-        if not 1 <= bits <= 1024:
-            raise ParameterError(f"bits must lie in 1..1024; {bits} was given")
+        bits = whole("bits", bits, 1, 1024)
         self._chunks = ChunkedFile(path, {"bits": bits, "made_by": None})
         self.path, self.bits = self._chunks.path, int(self._chunks.header["bits"])
         if self.bits != bits:

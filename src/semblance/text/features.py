@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -222,7 +223,8 @@ class DocumentFrequencies:
         """
         try:
             values, counts, n, stated = _read(path)
-        except (OSError, ValueError, KeyError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError, TokenError, zlib.error,
+                zipfile.BadZipFile) as error:  # fmt: skip
             raise InputDataError(f"{path}: not a file of document frequencies, or damaged ({error})") from None
         if stated.startswith("Shingling(") and ", rules=" not in stated:
             stated = f"{stated[:-1]}, rules=1)"  # version 0.1 did not write its rules
@@ -262,6 +264,8 @@ def _member(archive: zipfile.ZipFile, name: str, dtype: str) -> NDArray[Any]:
         If it is another array than this.
     """
     info = archive.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"its {name} are compressed by another method")
     if info.compress_size > archive.start_dir or info.file_size > 1100 * info.compress_size:  # more than DEFLATE can spare
         raise ValueError(f"its {name} cannot have {info.file_size:,} bytes")
     data = archive.read(info)

@@ -155,6 +155,8 @@ def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
     if isinstance(data, pa.Array):
         return pa.chunked_array([data])
     if type(data).__module__.startswith("pandas"):
+        if getattr(data, "ndim", 1) != 1:
+            raise InputDataError(f"texts must be a list of str or a column; got {type(data).__name__}: pass one of its columns")
         try:
             return pa.chunked_array([pa.array(data, from_pandas=True)])
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):

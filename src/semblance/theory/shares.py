@@ -56,10 +56,10 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
     k, n = int(count("matches", matches)), int(count("trials", trials))
     within("matches / trials", k / n, 0.0, 1.0)
     within("probability", probability, 0.0, 1.0, above=True, below=True)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
-    i = np.arange(matches, trials + 1)
-    log_terms = log_factorial[trials] - log_factorial[i] - log_factorial[trials - i]
-    log_terms = log_terms + i * np.log(probability) + (trials - i) * np.log1p(-probability)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    i = np.arange(k, n + 1)
+    log_terms = log_factorial[n] - log_factorial[i] - log_factorial[n - i]
+    log_terms = log_terms + i * np.log(probability) + (n - i) * np.log1p(-probability)
     top = log_terms.max()
     return float(np.exp(top) * np.exp(log_terms - top).sum())
 

@@ -46,7 +46,10 @@ def number(name: str, value: Any, rule: str = "a number") -> float:
     """Return a real parameter as float; texts, bools, arrays and nan are no numbers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or value != value:
         raise ParameterError(f"{name} must be {rule}; got {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(f"{name} must be {rule}; got an integer of {int(value).bit_length()} bits") from None
 
 
 def keys_of(values: ArrayLike, name: str = "values") -> UInt64Array:
