@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pyarrow.parquet as pq
 from making import Case, make
-from oracle import UnreadableError, unpacked
+from oracle import UndecidedError, UnreadableError, unpacked
 
 import semblance as sb
 
@@ -45,6 +45,8 @@ def judge(seed, folder):
         decided = oracle.decide(references, rows, case.settings)
     except UnreadableError:
         rows = references = decided = None
+    except UndecidedError:
+        return case.kind, "refused by the oracle"
     result, error = refused(lambda: sb.dedup(case.inputs, against=case.against or None, **case.settings))
     if error is not None:
         sound = not case.damaged and decided is not None and len({str(row.id) for row in rows if row.id}) in (0, len(rows))

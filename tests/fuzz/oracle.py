@@ -24,6 +24,10 @@ class UnreadableError(Exception):
     """The file is not what its name says, by the strictest reading: the program has to refuse it, or explain itself."""
 
 
+class UndecidedError(Exception):
+    """Values that Python's reader cannot show; nothing is said of the case."""
+
+
 @dataclass
 class Row:
     """A document as its file states it."""
@@ -121,7 +125,7 @@ def read_parquet(path, settings):
     try:
         found = table.to_pylist()
     except UnicodeDecodeError as error:
-        raise UnreadableError(str(error)) from None
+        raise UndecidedError(str(error)) from None
     for row in found:
         text = row["text"]
         data = text if isinstance(text, bytes) else (text or "").encode()

@@ -339,3 +339,43 @@ def test_text_files_arrive_with_every_character(tmp_path, form):
     (tmp_path / "in/a.txt").write_bytes(text.encode())
     sb.dedup(tmp_path / "in").write(tmp_path / f"out.{form}")
     assert READERS[form](tmp_path / f"out.{form}") == [{"id": str(tmp_path / "in/a.txt"), "text": text}]
+
+
+@pytest.mark.parametrize("depth", [10, 60, 600])
+def test_deep_values_become_parquet_that_can_be_read(tmp_path, depth):
+    """Readers of parquet take a limited number of levels: deeper values are text of JSON."""
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c d e f", "k": ' + "[" * depth + "1" + "]" * depth + "}\n")
+    sb.dedup(tmp_path / "in.jsonl").write(tmp_path / "out.parquet")
+    (value,) = pq.read_table(tmp_path / "out.parquet")["k"].to_pylist()
+    levels = 0
+    value = json.loads(value) if isinstance(value, str) else value
+    while isinstance(value, list):
+        (value,), levels = value, levels + 1
+    assert (value, levels) == (1, depth)
+
+
+def test_decimals_inside_lists_keep_their_digits(tmp_path):
+    pq.write_table(pa.table({"text": [WORDS[0]], "d": [[decimal.Decimal("12345678901234567.89")]]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"text": [WORDS[1]], "d": [[0.5]]}), tmp_path / "2.parquet")
+    sb.dedup([tmp_path / "1.parquet", tmp_path / "2.parquet"]).write(tmp_path / "out.parquet")
+    assert "12345678901234567.89" in str(pq.read_table(tmp_path / "out.parquet")["d"].to_pylist()[0])
+
+
+def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeypatch):
+    from semblance.io.jsonl import JsonLinesSource
+
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"{word} xxx"}) + "\n" for word in WORDS))
+    result = sb.dedup(path)
+    lines = JsonLinesSource.lines
+
+    def changing(self):
+        for i, line in enumerate(lines(self)):
+            if i == 1:
+                path.write_bytes(path.read_bytes().replace(b"xxx", b"YYY"))
+            yield line
+
+    monkeypatch.setattr(JsonLinesSource, "lines", changing)
+    with pytest.raises(sb.InputDataError, match="changed"):
+        result.write(tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()

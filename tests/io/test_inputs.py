@@ -308,3 +308,21 @@ def test_empty_documents_are_said_with_a_way_out(tmp_path):
     assert "empty documents                      2   (no token: kept, never matched; --empty drop removes them)" in str(
         result.summary
     )
+
+
+def test_a_folder_that_a_glob_cannot_look_into_is_named(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.jsonl").write_text(line(name + A))
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and not str(path).endswith("/b"))
+    for pattern in ("*/*.jsonl", "**/*.jsonl"):
+        with pytest.raises(sb.InputDataError, match="/b: cannot be read: Permission denied"):
+            open_sources([str(tmp_path / pattern)])
+
+
+def test_a_file_of_nothing_but_a_byte_order_mark_is_empty(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf")
+    assert len(sb.dedup(tmp_path / "a.jsonl")) == 0
+    (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf\n" + line(A).encode())
+    assert len(sb.dedup(tmp_path / "b.jsonl")) == 1

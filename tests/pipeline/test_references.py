@@ -134,3 +134,23 @@ def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path
         for function in (sb.dedup, sb.pairs):
             with pytest.raises(sb.InputDataError, match="both an input and a reference"):
                 function(inputs, against=references)
+
+
+def test_a_refused_pair_of_inputs_leaves_no_work_folder(tmp_path):
+    path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for file in (path, other):
+        file.write_text('{"text": "one two three four five six"}\n')
+    with pytest.raises(sb.InputDataError, match="both an input and a reference"):
+        sb.dedup(path, against=path, work=tmp_path / "w")
+    assert sb.dedup(path, against=other, work=tmp_path / "w").keep.tolist() == [False]
+
+
+def test_what_shares_its_documents_is_closed_with_it(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one two three four five six"}\n{"text": "One two three four five six"}\n')
+    result = sb.dedup(path, threshold=0.5)
+    again = result.rethreshold(0.6)
+    result.close()
+    for ask in (lambda: again.pairs, lambda: again.removed, lambda: again.clusters, lambda: again.write(tmp_path / "o.jsonl")):
+        with pytest.raises(sb.ParameterError, match="closed"):
+            ask()

@@ -205,3 +205,16 @@ def test_the_format_stays(tmp_path):
     chunk = data[16 + len(header) :]
     assert chunk[:24] == b"SEMBLCHK" + struct.pack("<QQ", 2, 0)
     assert chunk[40:] == struct.pack("<QQII", 7, 0x0102, 1, 0)
+
+
+def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):
+    for bits in (64.0, True, "64", 0, 1025):
+        with pytest.raises(sb.ParameterError, match="bits must be"):
+            sb.FingerprintFile(tmp_path / "f", bits=bits)
+    shingles = sb.shingle(["a b c d"], width=1)
+    wordy = sb.Shingles(shingles.values, shingles.offsets, {f"feature number {i}": i for i in range(60_000)})
+    file = sb.FingerprintFile(tmp_path / "f", bits=np.int64(64))
+    with pytest.raises(sb.ParameterError, match="short name"):
+        file.append(sb.SimHash(bits=64).sign(wordy))
+    assert not (tmp_path / "f").exists()
+    assert file.append(sb.SimHash(bits=64).sign(shingles)) == 0 and len(sb.FingerprintFile(tmp_path / "f")) == 1
