@@ -257,7 +257,7 @@ class ChunkedFile:
     def _write_header(self, file: int) -> int:
         """Begin a new file; return where its chunks begin."""
         header = json.dumps(self.header).encode()
-        if len(header) > MOST_HEADER or not _is_header(self.header):
+        if len(header) > MOST_HEADER:
             raise ParameterError(
                 f"{self.path}: what made the fingerprints takes {len(header):,} bytes to say, and {MOST_HEADER:,} is the most: "
                 "give the features a short name"
