@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import semblance as sb
-from semblance.io.sources import Batch, Columns
+from semblance.formats.sources import Batch, Columns
 from semblance.kernels._compile import compiled
 from semblance.kernels.hashing import fmix64
 from semblance.pipeline.memory import BYTES_PER_DOCUMENT, FLOOR

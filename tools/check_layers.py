@@ -4,8 +4,8 @@ import ast
 import sys
 from pathlib import Path
 
-RANKS = (("errors",), ("theory",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner", "io"),
-         ("search",), ("pipeline",), ("index",), ("cli",))  # fmt: skip
+RANKS = (("errors", "wording"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
+         ("search",), ("methods",), ("formats",), ("steps",), ("engines",), ("pipeline",), ("index",), ("jobs",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ONLY_NUMBA = Path("kernels/_compile.py")
 

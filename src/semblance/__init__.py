@@ -55,13 +55,13 @@ _HOMES = {
     "dedup": "pipeline.deduplicate",
     "html_to_text": "text.html",
     "keep": "pipeline.keep",
-    "load": "io.sketch_files",
+    "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "overlap": "pipeline.overlap",
     "pairs": "pipeline.pairs",
     "pairs_above": "search.exhaustive",
     "plan": "planner",
-    "save": "io.sketch_files",
+    "save": "sketches.saved",
     "shingle": "text.shingle",
     "verify": "pipeline.verify",
     "weigh": "text.features",
@@ -99,7 +99,6 @@ if TYPE_CHECKING:
         SemblanceError,
     )
     from .index.index import Index
-    from .io.sketch_files import load, save
     from .pipeline.deduplicate import dedup
     from .pipeline.keep import Kept, keep
     from .pipeline.overlap import overlap
@@ -119,6 +118,7 @@ if TYPE_CHECKING:
     from .sketches.one_permutation import OnePermutation
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import PermutationMinHash
+    from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, ProbMinHash

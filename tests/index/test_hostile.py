@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import semblance as sb
-from semblance.io.array_files import ArrayFile
+from semblance.files.container import ArrayFile
 
 HEAD = struct.Struct("<8sIIQ")
 TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range(20)]
@@ -306,7 +306,7 @@ def test_a_folder_that_cannot_be_written_is_named(path, monkeypatch):
 
 def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
     """A commit whose last step fails may have happened: the next one uses other names for its files."""
-    from semblance.io import formats
+    from semblance.files import atomic as formats
 
     synced = []
 

@@ -11,9 +11,9 @@ from corpora import planted
 from scipy.stats import binom
 
 import semblance as sb
+from semblance.files.container import ArrayFile
 from semblance.index.kinds import make_kind
 from semblance.index.manifest import read_manifest
-from semblance.io.array_files import ArrayFile
 from semblance.theory import banding
 
 sys.path.insert(0, str(Path(__file__).parent))

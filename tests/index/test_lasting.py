@@ -16,7 +16,7 @@ import pytest
 from corpora import planted
 
 import semblance as sb
-from semblance.io.array_files import ArrayFile
+from semblance.files.container import ArrayFile
 
 sys.path.insert(0, str(Path(__file__).parent))
 from writer import apply, operations, text_of

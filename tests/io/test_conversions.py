@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semblance as sb
-from semblance.io.sources import open_sources
+from semblance.formats.sources import open_sources
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
@@ -362,7 +362,7 @@ def test_decimals_inside_lists_keep_their_digits(tmp_path):
 
 
 def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeypatch):
-    from semblance.io.jsonl import JsonLinesSource
+    from semblance.formats.jsonl import JsonLinesSource
 
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": f"{word} xxx"}) + "\n" for word in WORDS))

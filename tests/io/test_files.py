@@ -183,7 +183,7 @@ def test_jsonl_files_join_even_where_a_last_line_is_unfinished(tmp_path):
 
 
 def test_long_lines_and_blocks(tmp_path, monkeypatch):
-    from semblance.io import formats
+    from semblance.files import atomic as formats
 
     monkeypatch.setattr(formats, "BLOCK", 100)
     rows = [{"text": "word " * 5000 + str(i), "id": i} for i in range(5)]
@@ -223,7 +223,7 @@ def test_nothing_half_written_when_the_input_changes(tmp_path):
 
 
 def test_nothing_half_written_on_a_full_disk(tmp_path, monkeypatch):
-    from semblance.io import writers
+    from semblance.formats import writers
 
     source = write(tmp_path / "in.jsonl", lines(ROWS))
     result = sb.dedup(source)
@@ -347,7 +347,8 @@ def test_empty_inputs(tmp_path, suffix):
 
 
 def test_same_bytes_out_for_any_threads_and_blocks(tmp_path, monkeypatch, rng):
-    from semblance.io import formats, parquet
+    from semblance.files import atomic as formats
+    from semblance.formats import parquet
 
     texts = [" ".join(rng.choice([f"w{i}" for i in range(300)], 40)) for _ in range(200)]
     rows = [{"id": i, "text": t + (" x" if i % 3 else "")} for i, t in enumerate(texts * 2)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import semblance as sb
-from semblance.io.sources import open_sources
+from semblance.formats.sources import open_sources
 
 A, B = "one two three four five six seven", "quite another text of several words"
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semblance as sb
-from semblance.io.array_files import ArrayFile, write_arrays
+from semblance.files.container import ArrayFile, write_arrays
 
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
 CLEAR = (sb.IndexFormatError, sb.InputDataError)

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import semblance as sb
-from semblance.io import formats, outputs
-from semblance.io.formats import atomic_file, check_output
-from semblance.io.outputs import atomic_directory, check_apart
+from semblance.files import atomic as formats
+from semblance.files import outputs
+from semblance.files.atomic import atomic_file, check_output
+from semblance.files.outputs import atomic_directory, check_apart
 
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
 
@@ -276,7 +277,7 @@ def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monke
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from semblance.io.formats import atomic_file\n"
+        "from semblance.files.atomic import atomic_file\n"
         "with atomic_file(Path(sys.argv[1])) as stream:\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import semblance as sb
-from semblance.io.sources import open_sources
+from semblance.formats.sources import open_sources
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
 TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]

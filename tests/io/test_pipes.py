@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import semblance as sb
-from semblance.io.sources import Columns, open_sources
+from semblance.formats.sources import Columns, open_sources
 
 LINES = b"".join(json.dumps({"id": i, "text": f"row {i} {i * 7919} {i * 104729}"}).encode() + b"\n" for i in range(3000))
 PROGRAM = [sys.executable, "-W", "ignore", "-m", "semblance"]

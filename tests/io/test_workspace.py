@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import semblance as sb
-from semblance.io import workspace as workspace_module
-from semblance.io.array_files import write_arrays
-from semblance.io.workspace import Workspace
+from semblance.files import store as workspace_module
+from semblance.files.container import write_arrays
+from semblance.files.store import Workspace
 
 JOB = {"threshold": 0.8}
 
@@ -68,7 +68,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
     code = (
         "import os, signal, sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from semblance.io.workspace import Workspace\n"
+        "from semblance.files.store import Workspace\n"
         "space = Workspace(sys.argv[1], {})\n"
         "[space.append('texts', {'values': np.arange(3)}) for _ in range(4)]\n"
         "unlink, left = Path.unlink, [0] * int(sys.argv[2])\n"
@@ -91,7 +91,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
 def test_a_temporary_file_of_a_killed_run_is_removed(tmp_path):
     code = (
         "import os, signal, sys, numpy as np\n"
-        "from semblance.io.workspace import Workspace\n"
+        "from semblance.files.store import Workspace\n"
         "space = Workspace(sys.argv[1], {'threshold': 0.8})\n"
         "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         "space.append('texts', {'values': np.arange(3)})\n"

@@ -11,7 +11,7 @@ import sys
 import time
 
 import semblance as sb
-from semblance.io.workspace import Workspace
+from semblance.files.store import Workspace
 from semblance.pipeline import corpus, documents
 
 

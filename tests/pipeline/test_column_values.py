@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import semblance as sb
-from semblance.pipeline.cells import cell_keys
+from semblance.values.cells import cell_keys
 
 TEXT = "the quick brown fox jumps over the lazy dog again and again"
 UTC = datetime.UTC

@@ -10,7 +10,7 @@ import pytest
 from corpora import planted
 
 import semblance as sb
-from semblance.io.array_files import ArrayFile
+from semblance.files.container import ArrayFile
 from semblance.pipeline import corpus as corpus_module
 from semblance.pipeline import documents as documents_module
 from semblance.pipeline import memory as memory_module

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semblance as sb
-from semblance.io.fingerprint_files import ChunkedFile
+from semblance.search.fingerprint_files import ChunkedFile
 
 
 def near(rng, n, bits=64):

@@ -24,7 +24,7 @@ def compare(left: str, right: str, permutations: int, encoding_errors: str, seed
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
 
     from ..errors import ParameterError
-    from ..io.sources import Columns, open_sources
+    from ..formats.sources import Columns, open_sources
     from ..pipeline.compare import compare_texts
 
     if left == right == "-":

@@ -45,9 +45,9 @@ def dedup(
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
     """
-    from ..io.formats import check_output
-    from ..io.outputs import check_before
-    from ..io.sources import open_sources
+    from ..files.atomic import check_output
+    from ..files.outputs import check_before
+    from ..formats.sources import open_sources
     from ..pipeline.deduplicate import dedup as run
     from .interrupts import explained
     from .progress import progress

@@ -54,8 +54,8 @@ def create(path: str, radius: int | None, **parameters: Any) -> None:
 
 
 def _documents(given: tuple[str, ...], settings: dict[str, Any], output: str | None = None) -> Iterator[tuple[list[Any], Any]]:
-    from ..io.outputs import check_before
-    from ..io.sources import Columns, open_sources
+    from ..files.outputs import check_before
+    from ..formats.sources import Columns, open_sources
     from ..pipeline.batches import read_with_ids
     from .progress import note_skipped
 
@@ -85,7 +85,7 @@ def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: 
     Each batch of up to 100,000 documents is on the disk, for good, before the next is read.
     """
     from ..index.index import Index
-    from ..pipeline.wording import counted
+    from ..wording import counted
 
     with Index.open(path, wait=wait) as opened:
         before, read = len(opened), 0
@@ -123,10 +123,10 @@ def query(
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best first."""
     import pyarrow as pa
 
+    from ..files.atomic import check_output
+    from ..formats.writers import format_of, write_table
     from ..index.index import Index
-    from ..io.formats import check_output
-    from ..io.writers import format_of, write_table
-    from ..pipeline.wording import counted
+    from ..wording import counted
 
     if output is not None:
         format_of(check_output(output, force))
@@ -246,7 +246,7 @@ def _shown(value: Any) -> str:
 def check(path: str) -> None:
     """Read every byte; exit 1 and name the files that are damaged."""
     from ..index.index import Index
-    from ..pipeline.wording import counted
+    from ..wording import counted
 
     with Index.open(path, "read", salvage=True) as opened:
         _warn(opened.damaged)
@@ -270,10 +270,10 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     """Write the ids of all documents, and their texts where they are kept."""
     import pyarrow as pa
 
+    from ..files.atomic import check_output
+    from ..formats.writers import format_of, write_table
     from ..index.index import Index
-    from ..io.formats import check_output
-    from ..io.writers import format_of, write_table
-    from ..pipeline.wording import counted
+    from ..wording import counted
 
     format_of(check_output(output, force))
     with Index.open(path, "read", salvage=salvage) as opened:

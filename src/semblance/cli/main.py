@@ -12,7 +12,7 @@ import click
 
 from .. import __version__
 from ..errors import ParameterError, SemblanceError
-from ..pipeline.wording import printable
+from ..wording import printable
 from .compare import compare
 from .dedup import dedup
 from .index import index

@@ -56,12 +56,12 @@ def overlap(
         semblance overlap train/ --against books/ --passage 50 --matches matches.csv
     """
     from ..errors import ParameterError
-    from ..io.formats import check_output
-    from ..io.outputs import check_before
-    from ..io.sources import open_sources
-    from ..io.writers import format_of, write_table
+    from ..files.atomic import check_output
+    from ..files.outputs import check_before
+    from ..formats.sources import open_sources
+    from ..formats.writers import format_of, write_table
     from ..pipeline.overlap import overlap as run
-    from ..pipeline.wording import counted
+    from ..wording import counted
     from .progress import note_skipped, progress
 
     if annotate and output is None:

@@ -34,12 +34,12 @@ def pairs(
         semblance pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
         semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
-    from ..io.formats import check_output
-    from ..io.outputs import check_before
-    from ..io.sources import open_sources
-    from ..io.writers import format_of
+    from ..files.atomic import check_output
+    from ..files.outputs import check_before
+    from ..formats.sources import open_sources
+    from ..formats.writers import format_of
     from ..pipeline.pairs import find_pairs
-    from ..pipeline.wording import counted, text_size
+    from ..wording import counted, text_size
     from .interrupts import explained
     from .progress import note_skipped, progress
 

@@ -22,7 +22,7 @@ def announce_compilation() -> None:
 
 def note_skipped(quiet: bool, *inputs: Any) -> None:
     """Say on standard error which files of folders and globs were not read, where there are any."""
-    from ..io.inputs import describe_skipped, skipped_in
+    from ..files.places import describe_skipped, skipped_in
 
     skipped = skipped_in(*inputs)
     if skipped["files"] and not quiet:

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import IndexFormatError, OutputError, ParameterError
-from ..pipeline.wording import counted
 from ..text.texts import Texts, concatenate
+from ..wording import counted
 from .answers import all_documents, answer, check_type, id_texts
 from .kinds import Sketches, make_kind, read_kind
 from .manifest import NAME, Manifest, read_manifest

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError
-from ..io.array_files import ArrayFile
-from ..io.formats import make_folders
+from ..files.atomic import make_folders
+from ..files.container import ArrayFile
 from .kinds import MinHashKind, SimHashKind
 from .manifest import Entry, Manifest, is_ours, read_manifest
 from .segments import NONE, Segment

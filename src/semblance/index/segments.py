@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from ..io.array_files import ArrayFile, Streamed, is_count, write_arrays
+from ..files.container import ArrayFile, Streamed, is_count, write_arrays
 from ..kernels import lookup as kernel
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import IndexFormatError, ParameterError
-from ..io.array_files import write_arrays
+from ..files.container import write_arrays
 from ..text.texts import Texts
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..io.workspace import Workspace
+from ..files.store import Workspace
 from ..values import Int64Array, UInt64Array
 from .documents import Documents
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..io.sources import Batch, Columns
+from ..formats.sources import Batch, Columns
 from ..text.texts import Texts, concatenate
 from .columns import id_columns
 from .documents import check_encoding

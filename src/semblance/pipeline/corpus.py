@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import InputDataError, OutputError, ParameterError
+from ..files.places import skipped_in
+from ..files.store import Workspace
+from ..formats.memory import as_sources
+from ..formats.sources import Columns
 from ..hashing import derive
-from ..io.inputs import skipped_in
-from ..io.memory import as_sources
-from ..io.sources import Columns
-from ..io.workspace import Workspace
 from ..kernels import banding as banding_kernel
 from ..search.banding import BandLinks, Candidates, collect_links, link_bands
 from ..sketches import FastSimilarity

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ..io.sources import Batch, Columns
-from ..io.workspace import Workspace
+from ..files.store import Workspace
+from ..formats.sources import Batch, Columns
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
 from ..text.html import extract_texts

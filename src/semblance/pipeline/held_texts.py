@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from ..io.workspace import Workspace
+from ..files.store import Workspace
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import InputDataError, ParameterError
-from ..io.memory import as_sources
-from ..io.sources import Columns
-from ..io.writers import Selection, write_rows
+from ..formats.memory import as_sources
+from ..formats.sources import Columns
+from ..formats.writers import Selection, write_rows
 from ..kernels._threads import in_order
 from ..text.shingle import Shingling
 from ..text.texts import Texts

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from .. import __version__
 from ..errors import ParameterError
-from ..io.writers import write_table
+from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
 from ..values import Float64Array, Int64Array
 from .active import Active

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..io.workspace import Workspace
+from ..files.store import Workspace
 from ..kernels import banding as kernel
 from ..search.banding import BandLinks, Candidates, collect_links
 from ..values import Int64Array

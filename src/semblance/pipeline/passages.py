@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..io.sources import Batch, Columns
-from ..io.workspace import Workspace
+from ..files.store import Workspace
+from ..formats.sources import Batch, Columns
 from ..kernels import overlap as kernel
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate

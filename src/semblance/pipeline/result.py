@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import ParameterError
-from ..io.writers import Selection, write_rows
+from ..formats.writers import Selection, write_rows
 from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
 from ..values.arrays import number
+from ..wording import counted
 from .judge import Decisions, Judge
 from .memory import peak_memory
 from .settings import added_columns
 from .summary import Summary
-from .wording import counted
 
 LEAST_ALIKE = 3
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..io.inputs import Skipped, describe_skipped
-from .wording import counted, printable, text_size
+from ..files.places import Skipped, describe_skipped
+from ..wording import counted, printable, text_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import OutputError, ParameterError
-from ..io.fingerprint_files import ChunkedFile
-from ..io.formats import atomic_file
+from ..files.atomic import atomic_file
 from ..kernels import hamming as kernel
 from ..theory import hamming_costs, hamming_search
 from ..theory.hamming_costs import Costs
 from ..values import UInt64Array
+from .fingerprint_files import ChunkedFile
 
 QUERIES = 20_000
 SIGMA, SPREAD = 0.2, 1.0

@@ -25,8 +25,8 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import InputDataError, OutputError, ParameterError
+from ..files.atomic import sync_folder
 from ..values import Int64Array, UInt64Array
-from .formats import sync_folder
 
 MAGIC, CHUNK_MAGIC, VERSION = b"SEMBLFPS", b"SEMBLCHK", 1
 _HEAD = struct.Struct("<8sQQIIII")

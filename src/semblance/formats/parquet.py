@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from ..errors import InputDataError
 from ..text.texts import from_arrow_array
-from .plain_values import plain_rows, refuse_twice
+from ._rows import plain_rows, refuse_twice
 from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096

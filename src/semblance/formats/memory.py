@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..files.atomic import SUFFIXES
+from ..files.places import Inputs, Place
 from ..text.texts import as_arrow_columns, as_items, as_texts
-from .formats import SUFFIXES
-from .inputs import Inputs, Place
+from ._rows import plain_rows, refuse_twice
 from .parquet import check_names_free, table_batch
-from .plain_values import plain_rows, refuse_twice
 from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
 
 KNOWN = tuple(SUFFIXES)

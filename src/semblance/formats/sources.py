@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, ParameterError
+from ..files.atomic import FORMATS, SUFFIXES, compression_of, read_blocks, suffix_of
+from ..files.places import SNIFFED, Inputs, Place, Skipped, find_places
 from ..text.texts import Texts
 from ..values import Int64Array
-from .formats import FORMATS, SUFFIXES, compression_of, read_blocks, suffix_of
-from .inputs import SNIFFED, Inputs, Place, Skipped, find_places
 
 Record = dict[str, Any]
 EXPANSION = 4  # of compressed lines, about
@@ -175,10 +175,10 @@ def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = 
     InputDataError
         If a path does not exist or a format is not known.
     """
-    from .csv_files import CsvSource
+    from .csv import CsvSource
     from .jsonl import JsonLinesSource
     from .parquet import ParquetSource
-    from .text_files import TextFilesSource
+    from .txt import TextFilesSource
 
     if format is not None and format not in FORMATS:
         raise ParameterError(f"format must be one of {', '.join(FORMATS)}; {format!r} was given")

@@ -18,11 +18,11 @@ import numpy as np
 
 from .. import sketches
 from ..errors import InputDataError, ParameterError
-from ..sketches import packed as packings
+from ..files.atomic import atomic_file, check_output
+from ..files.container import is_count
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
-from .array_files import is_count
-from .formats import atomic_file, check_output
+from . import packed as packings
 
 MAGIC = b"SEMBLSIG"
 VERSION = 2  # 2: the header states the rules of shingling

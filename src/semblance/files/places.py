@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
-from .formats import SUFFIXES, shown, suffix_of
+from .atomic import SUFFIXES, shown, suffix_of
 from .spools import Spool, spool
 
 REASONS = {

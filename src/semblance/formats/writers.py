@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
-from .formats import SIDECAR, SUFFIXES, atomic_file, check_output, is_single_file, suffix_of
+from ..files.atomic import SIDECAR, SUFFIXES, atomic_file, check_output, is_single_file, suffix_of
+from ..files.outputs import NewFolder, atomic_directory, check_apart, check_names, form_of, names_in_folder
+from ._rows import csv_line, csv_record, json_line, plain_rows
 from .jsonl import BOM
 from .merged_parquet import common_schema, common_tables, row_groups
-from .outputs import NewFolder, atomic_directory, check_apart, check_names, form_of, names_in_folder
-from .plain_values import csv_line, csv_record, json_line, plain_rows
 from .sources import Record
 
 _RECORDS = 4096

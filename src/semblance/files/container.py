@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from .formats import atomic_file
+from .atomic import atomic_file
 
 MAGIC, VERSION = b"SEMBLARR", 1
 _HEAD = struct.Struct("<8sIIQ")

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..errors import InputDataError
+from ..files.atomic import BLOCK, read_lines
 from ..text.texts import from_strings
-from .formats import BLOCK, read_lines
-from .plain_values import csv_field, refuse_twice
+from ._rows import csv_field, refuse_twice
 from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096

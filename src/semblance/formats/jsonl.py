@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
+from ..files.atomic import read_lines
 from ..text.texts import from_strings
-from .formats import read_lines
 from .sources import Batch, Columns, FileSource, Record, missing_column, reserved_column
 
 BOM = b"\xef\xbb\xbf"

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
+from ._rows import as_text, not_utf8, plain_values, refuse_twice
 from .parquet import GROUP_BYTES
-from .plain_values import as_text, not_utf8, plain_values, refuse_twice
 from .sources import Record
 
 ROW_GROUP = 1 << 14

@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
+from ..files.atomic import BLOCK, read_blocks, read_raw
+from ..files.places import Place
 from ..text.texts import Texts
-from .formats import BLOCK, read_blocks, read_raw
-from .inputs import Place
 from .sources import Batch, Columns, Record, check_unchanged, numbers_from
 
 BATCH_FILES = 1024

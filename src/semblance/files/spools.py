@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputDataError, OutputError, ParameterError
-from .formats import compression_of, shown, suffix_of
+from .atomic import compression_of, shown, suffix_of
 
 
 class Spool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import OutputError
-from .formats import (
+from .atomic import (
     SIDECAR,
     compressed,
     create_temporary,

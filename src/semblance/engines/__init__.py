@@ -1,0 +1,1 @@
+"""Engines: where steps run, and which rows meet."""

@@ -1,0 +1,1 @@
+"""Bytes: which files an input means, files that appear whole or not at all, named arrays."""

@@ -1,0 +1,1 @@
+"""File formats, and values that are in memory already."""

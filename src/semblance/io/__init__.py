@@ -1,1 +1,0 @@
-"""Files and values in, files out."""

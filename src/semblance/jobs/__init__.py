@@ -1,0 +1,1 @@
+"""Jobs: which steps, in which order."""

@@ -1,0 +1,1 @@
+"""Methods: how documents become keys and codes, and how two of them are scored."""

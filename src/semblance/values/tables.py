@@ -1,0 +1,55 @@
+"""The tables that pass between steps: their columns and types, which every engine has.
+
+Bits of unsigned words are stored as int64. A column in brackets below is there only where a job needs it.
+
+``position``: the input of a document, its source's number << 40 | its row there; references come first.
+``order``: its place in keep order, from 0, references first.
+
+===========  ================================================================================================================
+DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority], [within]
+SKETCHES     position, number, bytes (of text), digest (128 bits, of ``within`` and text), empty, keys (none of an empty
+             document), [code] (16 bits a slot, little endian), [estimate] (slots set aside for estimates, 32 bits each),
+             [id], [priority], [within] (128 bits); after ranking also order
+LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row
+LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
+HOLDERS      code (slot << 16 | code), order, count (of crowded documents with that code), within_budget
+PAIRS        left, right: orders, left < right, each pair once
+BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
+MATCHES      left, right, score
+STANDING     order, keeper, score: of each removed document that is live
+STATES       order, state (OPEN, KEPT or REMOVED)
+DECISIONS    a row for each document: see below
+===========  ================================================================================================================
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+SOURCE_BITS = 40
+OPEN, KEPT, REMOVED = 0, 1, 2
+
+_int = pa.int64()
+_ints = pa.large_list(_int)
+_word128 = pa.binary(16)
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema(list(columns.items()))
+
+
+DOCUMENTS = _schema(position=_int, number=_int, text=pa.large_binary())
+SKETCHES = _schema(position=_int, number=_int, bytes=_int, digest=_word128, empty=pa.bool_(), keys=_ints)
+LEADERS = _schema(order=_int, leader=_int)
+LINKS = _schema(left=_int, right=_int)
+HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
+PAIRS = _schema(left=_int, right=_int)
+MATCHES = _schema(left=_int, right=_int, score=pa.float64())
+STANDING = _schema(order=_int, keeper=_int, score=pa.float64())
+STATES = _schema(order=_int, state=pa.int8())
+BUNDLES = _schema(bundle=_int, order=_int, text=pa.large_binary(), partners=_ints)
+DECISIONS = _schema(
+    order=_int, position=_int, source=pa.string(), row=_int, number=_int, bytes=_int, kept=pa.bool_(), reason=pa.string(),
+    keeper=_int, duplicate_of=pa.string(), duplicate_source=pa.string(), duplicate_is_reference=pa.bool_(),
+    resemblance=pa.float64(), cluster=pa.string(), n_exact=_int, n_duplicates=_int,
+)  # fmt: skip
