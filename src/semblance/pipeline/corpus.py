@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..engines.clock import Clock
+from ..engines.local_texts import SpilledTexts, Spilling
+from ..engines.memory import Memory
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.places import skipped_in
 from ..files.store import Workspace
@@ -27,10 +30,7 @@ from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
 from .apart import check_apart
-from .clock import Clock
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
-from .held_texts import SpilledTexts, Spilling
-from .memory import Memory
 from .methods import Comparable
 from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
