@@ -177,6 +177,22 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
     }
 
 
+def id_column(name: str, batch: Batch) -> list[pa.Array]:
+    """Return the ids of a batch as text, and of each whether it is no integer.
+
+    Raises
+    ------
+    InputDataError
+        As ``id_columns`` does.
+    """
+    found = id_columns(name, batch)
+    offsets = np.concatenate([[0], np.cumsum(found["id_sizes"], dtype=np.int64)])
+    n = len(offsets) - 1
+    data = np.ascontiguousarray(found["id_bytes"])
+    texts = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    return [texts, pa.array(np.full(n, bool(found["id_texts"][0])))]
+
+
 def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
     """Return the key of each value of a column: see ``cell_keys``.
 
