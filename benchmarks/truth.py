@@ -3,7 +3,7 @@
 import numpy as np
 
 import semblance as sb
-from semblance.pipeline.sets import RowSets
+from semblance.methods.exact_sets import RowSets
 
 
 def exact_pairs(shingles: sb.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:

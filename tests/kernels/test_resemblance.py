@@ -12,9 +12,9 @@ from naive import walk as naive
 import semblance as sb
 from semblance.kernels import keep as keep_kernel
 from semblance.kernels import resemblance as kernel
+from semblance.methods.exact_sets import RowSets
 from semblance.pipeline import keep as keep_module
 from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
-from semblance.pipeline.sets import RowSets
 
 small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
 

@@ -14,9 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..engines.clock import Clock
-from ..engines.local_texts import SpilledTexts, Spilling
-from ..engines.memory import Memory
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.places import skipped_in
 from ..files.store import Workspace
@@ -24,14 +21,17 @@ from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..hashing import derive
 from ..kernels import banding as banding_kernel
+from ..methods.method import Comparable
 from ..search.banding import BandLinks, Candidates, collect_links, link_bands
 from ..sketches import FastSimilarity
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
 from .apart import check_apart
+from .clock import Clock
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
-from .methods import Comparable
+from .held_texts import SpilledTexts, Spilling
+from .memory import Memory
 from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
 from .verify import Material
