@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression
 import semblance as sb
 from semblance import hashing
 from semblance.kernels import families
-from semblance.pipeline.sets import RowSets
+from semblance.methods.exact_sets import RowSets
 from semblance.sketches.packed import unpack
 from semblance.theory import bbit
 

@@ -15,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..kernels import banding as banding_kernel
+from ..methods.exact_sets import RowSets
 from ..planner import Plan
 from ..search.banding import Candidates, find_candidates
 from ..sketches import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
-from .sets import RowSets
 
 Pieces = Iterable[tuple[UInt64Array, Int64Array]]
 
