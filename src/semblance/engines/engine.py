@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -43,7 +42,10 @@ class Fold(Protocol):
         """Add the rows of a batch in place."""
         ...
 
-    combine: np.ufunc
+    @property
+    def combine(self) -> Any:
+        """The universal function that puts two arrays together."""
+        ...
 
 
 class Engine(Protocol):
@@ -57,7 +59,7 @@ class Engine(Protocol):
         """Run a step; rows that met stay together and in order."""
         ...
 
-    def meet(self, rows: Table, by: str | None, sort: str) -> Table:
+    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...]) -> Table:
         """Bring rows of equal ``by`` together, whole and sorted by ``sort``; of a list column, once for each element.
 
         A group whose rows are alone may be left out where ``by`` is a list column. ``by=None``: all rows are one group.
@@ -91,6 +93,9 @@ class Engine(Protocol):
     def store(self, rows: Table, name: str) -> Table:
         """Make the rows and keep them, so that they are read, not made again; a job that goes on finds them."""
         ...
+
+    joins_in_place: bool
+    """Whether the rows of a join are in the order and groups of its left table."""
 
     components: Callable[[Table], Table] | None
     """From pairs to bundles without texts, a bundle for each connected component that fits; None: the engine has no such."""

@@ -94,6 +94,8 @@ class LocalEngine:
         Called with the name of a stage and an amount done since the last call.
     """
 
+    joins_in_place = True
+
     def __init__(self, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress) -> None:
         self.threads, self.memory, self.workspace, self.progress = threads, memory, workspace, progress
         self.text_bytes = 0
@@ -118,11 +120,14 @@ class LocalEngine:
         """Run a step."""
         return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(step, schema)
 
-    def meet(self, rows: Any, by: str | None, sort: str) -> Lazy:
+    def meet(self, rows: Any, by: str | None, sort: Any) -> Lazy:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
         threads = 1 if self.workspace.on_disk else self.threads
-        if by is None:
+        if by is None and isinstance(rows, Stored) and rows.ranked:
             return local_sort.all_together(rows)
+        if by is None:
+            first, second = sort
+            return local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, len(self))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
@@ -152,21 +157,21 @@ class LocalEngine:
         assert self._documents is not None
         schema = rows.schema.append(pa.field("order", pa.int64()))
         n_references = int(self._documents.rows_of[: self._documents.reading.n_references].sum())
-        self._sketches = rows.having(schema=schema, place=places(rows, by, n_references))
+        self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
         return self._sketches
 
     def join(self, left: Any, right: Any, on: str, how: str) -> Any:
         """Add the columns of the row of ``right`` whose order is ``on``."""
         if how in ("semi", "anti"):
             present = self._present(right)
-            if isinstance(left, Stored) and on == "order":
+            if isinstance(left, Stored) and left.ranked and on == "order":
                 mask = (present if left.place is None else present[left.place]) == (how == "semi")
                 return left.having(mask=mask if left.mask is None else mask & left.mask)
             return self.map(left, partial(filtered, on, present, how == "semi"), left.schema)
         prefix = "" if on == "order" else f"{on}_"
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
-        if isinstance(right, Stored):
+        if isinstance(right, Stored) and right.ranked:
             take, missing, fields = right.at, nothing, [field for field in right.schema if field.name != "order"]
         else:
             dense = Dense(right, len(self))

@@ -31,7 +31,7 @@ class Keeping:
         self.mark = 0
         self._waiting: list[dict[str, NDArray[Any]]] = []
         self._bytes = 0
-        self.done = f"{name}-done" in self.workspace and self.workspace.on_disk
+        self.done = f"{name}-done" in self.workspace
         parts = self.workspace.numbered(name)
         if not self.done:
             marks = [int(self.workspace.get(part)["mark"][0]) for part in parts]
@@ -71,7 +71,7 @@ class Keeping:
             none = [pa.array([], field.type) for field in self.schema]
             self._waiting = [arrays_of(pa.RecordBatch.from_arrays(none, schema=self.schema))]
             self._flush(self.mark)
-        if self.workspace.on_disk and not self.done:
+        if not self.done:
             self.workspace.put(f"{self.name}-done", {})
         parts = self.workspace.numbered(self.name)
         first = self.schema.names[0]

@@ -142,10 +142,13 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
 
 
 def all_together(rows: Stored) -> Lazy:
-    """Bring all rows together, in the order of ``order``."""
+    """Bring all rows together, in the order of ``order``; rows without a list meet nobody."""
 
     def make() -> Batches:
         chosen = rows.rows_in_order()
+        for field in rows.schema:
+            if pa.types.is_fixed_size_list(field.type):
+                chosen = chosen[~rows.column(f"{field.name}.missing")[chosen]]
         columns = []
         for field in rows.schema:
             if field.name == "order":
@@ -157,8 +160,11 @@ def all_together(rows: Stored) -> Lazy:
     return Lazy(rows.schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
 
 
-def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int) -> Lazy:
-    """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes."""
+def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None) -> Lazy:
+    """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
+
+    With ``bound``, above all numbers, all rows come in the order of their numbers.
+    """
 
     def pieces(mark: int) -> Iterator[Piece]:
         waiting: list[dict[str, NDArray[Any]]] = []
@@ -171,7 +177,7 @@ def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, 
             if size > memory and workspace.on_disk:
                 if not spread:
                     workspace.discard(stem)
-                _spread(workspace, stem, joined(waiting), by)
+                _spread(workspace, stem, joined(waiting), by, bound)
                 waiting, size, spread = [], 0, True
         if not spread:
             groups = [joined(waiting)] if waiting else []
@@ -180,7 +186,7 @@ def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, 
                     yield Piece(partial(iter, (some,)), number + 1)
             return
         if waiting:
-            _spread(workspace, stem, joined(waiting), by)
+            _spread(workspace, stem, joined(waiting), by, bound)
         for number in range(mark, SPREAD):
             yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort), number + 1)
 
@@ -195,9 +201,13 @@ def joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str) -> None:
+def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> None:
     """Write rows out, those of equal numbers into arrays of one name."""
-    part = ((arrays[by].view(np.uint64) * _GOLDEN) >> np.uint64(58)).astype(np.int64)
+    numbers = arrays[by]
+    if bound is None:
+        part = ((numbers.view(np.uint64) * _GOLDEN) >> np.uint64(58)).astype(np.int64)
+    else:
+        part = numbers * SPREAD // bound
     order = np.argsort(part, kind="stable")
     bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
     out: dict[str, NDArray[Any]] = {}

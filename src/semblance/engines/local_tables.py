@@ -102,14 +102,16 @@ class Stored:
         The ``order`` of each row.
     mask : ndarray of bool, optional
         Which rows are there; default: all.
+    ranked : bool
+        Whether there is a row for each document, whose order is its row's number, or its ``place``.
     """
 
     def __init__(
         self, workspace: Workspace, parts: list[str], starts: Int64Array, schema: pa.Schema, threads: int, *,
-        place: Int64Array | None = None, mask: NDArray[np.bool_] | None = None,
+        place: Int64Array | None = None, mask: NDArray[np.bool_] | None = None, ranked: bool = False,
     ) -> None:  # fmt: skip
         self.workspace, self.parts, self.starts, self.schema, self.threads = workspace, parts, starts, schema, threads
-        self.place, self.mask = place, mask
+        self.place, self.mask, self.ranked = place, mask, ranked
 
     def __len__(self) -> int:
         """Return the number of rows, those left out by the mask too."""
@@ -117,7 +119,7 @@ class Stored:
 
     def having(self, **changed: Any) -> Stored:
         """Return the same rows with another schema, place or mask."""
-        known = {"schema": self.schema, "place": self.place, "mask": self.mask} | changed
+        known = {"schema": self.schema, "place": self.place, "mask": self.mask, "ranked": self.ranked} | changed
         return Stored(self.workspace, self.parts, self.starts, known.pop("schema"), self.threads, **known)
 
     def select(self, names: Sequence[str]) -> Stored:

@@ -69,6 +69,11 @@ class Method(Protocol):
         ...
 
     @property
+    def radius(self) -> int:
+        """Bits in which the fingerprints of candidates can differ; 0 where documents meet by keys."""
+        ...
+
+    @property
     def n_keys(self) -> int:
         """64-bit words by which a document meets others."""
         ...

@@ -41,6 +41,7 @@ class MinHashMethod:
     name: ClassVar[str] = "minhash"
     score: ClassVar[str] = "resemblance"
     meets: ClassVar[str] = "keys"
+    radius: ClassVar[int] = 0
 
     @property
     def n_keys(self) -> int:

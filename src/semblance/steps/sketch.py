@@ -19,7 +19,7 @@ from ..values import Int64Array, UInt64Array
 from ..values.tables import SKETCHES
 
 KEY = bytes(16)
-_PASSED_ON = ("id", "priority", "within")
+_PASSED_ON = ("id", "id_is_text", "priority", "within")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,9 @@ def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
     pyarrow.Schema
     """
     made = [("code", 2 * settings.method.n_codes), ("estimate", 4 * settings.method.n_estimates)]
-    fields = [*SKETCHES, *(pa.field(name, pa.binary(width)) for name, width in made if width)]
+    keys = pa.list_(pa.int64(), settings.method.n_keys)
+    fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
+    fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
     return pa.schema([*fields, *(documents.field(name) for name in _PASSED_ON if name in documents.names)])
 
 
@@ -159,9 +161,7 @@ def _fixed(array: NDArray[Any]) -> pa.Array:
 
 
 def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
-    """Return keys as lists, none for empty documents; without copying if none is empty."""
-    if empty.any():
-        keys = keys[~empty]
-    offsets = np.zeros(len(empty) + 1, np.int64)
-    np.cumsum(~empty, out=offsets[1:])
-    return pa.LargeListArray.from_arrays(pa.array(offsets * keys.shape[1]), pa.array(keys.reshape(-1).view(np.int64)))
+    """Return keys as lists, null for empty documents, without copying."""
+    valid = pa.py_buffer(np.packbits(~empty, bitorder="little")) if empty.any() else None
+    inside = pa.array(np.ascontiguousarray(keys).reshape(-1).view(np.int64))
+    return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])

@@ -1,0 +1,150 @@
+"""From candidate pairs to what becomes of each document: the second half of every job over a corpus.
+
+There are two ways to decide, which come to the same. Components of documents that may match are walked, each as a whole, where
+an engine knows them and they fit its memory. All others are decided by rounds: see ``steps.rounds``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from ..engines.engine import Engine, Table
+from ..methods.method import Method
+from ..steps.bundle import BUNDLED, bundle
+from ..steps.decide import SETTLED, Settle, settle
+from ..steps.name import name
+from ..steps.rounds import LAST, LATER, NOW, Facing, Flag, Resolve, advance, facing, flag, resolve
+from ..steps.states import Open, Undecided, opened
+from ..steps.verify import Verify, verify
+from ..steps.walk import Walk, walk
+from ..text.shingle import Shingling
+from ..values.tables import MATCHES, PAIRS, STANDING, STATES
+from .searching import Searched
+
+ROUNDS, ENOUGH = 6, 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """How candidates are compared, and who stays.
+
+    Parameters
+    ----------
+    method : Method
+    shingling : Shingling
+    threshold : float
+    empty : {"keep", "drop"}
+    all_pairs : bool
+        Whether matches with removed documents are wanted too.
+    """
+
+    method: Method
+    shingling: Shingling
+    threshold: float
+    empty: str = "keep"
+    all_pairs: bool = False
+
+
+class Decider:
+    """Decides about the documents of a search, at one threshold after the other.
+
+    Parameters
+    ----------
+    engine : Engine
+    found : Searched
+    settings : Deciding
+    key : int
+        Enters the hashes by which texts are compared.
+    """
+
+    def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: int, label: str = "") -> None:
+        self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
+
+    def _compared(self, rows: Table) -> Table:
+        """Add what documents are compared by: their text, or what was kept for estimates."""
+        if self.settings.method.exact:
+            texts = self.found.documents
+            return self.engine.join(rows, texts, "order", "inner")
+        return self.engine.join(rows, self.found.sketches.select(["order", "estimate"]), "order", "inner")
+
+    @property
+    def _comparing(self) -> dict[str, Any]:
+        s = self.settings
+        return {"method": s.method, "shingling": s.shingling, "threshold": s.threshold, "boundary": self.found.boundary}
+
+    def matches(self) -> Table:
+        """Return the matches of removed documents with kept ones, or all matches."""
+        engine, pairs = self.engine, self.found.pairs
+        walking = partial(walk, settings=Walk(all_pairs=self.settings.all_pairs, **self._comparing), key=self.key)
+        if engine.components is None:
+            return self._all_verified(pairs) if self.settings.all_pairs else self._by_rounds(pairs)
+        closed = engine.components(pairs)
+        walked = engine.store(engine.map(self._compared(closed), walking, MATCHES), f"matches{self.label}")
+        rest = engine.join(pairs, closed, "left", "anti")
+        if next(iter(rest.batches()), None) is None:
+            return walked
+        other = self._all_verified(rest) if self.settings.all_pairs else self._by_rounds(rest)
+        return engine.union(walked, other)
+
+    def _all_verified(self, pairs: Table) -> Table:
+        """Return all matches among pairs."""
+        engine = self.engine
+        bundled = engine.map(engine.meet(pairs, "left", "right"), bundle, BUNDLED)
+        rows = self._compared(bundled)
+        if not engine.joins_in_place:
+            rows = engine.meet(rows, "bundle", "order")
+        return engine.map(rows, partial(verify, settings=Verify(**self._comparing), key=self.key), MATCHES)
+
+    def _by_rounds(self, pairs: Table) -> Table:
+        """Return the matches of removed documents with kept ones, decided round by round."""
+        engine = self.engine
+        boundary = self.found.boundary
+        first = engine.map(self.found.live.select(["order"]), partial(opened, settings=Open(boundary=boundary)), STATES)
+        states = engine.store(first, f"states{self.label}-0")
+        waiting, before = pairs, None
+        for number in range(1, ROUNDS + 1):
+            removed = self._flagged(self._all_verified(self._facing(waiting, states, NOW)), "removed")
+            waiting = engine.store(self._facing(waiting, states, LATER), f"waiting{self.label}-{number}")
+            states = self._advanced(states, removed, self._flagged(waiting, "blocked"), number)
+            open_now = int(engine.fold(states, Undecided())[0])
+            if not open_now or (before is not None and (before - open_now) * ENOUGH < before):
+                break
+            before = open_now
+        now = self._all_verified(self._facing(waiting, states, NOW))
+        both = engine.union(now, self._all_verified(self._facing(waiting, states, LATER)))
+        stream = engine.meet(both, None, ("right", "left"))
+        resolved = engine.map(stream, partial(resolve, settings=Resolve(boundary=boundary)), MATCHES)
+        states = self._advanced(states, self._flagged(resolved, "removed"), None, ROUNDS + 1)
+        named = self._all_verified(self._facing(pairs, states, LAST))
+        return engine.store(named, f"named{self.label}")
+
+    def _facing(self, pairs: Table, states: Table, which: Facing) -> Table:
+        faced = self.engine.join(self.engine.join(pairs, states, "left", "inner"), states, "right", "inner")
+        return self.engine.map(faced, partial(facing, settings=which), PAIRS)
+
+    def _flagged(self, rows: Table, flag_name: str) -> Table:
+        setting = Flag(name=flag_name)
+        meeting = self.engine.meet(rows.select(["left", "right"]), "right", "left")
+        return self.engine.map(meeting, partial(flag, settings=setting), setting.schema)
+
+    def _advanced(self, states: Table, removed: Table, blocked: Table | None, number: int) -> Table:
+        rows = self.engine.join(states, removed, "order", "left")
+        if blocked is not None:
+            rows = self.engine.join(rows, blocked, "order", "left")
+        return self.engine.store(self.engine.map(rows, advance, STATES), f"states{self.label}-{number}")
+
+    def settled(self, matches: Table) -> Table:
+        """Return what becomes of each document; ``matches`` are those with kept documents."""
+        engine, found = self.engine, self.found
+        best = engine.map(engine.meet(matches, "right", "left"), name, STANDING)
+        standing = engine.store(best, f"standing{self.label}")
+        rows = engine.join(found.sketches.select(["order", "empty"]), found.leaders, "order", "left")
+        rows = engine.join(engine.join(rows, standing, "order", "left"), standing, "leader", "left")
+        settling = Settle(boundary=found.boundary, empty=self.settings.empty)
+        return engine.map(rows, partial(settle, settings=settling), SETTLED)
+
+    def at(self, threshold: float) -> Decider:
+        """Return what decides about the same pairs at another threshold."""
+        return Decider(self.engine, self.found, replace(self.settings, threshold=threshold), self.key, f"-at-{threshold!r}")

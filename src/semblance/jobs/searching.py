@@ -1,0 +1,176 @@
+"""From inputs to candidate pairs: the first half of every job over a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.engine import Engine, Table
+from ..errors import InputDataError, RowError
+from ..formats.reading import Reading
+from ..methods.method import Method
+from ..steps.bucket import Bucket, bucket
+from ..steps.count import Count
+from ..steps.cut import Cut, cut
+from ..steps.exact import Exact, exact
+from ..steps.hold import Hold, hold
+from ..steps.marks import MARKS, marks
+from ..steps.near import Near, near
+from ..steps.rare import Rare, rare
+from ..steps.sketch import Sketching, sketch, sketches_schema
+from ..steps.totals import REFERENCES, Totals
+from ..text.shingle import Shingling
+from ..values.tables import HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
+from .checks import check_ids, check_kinds
+
+FINGERPRINT_BITS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searching:
+    """How documents are sketched and candidates found.
+
+    Parameters
+    ----------
+    method : Method
+    shingling : Shingling
+    encoding_errors : {"strict", "replace"}
+    by : tuple of str
+        Columns that keep order follows, as ``Engine.rank`` takes them.
+    max_bucket : int or None
+        Larger buckets are crowds; None: none is.
+    least : int
+        Codes in which a pair must agree; 0: candidates are not cut.
+    apart : bool
+        Whether references and other documents of equal texts form sets of their own.
+    limit : int, optional
+        How many pairs are wanted.
+    threads : int
+    """
+
+    method: Method
+    shingling: Shingling
+    encoding_errors: str
+    by: tuple[str, ...]
+    max_bucket: int | None
+    least: int
+    apart: bool = False
+    limit: int | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Searched:
+    """The documents of a job and their candidates.
+
+    Parameters
+    ----------
+    documents, sketches, leaders, live, crowded, pairs : Table
+    totals : ndarray of int64
+        See ``Totals``.
+    counts : ndarray
+        How many crowded documents have a code: see ``Count``.
+    """
+
+    documents: Table
+    sketches: Table
+    leaders: Table
+    live: Table
+    crowded: Table
+    pairs: Table
+    totals: NDArray[Any]
+    counts: NDArray[Any]
+
+    @property
+    def boundary(self) -> int:
+        """The order of the first document that is no reference."""
+        return int(self.totals[REFERENCES])
+
+
+def search(engine: Engine, splits: Sequence[Any], reading: Reading, settings: Searching, key: bytes) -> Searched:
+    """Sketch all documents and find the pairs that are to be compared.
+
+    Parameters
+    ----------
+    engine : Engine
+    splits : sequence of Split
+        References first.
+    reading : Reading
+    settings : Searching
+    key : bytes
+        Enters the digests of texts.
+
+    Returns
+    -------
+    Searched
+
+    Raises
+    ------
+    InputDataError
+        If a row is not as expected, two documents have one id, or the values of the keep policy's column have no order.
+    """
+    documents = engine.source(splits, reading)
+    sketching = Sketching(
+        shingling=settings.shingling, method=settings.method, encoding_errors=settings.encoding_errors
+    )  # fmt: skip
+    schema = sketches_schema(sketching, documents.schema)
+    try:
+        made = engine.store(engine.map(documents, partial(sketch, settings=sketching, key=key), schema), "sketches")
+    except RowError as error:
+        name = splits[error.position >> SOURCE_BITS].name
+        raise InputDataError(f"{name}, {error}") from error.__cause__
+    if reading.id is not None:
+        check_ids(engine, made, splits, reading.boundary)
+    if reading.priority is not None:
+        check_kinds(engine, made, splits, reading.priority)
+    sketches = engine.rank(made, settings.by)
+    counted = ["position", "empty", "bytes", *(["id_is_text"] if reading.id is not None else [])]
+    totals = engine.fold(sketches.select(counted), Totals(boundary=reading.boundary))
+    boundary = int(totals[REFERENCES])
+    same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
+    leaders = engine.store(engine.map(same, partial(exact, settings=Exact(boundary=boundary, apart=settings.apart)), LEADERS),
+                           "leaders")  # fmt: skip
+    live = engine.join(sketches, leaders, "order", "anti")
+    pairs, crowded, counts = _candidates(engine, live, settings, boundary)
+    return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts)
+
+
+def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int) -> tuple[Table, Table, NDArray[Any]]:
+    """Return (pairs, crowded documents, counts of their codes)."""
+    method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
+    links = engine.store(_links(engine, live, settings, boundary, grouped), "links")
+    codes = method.n_codes
+    coded = ["order", *(["code"] if codes else [])]
+    crowded = engine.join(live.select(coded), engine.map(links, marks, MARKS), "order", "semi")
+    counts = np.zeros((0, 0), np.int32)
+    found: Table = links
+    if codes and settings.max_bucket is not None:
+        counts = engine.fold(crowded, Count(slots=codes))
+        holding = partial(hold, settings=Hold(slots=codes), counts=counts)
+        meeting = engine.meet(engine.map(crowded, holding, HOLDERS), "code", "order")
+        found = engine.union(links, engine.map(meeting, partial(rare, settings=Rare(boundary=boundary)), LINKS))
+    compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
+    both = engine.meet(found, "left", "right")
+    if len(compared) > 1:
+        both = engine.join(engine.join(both, live.select(compared), "left", "inner"), live.select(compared), "right", "inner")
+    cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
+    return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts
+
+
+def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str]) -> Table:
+    """Link documents that meet."""
+    if settings.method.meets == "all":
+        rows = engine.meet(live.select(["order", "keys", *grouped]), None, "order")
+        nearby = Near(
+            radius=settings.method.radius, bits=FINGERPRINT_BITS, max_bucket=settings.max_bucket, boundary=boundary,
+            limit=settings.limit, threads=settings.threads,
+        )  # fmt: skip
+        return engine.map(rows, partial(near, settings=nearby), LINKS)
+    rows = engine.meet(live.select(["order", "keys"]), "keys", "order")
+    linking = Bucket(max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit)
+    return engine.map(rows, partial(bucket, settings=linking), LINKS)

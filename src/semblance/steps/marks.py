@@ -1,0 +1,27 @@
+"""Documents that are in a crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+MARKS = pa.schema([("order", pa.int64())])
+
+
+def marks(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the orders of documents that are linked with themselves.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        LINKS.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Column order, with repeats.
+    """
+    for batch in rows:
+        left, right = (batch[name].to_numpy() for name in ("left", "right"))
+        yield pa.RecordBatch.from_arrays([pa.array(left[left == right])], schema=MARKS)

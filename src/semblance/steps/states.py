@@ -1,0 +1,54 @@
+"""What is known of documents before the first round, and how much is not known after one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..values.tables import KEPT, OPEN, STATES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """Orders below ``boundary`` are references, which are kept."""
+
+    boundary: int
+
+
+def opened(rows: Iterator[pa.RecordBatch], settings: Open) -> Iterator[pa.RecordBatch]:
+    """Give each document its first state.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        Column order.
+    settings : Open
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        STATES.
+    """
+    for batch in rows:
+        state = np.where(batch["order"].to_numpy() < settings.boundary, KEPT, OPEN).astype(np.int8)
+        yield pa.RecordBatch.from_arrays([batch["order"], pa.array(state)], schema=STATES)
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The number of documents that are open."""
+
+    combine = np.add
+
+    def start(self) -> NDArray[Any]:
+        """Return the number of no documents."""
+        return np.zeros(1, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count those of a batch: column state."""
+        total[0] += int((batch["state"].to_numpy() == OPEN).sum())

@@ -1,0 +1,61 @@
+"""Folds over the sketches of all documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts of documents, references, empty documents that are none, bytes of text, and ids that are no integers.
+
+    Parameters
+    ----------
+    boundary : int
+        The position of the first document that is no reference.
+    """
+
+    boundary: int
+    combine = np.add
+
+    def start(self) -> NDArray[Any]:
+        """Return the counts of no documents."""
+        return np.zeros(5, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count the documents of a batch: columns position, empty, bytes and, perhaps, id_is_text."""
+        reference = batch["position"].to_numpy() < self.boundary
+        empty = batch["empty"].to_numpy(zero_copy_only=False)
+        total[N] += len(batch)
+        total[REFERENCES] += int(reference.sum())
+        total[EMPTY] += int((empty & ~reference).sum())
+        total[BYTES] += int(batch["bytes"].to_numpy().sum())
+        if "id_is_text" in batch.schema.names:
+            total[TEXT_IDS] += int(batch["id_is_text"].to_numpy(zero_copy_only=False).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The first position at which a priority of each kind comes; a kind is the first byte of a priority."""
+
+    combine = np.minimum
+
+    def start(self) -> NDArray[Any]:
+        """Return what is known of no documents."""
+        return np.full(256, np.iinfo(np.int64).max)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Look at the priorities of a batch: columns position and priority; one without bytes is a null."""
+        column = batch["priority"].cast(pa.large_binary())
+        _, offsets, data = column.buffers()
+        bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+        there = np.diff(bounds) > 0
+        kinds = np.frombuffer(data or b"", np.uint8)[bounds[:-1][there]]
+        np.minimum.at(total, kinds, batch["position"].to_numpy()[there])
