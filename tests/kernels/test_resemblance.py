@@ -55,7 +55,7 @@ def test_numbering_survives_growth_and_zero(rng):
     values = rng.permutation(np.arange(size, dtype=np.uint64)) << np.uint64(20)
     offsets = np.array([0, size // 2, size, 2 * size])
     sets = RowSets.from_values(np.concatenate([values, values[::-1]]), offsets)
-    assert sets.sizes.tolist() == [size // 2, size - size // 2, size]
+    assert sets.rows.sizes.tolist() == [size // 2, size - size // 2, size]
     out = sets.compare(np.array([0, 0, 1]), np.array([1, 2, 2]), 0.0)
     assert out.tolist() == [0.0, (size // 2) / size, (size - size // 2) / size]
 
@@ -85,8 +85,8 @@ def test_pieces_make_the_same_sets_as_one(rng):
     parts = RowSets.from_pieces(
         [(values[:100], offsets[:6]), (values[100:100], offsets[:1]), (values[100:], offsets[5:] - 100)]
     )
-    for name in ("sizes", "block_offsets", "blocks", "words"):
-        assert getattr(whole, name).tolist() == getattr(parts, name).tolist(), name
+    for name in ("sizes", "offsets", "blocks", "words"):
+        assert getattr(whole.rows, name).tolist() == getattr(parts.rows, name).tolist(), name
 
 
 def test_signatures_as_sets_count_equal_slots(rng):

@@ -1,9 +1,12 @@
-"""Exact intersections of shingle sets.
+"""Rows of a group of documents in the form in which they are compared, and their exact scores.
 
-The shingles of a group of documents are numbered in order of first appearance. A document is then a set of small
-numbers, held as a sparse bit map: ascending block numbers and, for each, a word of 64 bits. Near-duplicates number
-their common shingles alike and densely, so that a pair costs one AND and one population count per 64 shingles.
+The shingles of a group are numbered in order of first appearance. A set is then a set of small numbers, held as a sparse bit
+map: ascending block numbers and, for each, a word of 64 bits. Near-duplicates number their common shingles alike and
+densely, so that a pair costs one AND and one population count per 64 shingles. A vector of counts is held alike: ascending
+numbers and, for each, a count.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +15,29 @@ from .hashing import K0
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
+
+SETS, VECTORS, FINGERPRINTS = 0, -1, -2
+
+
+class Rows(NamedTuple):
+    """Rows of a group: row i has the places ``[offsets[i], offsets[i + 1])`` of ``blocks`` and ``words``.
+
+    ============  ========================  =================  ==================  ==========================================
+    kind          sizes (int64)             blocks (int32)     words (uint64)      score
+    ============  ========================  =================  ==================  ==========================================
+    SETS          members                   ascending blocks   64 members each     common members / members of both
+    slots > 0     slots                     ascending blocks   64 members each     equal slots / slots; members: (place, slot)
+    VECTORS       sum of squared counts, p  ascending numbers  counts              dot product / sqrt(p q)
+    FINGERPRINTS  1                         none               the bits            ``scores[differing bits]``
+    ============  ========================  =================  ==================  ==========================================
+    """
+
+    sizes: Any
+    offsets: Any
+    blocks: Any
+    words: Any
+    scores: Any
+    kind: int
 
 
 @compiled
@@ -95,6 +121,39 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
         block_offsets[row + 1] = written
 
 
+@compiled
+def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, counts):
+    """Write each row's numbers as a vector of counts; ``sizes`` receives the sum of their squares.
+
+    ``scratch`` (uint64) holds zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact up to
+    3 * 10^9 numbers in a row.
+    """
+    written = 0
+    row_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        count = 0
+        ascending = True
+        for i in range(offsets[row], offsets[row + 1]):
+            number = np.int64(numbers[i])
+            if scratch[number] == _ZERO:
+                ascending = ascending and (count == 0 or touched[count - 1] < number)
+                touched[count] = number
+                count += 1
+            scratch[number] += _ONE
+        if not ascending:
+            touched[:count].sort()
+        size = _ZERO
+        for i in range(count):
+            number = touched[i]
+            columns[written] = number
+            counts[written] = scratch[number]
+            size += scratch[number] * scratch[number]
+            scratch[number] = _ZERO
+            written += 1
+        sizes[row] = np.int64(size)
+        row_offsets[row + 1] = written
+
+
 @inlined
 def intersection(a, b, block_offsets, blocks, words):
     """Number of members that rows ``a`` and ``b`` have in common."""
@@ -115,19 +174,52 @@ def intersection(a, b, block_offsets, blocks, words):
     return common
 
 
-@compiled
-def compare_pairs(left, right, sizes, block_offsets, blocks, words, threshold, slots, out):
-    """Write the resemblance of each pair into ``out`` (float64); -1 where the sizes alone rule out the threshold.
-
-    With ``slots`` > 0 the rows are signatures of that many slots, and the share of equal slots is written.
-    """
-    for pair in range(len(left)):
-        a = left[pair]
-        b = right[pair]
-        smaller = min(sizes[a], sizes[b])
-        larger = max(sizes[a], sizes[b])
-        if larger == 0 or smaller / larger < threshold:
-            out[pair] = -1.0
+@inlined
+def dot_product(a, b, rows):
+    """Sum over the numbers that rows ``a`` and ``b`` have in common of the product of their counts, uint64."""
+    i = rows.offsets[a]
+    j = rows.offsets[b]
+    i_end = rows.offsets[a + 1]
+    j_end = rows.offsets[b + 1]
+    total = _ZERO
+    while i < i_end and j < j_end:
+        if rows.blocks[i] == rows.blocks[j]:
+            total += rows.words[i] * rows.words[j]
+            i += 1
+            j += 1
+        elif rows.blocks[i] < rows.blocks[j]:
+            i += 1
         else:
-            common = intersection(a, b, block_offsets, blocks, words)
-            out[pair] = common / slots if slots > 0 else common / (smaller + larger - common)
+            j += 1
+    return total
+
+
+@inlined
+def score(a, b, rows, threshold):
+    """Score of rows ``a`` and ``b`` (see ``Rows``); -1 if a row is empty or the sizes alone rule out ``threshold``.
+
+    The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it, as
+    long as sums of squares are below 2^53 (each is rounded once beyond).
+    """
+    if rows.kind == VECTORS:
+        if rows.sizes[a] == 0 or rows.sizes[b] == 0:
+            return -1.0
+        return np.float64(dot_product(a, b, rows)) / np.sqrt(np.float64(rows.sizes[a]) * np.float64(rows.sizes[b]))
+    if rows.kind == FINGERPRINTS:
+        differing = 0
+        for i in range(rows.offsets[a + 1] - rows.offsets[a]):
+            differing += popcount(rows.words[rows.offsets[a] + i] ^ rows.words[rows.offsets[b] + i])
+        return rows.scores[differing]
+    smaller = min(rows.sizes[a], rows.sizes[b])
+    larger = max(rows.sizes[a], rows.sizes[b])
+    if larger == 0 or smaller / larger < threshold:
+        return -1.0
+    common = intersection(a, b, rows.offsets, rows.blocks, rows.words)
+    return common / rows.kind if rows.kind > 0 else common / (smaller + larger - common)
+
+
+@compiled
+def compare_pairs(left, right, rows, threshold, out):
+    """Write the score of each pair into ``out`` (float64); -1 where the sizes alone rule out the threshold."""
+    for pair in range(len(left)):
+        out[pair] = score(left[pair], right[pair], rows, threshold)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,50 +12,33 @@ from numpy.typing import NDArray
 from ..kernels import resemblance as kernel
 from ..kernels._scratch import scratch
 from ..kernels.hashing import mix_keys
+from ..kernels.resemblance import SETS, Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
+
+Pieces = Iterable[tuple[UInt64Array, Int64Array]]
+Packed = tuple[Any, ...]
+NO_SCORES = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSets:
     """Sparse bit maps of some rows, over numbers given to their members by first appearance.
 
-    ``slots`` is 0 for shingle sets; for signatures it is their length: the members then are (place, value) pairs, and
-    what counts is the share of equal slots.
+    Where ``rows.kind`` is above 0, the rows are signatures of that length: the members then are (place, value) pairs, and what
+    counts is the share of equal slots.
     """
 
-    sizes: Int64Array
-    block_offsets: Int64Array
-    blocks: NDArray[np.int32]
-    words: UInt64Array
-    slots: int
+    rows: Rows
 
     @classmethod
-    def from_values(cls, values: UInt64Array, offsets: Int64Array, slots: int = 0) -> RowSets:
+    def from_values(cls, values: UInt64Array, offsets: Int64Array, slots: int = SETS) -> RowSets:
         """Number the values of all rows and pack each row; repeats within a row count once."""
         return cls.from_pieces([(values, offsets)], slots)
 
     @classmethod
-    def from_pieces(cls, pieces: Iterable[tuple[UInt64Array, Int64Array]], slots: int = 0) -> RowSets:
+    def from_pieces(cls, pieces: Pieces, slots: int = SETS) -> RowSets:
         """Do the same for rows that come in several pieces, of which only one need be in memory at a time."""
-        table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
-        after = np.zeros(1 << 11, np.int32)
-        packed: list[tuple[Any, ...]] = []
-        for values, offsets in pieces:
-            numbers = scratch("numbers", len(values), np.int32)[: len(values)]
-            done = 0
-            after[:used] = 0
-            while done < len(values):
-                done, used = kernel.number_values(values, done, table, numbers_in_table, after, used, numbers)
-                if done < len(values):
-                    larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
-                    kernel.move_table(table, numbers_in_table, *larger)
-                    table, numbers_in_table = larger
-                    after = np.concatenate([after, np.zeros(3 * len(after), np.int32)])
-            packed.append(_pack(numbers, offsets, used))
-        if not packed:
-            return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64), slots)
-        sizes, n_blocks, blocks, words = (np.concatenate(parts) for parts in zip(*packed, strict=True))
-        return cls(sizes, np.concatenate([[0], np.cumsum(n_blocks)]), blocks, words, slots)
+        return cls(pack_pieces(pieces, _pack, slots))
 
     @classmethod
     def from_signatures(cls, signatures: UInt32Array) -> RowSets:
@@ -68,17 +51,50 @@ class RowSets:
 
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
         """Return the resemblance of each pair, or -1 where the sizes alone rule out ``threshold``."""
-        out = np.empty(len(left), np.float64)
-        kernel.compare_pairs(left, right, self.sizes, self.block_offsets, self.blocks, self.words, threshold,
-                             self.slots, out)  # fmt: skip
-        return out
+        return compare_rows(self.rows, left, right, threshold)
 
     def for_walk(self) -> tuple[Any, ...]:
-        """Return what the walk compares rows by: sizes, bit maps, no weights, and the number of slots."""
-        return self.sizes, self.block_offsets, self.blocks, self.words, np.empty(0), self.slots
+        """Return what the walk over large buckets compares by: sizes, bit maps, no weights, and the number of slots."""
+        rows = self.rows
+        return rows.sizes, rows.offsets, rows.blocks, rows.words, NO_SCORES, rows.kind
 
 
-def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> tuple[Any, ...]:
+def compare_rows(rows: Rows, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
+    """Return the score of each pair of rows, or -1 where the sizes alone rule out ``threshold``."""
+    out = np.empty(len(left), np.float64)
+    kernel.compare_pairs(left, right, rows, threshold, out)
+    return out
+
+
+def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, int], Packed], kind: int) -> Rows:
+    """Number the values of all pieces by first appearance and pack the rows of each.
+
+    ``pack`` takes the numbers of a piece, its offsets and how many numbers there are so far; it returns (sizes, number of
+    blocks a row, blocks, words).
+    """
+    table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
+    after = np.zeros(1 << 11, np.int32)
+    packed: list[Packed] = []
+    for values, offsets in pieces:
+        numbers = scratch("numbers", len(values), np.int32)[: len(values)]
+        done = 0
+        after[:used] = 0
+        while done < len(values):
+            done, used = kernel.number_values(values, done, table, numbers_in_table, after, used, numbers)
+            if done < len(values):
+                larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
+                kernel.move_table(table, numbers_in_table, *larger)
+                table, numbers_in_table = larger
+                after = np.concatenate([after, np.zeros(3 * len(after), np.int32)])
+        packed.append(pack(numbers, offsets, used))
+    if not packed:
+        none = np.empty(0, np.int64)
+        return Rows(none, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64), NO_SCORES, kind)
+    sizes, n_blocks, blocks, words = packed[0] if len(packed) == 1 else map(np.concatenate, zip(*packed, strict=True))
+    return Rows(sizes, np.concatenate([[0], np.cumsum(n_blocks)]), blocks, words, NO_SCORES, kind)
+
+
+def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
     """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``."""
     n_rows = len(offsets) - 1
     present = np.zeros((used >> 6) + 1, np.uint64)

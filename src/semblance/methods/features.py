@@ -1,4 +1,4 @@
-"""Documents as vectors of feature counts, or as fingerprints of such vectors, and their cosines."""
+"""Feature counts and fingerprints of rows in the form in which cosines are measured or estimated from them."""
 
 from __future__ import annotations
 
@@ -6,55 +6,72 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..kernels import cosine as kernel
+from ..kernels import resemblance as kernel
+from ..kernels._scratch import scratch
+from ..kernels.resemblance import FINGERPRINTS, VECTORS, Rows
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, UInt64Array
-from ..values.weighted import count_repeats
-from .method import Pieces
+from .exact_sets import Packed, Pieces, compare_rows, pack_pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureVectors:
-    """Unit vectors of feature counts: for each row the features, ascending, and their weights."""
+    """Vectors of feature counts of some rows, over numbers given to their features by first appearance.
 
-    offsets: Int64Array
-    columns: UInt64Array
-    weights: Float64Array
+    Dot products and sums of squares are exact integers: up to 3 * 10^9 features a document.
+    """
+
+    rows: Rows
 
     @classmethod
     def from_pieces(cls, pieces: Pieces) -> FeatureVectors:
-        """Count the features of rows that come in several pieces."""
-        parts = [count_repeats(values, offsets) for values, offsets in pieces]
-        sizes = np.concatenate([np.diff(part[2]) for part in parts])
-        counts = np.concatenate([part[1] for part in parts])
-        lengths = np.sqrt(np.bincount(np.repeat(np.arange(len(sizes)), sizes), counts.astype(np.float64) ** 2, len(sizes)))
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return cls(offsets, np.concatenate([part[0] for part in parts]), counts / np.repeat(lengths, sizes))
+        """Count the features of rows that come in several pieces, of which only one need be in memory at a time."""
+        return cls(pack_pieces(pieces, _pack, VECTORS))
 
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
-        """Return the cosine of each pair."""
-        out = np.empty(len(left))
-        kernel.compare_vectors(left, right, self.offsets, self.columns, self.weights, out)
-        return out
+        """Return the cosine of each pair; -1 where a row has no feature."""
+        return compare_rows(self.rows, left, right, threshold)
 
     def for_walk(self) -> tuple[Any, ...]:
-        """Return what the walk compares rows by: nothing of sets, and the vectors."""
-        return np.ones(len(self.offsets) - 1, np.int64), self.offsets, self.columns, np.empty(0, np.uint64), self.weights, 0
+        """Return what the walk over large buckets compares by: nothing of sets, and unit vectors."""
+        rows = self.rows
+        unit = rows.words / np.repeat(np.sqrt(rows.sizes), np.diff(rows.offsets))
+        return np.ones(len(rows.sizes), np.int64), rows.offsets, rows.blocks, np.empty(0, np.uint64), unit, 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FingerprintRows:
-    """Fingerprints, for cosines estimated from their distance."""
+    """Fingerprints of some rows, for cosines estimated from their distance."""
 
-    words: UInt64Array
-    bits: int
+    rows: Rows
+
+    @classmethod
+    def from_words(cls, words: UInt64Array, bits: int) -> FingerprintRows:
+        """Take fingerprints of so many ``bits``, in words of 64."""
+        n, width = words.shape
+        flat = np.ascontiguousarray(words, np.uint64).ravel()
+        scores = np.asarray(simhash.cosine(np.arange(64 * width + 1).clip(max=bits), bits), np.float64)
+        offsets = np.arange(0, n * width + 1, width, dtype=np.int64)
+        return cls(Rows(np.ones(n, np.int64), offsets, np.empty(0, np.int32), flat, scores, FINGERPRINTS))
 
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
         """Return the estimated cosine of each pair."""
-        distance = np.bitwise_count(self.words[left] ^ self.words[right]).sum(1)
-        return np.asarray(simhash.cosine(distance, self.bits), np.float64)
+        return compare_rows(self.rows, left, right, threshold)
 
     def for_walk(self) -> tuple[Any, ...]:
         """Estimates need no comparison on the walk: candidates come without large buckets."""
         raise NotImplementedError("fingerprints are not compared on the walk")
+
+
+def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
+    """Return (sums of squares, number of features a row, features, counts) of rows of numbers below ``used``."""
+    n_rows = len(offsets) - 1
+    seen = np.zeros(max(1, used), np.uint64)
+    touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
+    sizes, row_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
+    columns, counts = scratch("blocks", len(numbers), np.int32), scratch("words", len(numbers), np.uint64)
+    kernel.count_rows(numbers, offsets, seen, touched, sizes, row_offsets, columns, counts)
+    n_features = int(row_offsets[-1])
+    return sizes, np.diff(row_offsets), columns[:n_features].copy(), counts[:n_features].copy()
