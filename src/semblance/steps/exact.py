@@ -1,0 +1,71 @@
+"""Find copies: documents of equal text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ..values import UInt64Array
+from ..values.tables import LEADERS
+from ._batches import Batches, batch_of, flags, ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exact:
+    """How copies are found.
+
+    Parameters
+    ----------
+    boundary : int
+        Orders below it are references.
+    apart : bool, default False
+        Whether references and other documents form sets of their own.
+    """
+
+    boundary: int
+    apart: bool = False
+
+
+def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
+    """Name the first document of each set of equal texts, for all the others of it.
+
+    Parameters
+    ----------
+    rows : iterator of RecordBatch
+        Columns digest, order and, perhaps, empty; they meet by digest, sorted by order. Empty documents are no copies.
+    settings : Exact
+    key : int in [0, 2^64)
+        Secret under which the digests were made, so that nobody can make two texts of one digest. Digests made under one key
+        are compared as they are, so that it changes no set.
+
+    Yields
+    ------
+    RecordBatch
+        LEADERS: order and leader of each copy.
+    """
+    before = (np.zeros(2, np.uint64), False)
+    leader = -1
+    for batch in rows:
+        digests, orders = _digests(batch.column("digest")), ints(batch, "order")
+        if "empty" in batch.schema.names:
+            full = ~flags(batch, "empty")
+            digests, orders = digests[full], orders[full]
+        if not len(orders):
+            continue
+        reference = (orders < settings.boundary) & settings.apart
+        begins = np.empty(len(orders), np.bool_)
+        begins[0] = leader < 0 or (digests[0] != before[0]).any() or reference[0] != before[1]
+        begins[1:] = (digests[1:] != digests[:-1]).any(1) | (reference[1:] != reference[:-1])
+        leaders = np.append(leader, orders[begins])[np.cumsum(begins)]
+        before, leader = (digests[-1].copy(), bool(reference[-1])), int(leaders[-1])
+        yield batch_of(LEADERS, orders[~begins], leaders[~begins])
+
+
+def _digests(column: pa.Array) -> UInt64Array:
+    """Return digests as two words each."""
+    if not pa.types.is_fixed_size_binary(column.type):
+        column = column.cast(pa.binary(16))
+    words = np.frombuffer(column.buffers()[1] or b"", np.uint64)
+    return words[2 * column.offset : 2 * (column.offset + len(column))].reshape(-1, 2)

@@ -1,0 +1,51 @@
+"""Compare the pivot of each bundle with all its partners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ..methods.exact_sets import compare_rows
+from ..values.tables import MATCHES
+from ._batches import Batches, batch_of, gather, ints, joined, starts_of
+from ._comparing import Comparing, comparable, weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verify(Comparing):
+    """How pairs are verified; the parameters are those of ``Comparing``."""
+
+
+def verify(rows: Batches, settings: Verify, key: int = 0) -> Batches:
+    """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold.
+
+    Parameters
+    ----------
+    rows : iterator of RecordBatch
+        BUNDLES without partners, those of a bundle together, its pivot (whose order is the number of the bundle) first. Only
+        the pivot is held, and about 2 MB of text.
+    settings : Verify
+    key : int in [0, 2^64)
+        Secret under which the hashes of shingles are numbered, against texts made to be slow; it changes no match.
+
+    Yields
+    ------
+    RecordBatch
+        MATCHES, in the order of the rows; pairs of references are left out.
+    """
+    pivot: pa.RecordBatch | None = None
+    for piece in gather(rows, weights):
+        if pivot is not None and ints(piece, "bundle")[0] == ints(pivot, "bundle")[0]:
+            piece = joined([pivot, piece])
+        bundles, orders = ints(piece, "bundle"), ints(piece, "order")
+        begins = starts_of(bundles, None)
+        firsts = np.flatnonzero(begins)
+        wanted = ~begins & (orders >= settings.boundary)
+        right = np.flatnonzero(wanted)
+        left = firsts[np.cumsum(begins)[right] - 1]
+        score = compare_rows(comparable(piece, settings, key), left, right, settings.threshold)
+        matched = score >= settings.threshold
+        pivot = piece.take(pa.array([int(firsts[-1])]))
+        yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])
