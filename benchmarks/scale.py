@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 import semblance as sb
+from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR
 from semblance.formats.sources import Batch, Columns
 from semblance.kernels._compile import compiled
 from semblance.kernels.hashing import fmix64
-from semblance.pipeline.memory import BYTES_PER_DOCUMENT, FLOOR
 from semblance.text.texts import Texts
 
 ROOT = Path(__file__).parents[1]

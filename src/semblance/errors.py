@@ -4,6 +4,7 @@ SemblanceError
 ├── ParameterError           a parameter breaks a rule (also a ValueError)
 ├── IncompatibleSketchError  two sketches were made with different parameters (also a ValueError)
 ├── InputDataError           a file, row or column is not as expected (also a ValueError)
+│   └── RowError             a row is not as expected; raised where the name of its source is not known
 ├── IndexFormatError         a file of an index or a work folder is foreign, newer than this version, or damaged
 ├── OutputError              an output exists already or cannot be written (also an OSError)
 └── MissingExtraError        an optional dependency is not installed (also an ImportError)
@@ -24,6 +25,30 @@ class IncompatibleSketchError(SemblanceError, ValueError):
 
 class InputDataError(SemblanceError, ValueError):
     """Input data is not as expected; the message names the file and the row."""
+
+
+class RowError(InputDataError):
+    """A row is not as expected; whoever knows its source puts the name of that in front.
+
+    Parameters
+    ----------
+    position : int
+        The row's position in the input.
+    number : int
+        The row as a user counts it.
+    what : str
+        What is wrong, without the place.
+    """
+
+    def __init__(self, position: int, number: int, what: str) -> None:
+        super().__init__(position, number, what)
+        self.position = position
+        self.number = number
+        self.what = what
+
+    def __str__(self) -> str:
+        """Return "row 12: what"."""
+        return f"row {self.number}: {self.what}"
 
 
 class IndexFormatError(SemblanceError, ValueError):

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import semblance as sb
+from semblance.engines.memory import free_memory
 from semblance.files.atomic import check_output
-from semblance.pipeline.memory import free_memory
 
 TEXT = "one two three four five six seven"
 

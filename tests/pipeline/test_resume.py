@@ -10,10 +10,10 @@ import pytest
 from corpora import planted
 
 import semblance as sb
+from semblance.engines import memory as memory_module
 from semblance.files.container import ArrayFile
 from semblance.pipeline import corpus as corpus_module
 from semblance.pipeline import documents as documents_module
-from semblance.pipeline import memory as memory_module
 
 FIXED = {"id": "id", "threads": 1, "annotate": True, "keep": "largest:score"}
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..formats.columns import id_columns
 from ..formats.sources import Batch, Columns
 from ..text.texts import Texts, concatenate
-from .columns import id_columns
 from .documents import check_encoding
 
 BATCH_BYTES, BATCH_ROWS = 64 << 20, 100_000

@@ -21,6 +21,7 @@ from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..hashing import derive
 from ..kernels import banding as banding_kernel
+from ..methods.method import Comparable
 from ..search.banding import BandLinks, Candidates, collect_links, link_bands
 from ..sketches import FastSimilarity
 from ..text.texts import Texts
@@ -31,7 +32,6 @@ from .clock import Clock
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
 from .held_texts import SpilledTexts, Spilling
 from .memory import Memory
-from .methods import Comparable
 from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
 from .verify import Material

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.local_texts import HeldTexts
+from ..engines.memory import Memory
 from ..errors import InputDataError
 from ..files.store import Workspace
+from ..formats.columns import Ids, collect_order, column_keys, group_codes, id_columns, order_columns
 from ..formats.sources import Batch, Columns
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
 from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
-from .columns import Ids, collect_order, column_keys, group_codes, id_columns, order_columns
-from .held_texts import HeldTexts
-from .memory import Memory
 from .settings import Settings, added_columns
 
 PIECE_BYTES = 1 << 20

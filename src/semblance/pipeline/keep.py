@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import keep as kernel
+from ..methods.method import Comparable
 from ..values import Float64Array, Int64Array, Pairs
-from .methods import Comparable
 
 COMPARE_ALL = 1024
 COMPARE_NEAREST = 16

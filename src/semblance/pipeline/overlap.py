@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import InputDataError, ParameterError
+from ..formats.columns import Ids
 from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..formats.writers import Selection, write_rows
@@ -22,7 +23,6 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import number
 from .apart import file_in_both
-from .columns import Ids
 from .passages import Passages, Rows, count_tokens
 from .settings import available_threads
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import __version__
+from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
@@ -19,7 +20,6 @@ from .corpus import Corpus
 from .deduplicate import no_progress
 from .documents import Progress
 from .judge import Judge
-from .memory import peak_memory
 from .settings import settings_from
 
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..files.store import Workspace
+from ..formats.columns import Ids, id_columns
 from ..formats.sources import Batch, Columns
 from ..kernels import overlap as kernel
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
-from .columns import Ids, id_columns
 from .documents import check_encoding
 
 STEM = "rows"

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
 from ..kernels import banding as banding_kernel
@@ -19,7 +20,6 @@ from ..values import Float64Array, Int64Array
 from ..values.arrays import number
 from ..wording import counted
 from .judge import Decisions, Judge
-from .memory import peak_memory
 from .settings import added_columns
 from .summary import Summary
 

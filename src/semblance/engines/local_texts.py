@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ class HeldTexts:
         return _gather(chunk, rows - self._starts[chunk], sizes, self.chunks.__getitem__)
 
 
-class SpilledTexts:
+class _Partition:
     """The texts of one partition, in the chunks that were written while the documents were read again.
 
     A chunk holds, for partition p, ``rows-p`` (ascending, and from chunk to chunk), ``sizes-p`` and ``data-p``.
@@ -80,8 +82,8 @@ class SpilledTexts:
         data = self._workspace.get(self._names[i])[self._data]
         return Texts(data, np.concatenate([[0], np.cumsum(self._sizes[i])]))
 
-    def sizes(self, rows: Int64Array) -> Int64Array:
-        """Return the bytes of the texts of all rows of the partition, in the order given.
+    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
+        """Copy the texts of some rows, of so many bytes, together.
 
         Raises
         ------
@@ -91,14 +93,44 @@ class SpilledTexts:
         place = np.searchsorted(self._rows, rows)
         if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
             raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
-        sizes: Int64Array = np.concatenate([np.empty(0, np.int64), *self._sizes])[place]
-        return sizes
-
-    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
-        """Copy the texts of some rows, of so many bytes, together."""
-        place = np.searchsorted(self._rows, rows)
         chunk = np.searchsorted(self._starts, place, side="right") - 1
         return _gather(chunk, place - self._starts[chunk], sizes, self._held.__getitem__ if self._held else self._at_hand)
+
+
+class SpilledTexts:
+    """Texts on the disk, partition by partition.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    partition : ndarray of int32, shape (n,)
+        Of each row.
+    n_held : int
+        Partitions below this number are read as a whole; rows of the others a chunk at a time.
+    """
+
+    def __init__(self, workspace: Workspace, partition: NDArray[np.int32], n_held: int) -> None:
+        self._partition = partition
+        chunks = workspace.numbered(Spilling.STEM)
+        self._turn = threading.Lock()
+        self._open = lru_cache(2)(lambda number: _Partition(workspace, chunks, number, number < n_held))
+
+    def _at(self, number: int) -> _Partition:
+        with self._turn:  # two threads would read it twice
+            return self._open(number)
+
+    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
+        """Copy the texts of some rows, of so many bytes, together, in the order given."""
+        numbers = self._partition[rows]
+        if len(rows) == 0 or (numbers == numbers[0]).all():
+            return self._at(int(numbers[0]) if len(rows) else 0).take(rows, sizes)
+        order = np.argsort(numbers, kind="stable")
+        parts = [self._at(int(numbers[order[begin]])).take(rows[order[begin:end]], sizes[order[begin:end]])
+                 for begin, end in runs(numbers[order])]  # fmt: skip
+        back = np.empty(len(rows), np.int64)
+        back[order] = np.arange(len(rows))
+        together = concatenate(parts)
+        return _gather(np.zeros(len(rows), np.int64), back, sizes, lambda _: together)
 
 
 class Spilling:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.store import Workspace
-from ..formats.sources import Batch
 from ..kernels.hashing import digest_rows
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.cells import UNORDERED, cell_keys, kind_of
+from .sources import Batch
 
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
@@ -175,6 +175,22 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
         "id_sizes": sizes,
         "id_texts": np.array([n_texts], np.int64),
     }
+
+
+def id_column(name: str, batch: Batch) -> list[pa.Array]:
+    """Return the ids of a batch as text, and of each whether it is no integer.
+
+    Raises
+    ------
+    InputDataError
+        As ``id_columns`` does.
+    """
+    found = id_columns(name, batch)
+    offsets = np.concatenate([[0], np.cumsum(found["id_sizes"], dtype=np.int64)])
+    n = len(offsets) - 1
+    data = np.ascontiguousarray(found["id_bytes"])
+    texts = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    return [texts, pa.array(np.full(n, bool(found["id_texts"][0])))]
 
 
 def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:

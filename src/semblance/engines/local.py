@@ -1,0 +1,312 @@
+"""The engine of one machine: arrays in memory while they fit, in a folder else, and threads over pieces of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from ..files.store import Workspace
+from ..formats.reading import Reading, read_documents
+from ..text.texts import Texts
+from ..values import Int64Array
+from ..values.tables import SOURCE_BITS
+from . import local_sort
+from .engine import Batches, Fold, Step
+from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, find_roots
+from .local_columns import arrays_of, by_band
+from .local_joins import Dense, filtered, joined, nothing, with_text
+from .local_keeping import Keeping
+from .local_ranks import places
+from .local_tables import Lazy, Piece, Stored
+from .local_texts import HeldTexts, SpilledTexts, Spilling
+from .memory import Memory
+
+PIECE_BYTES = 1 << 20
+PART_BYTES = 32 << 20
+PART_TEXT_BYTES = 2 << 30
+SPILL_BYTES = 32 << 20
+LIMITS, TEXTS_DONE = "limits", "texts-done"
+Progress = Callable[[str, int], None]
+
+
+class Documents(Lazy):
+    """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
+
+    def __init__(self, engine: LocalEngine, splits: Sequence[Any], reading: Reading) -> None:
+        super().__init__(reading.schema, self._pieces, engine.threads)
+        self.engine, self.splits, self.reading = engine, splits, reading
+        self.held: HeldTexts | None = None if engine.workspace.on_disk else HeldTexts()
+        self.rows_of = np.zeros(len(splits), np.int64)
+
+    def _pieces(self, mark: int) -> Iterator[Piece]:
+        """Yield the documents after so many, about a megabyte at a time."""
+        rows = 0
+        for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
+            self.rows_of[number] += len(texts)
+            rows += len(texts)
+            if self.held is not None:
+                self.held.append(texts)
+                self.engine.text_bytes += texts.n_bytes
+            for begin, end in texts.cut(PIECE_BYTES):
+                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+
+    def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
+        """Read once more; yield (first row, texts) from a row on.
+
+        Raises
+        ------
+        InputDataError
+            If an input has changed.
+        """
+        starts = np.concatenate([[0], np.cumsum(self.rows_of)])
+        skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
+        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors, html=self.reading.html)
+        for number, source in enumerate(self.splits):
+            first, end = int(starts[number]), int(starts[number + 1])
+            if end <= begin:
+                continue
+            source.check_unchanged()
+            row = first + int(skipped[number])
+            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
+                self.engine.progress("reading candidates again", len(texts))
+                yield row, texts
+                row += len(texts)
+            if row != end:
+                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
+
+
+class LocalEngine:
+    """Runs steps on one machine.
+
+    Parameters
+    ----------
+    threads : int
+    memory : Memory
+    workspace : Workspace
+        What is stored lies there; in a folder, where it is to survive a crash or does not fit the memory.
+    progress : callable
+        Called with the name of a stage and an amount done since the last call.
+    """
+
+    def __init__(self, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress) -> None:
+        self.threads, self.memory, self.workspace, self.progress = threads, memory, workspace, progress
+        self.text_bytes = 0
+        self._documents: Documents | None = None
+        self._sketches: Stored | None = None
+        self._division: Division | None = None
+        self._spilled: SpilledTexts | None = None
+        self._stored_bytes = 0
+        self._names: list[str] = []
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        assert self._sketches is not None
+        return len(self._sketches)
+
+    def source(self, splits: Sequence[Any], reading: Reading) -> Documents:
+        """Return the documents of some inputs."""
+        self._documents = Documents(self, splits, reading)
+        return self._documents
+
+    def map(self, rows: Any, step: Step, schema: pa.Schema) -> Lazy:
+        """Run a step."""
+        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(step, schema)
+
+    def meet(self, rows: Any, by: str | None, sort: str) -> Lazy:
+        """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
+        threads = 1 if self.workspace.on_disk else self.threads
+        if by is None:
+            return local_sort.all_together(rows)
+        kind = rows.schema.field(by).type
+        if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
+            return local_sort.by_list(rows, by, threads)
+        if isinstance(rows, Stored) and not pa.types.is_integer(kind):
+            return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
+        return local_sort.by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads)
+
+    def union(self, first: Any, second: Any) -> Lazy:
+        """Return the rows of both."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            for rows in (first, second):
+                for piece in (rows.lazy() if isinstance(rows, Stored) else rows).pieces(0):
+                    yield Piece(piece.make)
+
+        return Lazy(first.schema, pieces, self.threads)
+
+    def fold(self, rows: Any, fold: Fold) -> NDArray[Any]:
+        """Add rows up."""
+        total = fold.start()
+        for batch in rows.batches():
+            fold.add(total, batch)
+        return total
+
+    def rank(self, rows: Stored, by: Sequence[str]) -> Stored:
+        """Add the order; references are the documents whose inputs come first."""
+        assert self._documents is not None
+        schema = rows.schema.append(pa.field("order", pa.int64()))
+        n_references = int(self._documents.rows_of[: self._documents.reading.n_references].sum())
+        self._sketches = rows.having(schema=schema, place=places(rows, by, n_references))
+        return self._sketches
+
+    def join(self, left: Any, right: Any, on: str, how: str) -> Any:
+        """Add the columns of the row of ``right`` whose order is ``on``."""
+        if how in ("semi", "anti"):
+            present = self._present(right)
+            if isinstance(left, Stored) and on == "order":
+                mask = (present if left.place is None else present[left.place]) == (how == "semi")
+                return left.having(mask=mask if left.mask is None else mask & left.mask)
+            return self.map(left, partial(filtered, on, present, how == "semi"), left.schema)
+        prefix = "" if on == "order" else f"{on}_"
+        if isinstance(right, Documents):
+            return self._with_texts(left, on, prefix)
+        if isinstance(right, Stored):
+            take, missing, fields = right.at, nothing, [field for field in right.schema if field.name != "order"]
+        else:
+            dense = Dense(right, len(self))
+            take, missing, fields = dense.at, dense.missing, dense.fields
+        schema = pa.schema([*left.schema, *(pa.field(prefix + field.name, field.type) for field in fields)])
+        return self.map(left, partial(joined, schema, on, [field.name for field in fields], take, missing, how), schema)
+
+    def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
+        """Add the text of each row."""
+        schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
+        rows = self.map(left, partial(with_text, schema, on, self._texts_at), schema)
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            self._write_texts()
+            yield from rows.pieces(mark)
+
+        return Lazy(schema, pieces, self.threads)
+
+    def _present(self, rows: Any) -> NDArray[np.bool_]:
+        """Tell for each order whether some rows have it."""
+        if isinstance(rows, Closed):
+            return rows.present
+        present = np.zeros(len(self), np.bool_)
+        for batch in rows.select(["order"]).batches():
+            present[batch.column(0).to_numpy()] = True
+        return present
+
+    def store(self, rows: Any, name: str) -> Stored:
+        """Make the rows and keep them; those of a job that is gone on with are found."""
+        if isinstance(rows, Stored):
+            return rows
+        keeping = Keeping(self, rows.schema, name)
+        first = self._documents is not None and self._sketches is None
+        if first:
+            self._documents.rows_of = self._rows_of(keeping)  # type: ignore[union-attr]
+        for made in rows.marked(keeping.mark) if not keeping.done else ():
+            if isinstance(made, int):
+                keeping.end(made)
+            elif len(made):
+                keeping.take(made)
+                self.progress(name, len(made))
+        self._names.append(name)
+        stored = keeping.finish()
+        if first:
+            self.memory.check_documents(len(stored))
+        return stored
+
+    def _rows_of(self, keeping: Keeping) -> Int64Array:
+        """Return how many rows of each input an earlier run has kept."""
+        assert self._documents is not None
+        rows_of = np.zeros(len(self._documents.splits), np.int64)
+        for part in self.workspace.numbered(keeping.name):
+            rows_of += np.bincount(self.workspace.get(part)["position"] >> SOURCE_BITS, minlength=len(rows_of))
+        return rows_of
+
+    def spill(self) -> None:
+        """Move everything to the disk; texts are read again when they are needed."""
+        assert self._documents is not None
+        for part in [part for name in self._names for part in self.workspace.numbered(name)]:
+            self.workspace.put(part, by_band(dict(self.workspace.get(part))))
+        self.workspace.move_to_disk()
+        self._documents.held = None
+        self.text_bytes = self._stored_bytes = 0
+
+    def count(self, n_bytes: int) -> None:
+        """Count bytes that are kept in memory; when they become too many, all goes to the disk."""
+        self._stored_bytes += n_bytes
+        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes > self.memory.held:
+            self.spill()
+
+    def components(self, pairs: Any) -> Closed:
+        """Return bundles of connected documents; components that do not fit the memory are left out."""
+        self._division = division = Division(find_roots(pairs, len(self)), self._sizes, self._limit())
+        if self.workspace.on_disk:
+            division.sort_pairs(pairs, self.workspace)
+            read: Callable[[int], PairsByRight] = partial(division.pairs, self.workspace)
+        else:
+            read = partial(_all_pairs, pairs)
+        closed = Closed(CLOSED, partial(division.pieces, read), self.threads)
+        closed.present = division.present
+        return closed
+
+    def _sizes(self, orders: Int64Array) -> Int64Array:
+        """Bytes of the texts of some documents."""
+        assert self._sketches is not None
+        return np.asarray(self._sketches.at(orders, "bytes"), np.int64)
+
+    def _limit(self) -> int:
+        """Return the bytes of a partition: those of an earlier run, unless they are too many by now."""
+        if not self.workspace.on_disk:
+            return 1 << 60
+        limit = self.memory.partition(self.threads)
+        if LIMITS in self.workspace:
+            earlier = int(self.workspace.get(LIMITS)["bytes"][0])
+            if earlier <= 2 * limit:
+                return earlier
+        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches"):  # what was made by limits that are gone
+            self.workspace.discard(stem)
+        self.workspace.put(LIMITS, {"bytes": np.array([limit])})
+        return limit
+
+    def _texts_at(self, orders: Int64Array) -> Texts:
+        """Return the texts of some documents, in the order given."""
+        assert self._documents is not None and self._sketches is not None
+        rows = orders if self._sketches.place is None else self._sketches.row_of[orders]
+        if self._documents.held is not None:
+            return self._documents.held.take(rows, self._sizes(orders))
+        assert self._spilled is not None
+        return self._spilled.take(rows, self._sizes(orders))
+
+    def _write_texts(self) -> None:
+        """Write the texts of connected documents to the disk, partition by partition, where they are not held."""
+        assert self._documents is not None and self._sketches is not None
+        if self._documents.held is not None or self._spilled is not None:
+            return
+        rows = self._sketches
+        if self._division is None:
+            partition = np.zeros(len(rows), np.int32)
+        else:
+            partition = self._division.of_order if rows.place is None else self._division.of_order[rows.place]
+        if TEXTS_DONE not in self.workspace:
+            spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.free // 16))
+            for first, texts in self._documents.again(spilling.until):
+                spilling.take(first, texts)
+            spilling.flush()
+            self.workspace.put(TEXTS_DONE, {})
+        n_held = 1 if self._division is None else self._division.n_closed
+        self._spilled = SpilledTexts(self.workspace, partition, n_held)
+
+    def close(self) -> None:
+        """Remove what was kept."""
+        self.workspace.close()
+
+
+def _one(batch: pa.RecordBatch) -> Batches:
+    yield batch
+
+
+def _all_pairs(pairs: Any, number: int) -> PairsByRight:
+    """Return all pairs, which are in memory."""
+    parts = [arrays_of(batch) for batch in pairs.batches()]
+    none = [np.empty(0, np.int64)]
+    return PairsByRight(*(np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")))

@@ -1,0 +1,102 @@
+"""Columns as arrays in the parts of a workspace, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..files.store import Workspace
+from ..values import Int64Array
+
+Arrays = Mapping[str, NDArray[Any]]
+BAND = (
+    "{}-{:02}"  # on the disk each element of a list column is an array of its own: all documents' are read one after the other
+)
+
+
+def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
+    """Return the columns of a batch as arrays: numbers; rows of fixed width, of two dimensions; bytes, with their sizes.
+
+    Of lists, all of one length, it is also said which are missing.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        kind = column.type
+        if pa.types.is_fixed_size_binary(kind):
+            width = kind.byte_width
+            data = np.frombuffer(column.buffers()[1] or b"", np.uint8)
+            found[name] = data[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
+        elif pa.types.is_fixed_size_list(kind):
+            width = kind.list_size
+            values = column.values.to_numpy(zero_copy_only=True)
+            found[name] = values[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
+            found[f"{name}.missing"] = column.is_null().to_numpy(zero_copy_only=False)
+        elif pa.types.is_large_binary(kind) or pa.types.is_large_string(kind):
+            _, offsets, data = column.buffers()
+            bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+            found[name] = np.frombuffer(data or b"", np.uint8)[bounds[0] : bounds[-1]]
+            found[f"{name}.sizes"] = np.diff(bounds)
+        else:
+            found[name] = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+def by_band(arrays: dict[str, NDArray[Any]], name: str = "keys") -> dict[str, NDArray[Any]]:
+    """Take a list column apart."""
+    if name not in arrays:
+        return arrays
+    keys = arrays.pop(name)
+    return arrays | {BAND.format(name, band): np.ascontiguousarray(keys[:, band]) for band in range(keys.shape[1])}
+
+
+def _whole(field: pa.Field, arrays: Arrays) -> NDArray[Any]:
+    """Return a column of a part, put together where it was taken apart."""
+    if field.name in arrays:
+        return arrays[field.name]
+    return np.stack([arrays[BAND.format(field.name, band)] for band in range(field.type.list_size)], 1)
+
+
+def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int64Array | None = None) -> pa.Array:
+    """Return rows of a part, from ``begin`` to ``end`` or those ``chosen``, as an Arrow column."""
+    kind = field.type
+    if pa.types.is_large_binary(kind) or pa.types.is_large_string(kind):
+        sizes = arrays[f"{field.name}.sizes"]
+        offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        data = arrays[field.name]
+        column = pa.Array.from_buffers(kind, len(sizes), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+        return column.slice(begin, end - begin) if chosen is None else column.take(pa.array(chosen))
+    values, missing = _whole(field, arrays), arrays.get(f"{field.name}.missing")
+    some = slice(begin, end) if chosen is None else chosen
+    return wrapped(kind, values[some], None if missing is None else missing[some])
+
+
+def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return an array of fixed width as an Arrow column, without copying it; null where ``missing``."""
+    valid = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
+    if pa.types.is_fixed_size_list(kind):
+        inside = pa.array(np.ascontiguousarray(values).reshape(-1).view(np.int64))
+        return pa.Array.from_buffers(kind, len(values), [valid], children=[inside])
+    return pa.array(values, kind, mask=missing)
+
+
+def take_column(field: pa.Field, workspace: Workspace, parts: list[str], starts: Int64Array, rows: Int64Array) -> pa.Array:
+    """Return a column at some rows of all parts, in the order given."""
+    if len(parts) == 1:
+        return column_of(field, workspace.get(parts[0]), 0, 0, rows)
+    order = np.argsort(rows, kind="stable")
+    bounds = np.searchsorted(rows[order], starts)
+    pieces = []
+    for i in np.flatnonzero(np.diff(bounds)).tolist():
+        places = rows[order[bounds[i] : bounds[i + 1]]] - starts[i]
+        pieces.append(column_of(field, workspace.get(parts[i]), 0, 0, places))
+    if not pieces:
+        return pa.array([], field.type)
+    back = np.empty(len(rows), np.int64)
+    back[order] = np.arange(len(rows))
+    return pa.concat_arrays(pieces).take(pa.array(back))

@@ -1,0 +1,93 @@
+"""Look-ups by order: what the local engine joins with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..formats.reading import text_column
+from ..text.texts import Texts
+from ..values import Int64Array
+from .engine import Batches
+from .local_columns import arrays_of, wrapped
+
+Take = Callable[[Int64Array, str], pa.Array]
+
+
+class Dense:
+    """Rows of fixed width, at most one of each order, as arrays by order.
+
+    Parameters
+    ----------
+    rows : Table
+        With ``order``.
+    n : int
+        Orders there are.
+    """
+
+    def __init__(self, rows: Any, n: int) -> None:
+        self.fields = [field for field in rows.schema if field.name != "order"]
+        self.present = np.zeros(n, np.bool_)
+        self._arrays: dict[str, NDArray[Any]] = {}
+        for batch in rows.batches():
+            arrays = arrays_of(batch)
+            order = arrays.pop("order")
+            self.present[order] = True
+            for name, values in arrays.items():
+                if name not in self._arrays:
+                    self._arrays[name] = np.zeros((n, *values.shape[1:]), values.dtype)
+                self._arrays[name][order] = values
+
+    def at(self, orders: Int64Array, name: str) -> pa.Array:
+        """Return a column at some orders, null where there is no row."""
+        field = next(field for field in self.fields if field.name == name)
+        if name not in self._arrays:
+            return pa.nulls(len(orders), field.type)
+        return wrapped(field.type, self._arrays[name][orders], ~self.present[orders])
+
+    def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
+        """Tell which orders have no row."""
+        return ~self.present[orders]
+
+
+def nothing(orders: Int64Array) -> NDArray[np.bool_]:
+    """Say that every order has a row."""
+    return np.zeros(len(orders), np.bool_)
+
+
+def joined(
+    schema: pa.Schema, on: str, names: list[str], take: Take, missing: Callable[[Int64Array], NDArray[np.bool_]], how: str,
+    rows: Batches,
+) -> Batches:  # fmt: skip
+    """Add columns that are looked up to each row."""
+    for batch in rows:
+        given = batch.column(on)
+        unknown = given.is_null().to_numpy(zero_copy_only=False)
+        orders = given.fill_null(0).to_numpy() if unknown.any() else given.to_numpy()
+        gone = missing(orders) | unknown
+        if how == "inner" and gone.any():
+            batch, orders, gone = batch.filter(pa.array(~gone)), orders[~gone], gone[~gone]
+        columns = [take(orders, name) for name in names]
+        if gone.any():
+            columns = [pa.compute.if_else(pa.array(~gone), column, pa.scalar(None, column.type)) for column in columns]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=schema)
+
+
+def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -> Batches:
+    """Keep the rows whose order is, or is not, among some."""
+    for batch in rows:
+        chosen = present[batch.column(on).to_numpy()] == wanted
+        yield batch if chosen.all() else batch.filter(pa.array(chosen))
+
+
+def with_text(schema: pa.Schema, on: str, texts_at: Callable[[Int64Array], Texts], rows: Batches) -> Batches:
+    """Add the text of each row."""
+    for batch in rows:
+        if len(batch):
+            yield pa.RecordBatch.from_arrays(
+                [*batch.columns, text_column(texts_at(batch.column(on).to_numpy()))], schema=schema
+            )

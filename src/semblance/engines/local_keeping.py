@@ -1,0 +1,79 @@
+"""Rows on their way into the parts of a workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .local_columns import arrays_of, by_band
+from .local_sort import joined
+from .local_tables import Stored
+
+if TYPE_CHECKING:
+    from .local import LocalEngine
+
+PART_BYTES = 32 << 20
+UNFINISHED = -1
+
+
+class Keeping:
+    """One table on its way into parts; goes on where an earlier run ended.
+
+    Each part says up to which mark of the table it goes; one that ends within a piece is of no use after a crash.
+    """
+
+    def __init__(self, engine: LocalEngine, schema: pa.Schema, name: str) -> None:
+        self.engine, self.schema, self.name = engine, schema, name
+        self.workspace = engine.workspace
+        self.mark = 0
+        self._waiting: list[dict[str, NDArray[Any]]] = []
+        self._bytes = 0
+        self.done = f"{name}-done" in self.workspace and self.workspace.on_disk
+        parts = self.workspace.numbered(name)
+        if not self.done:
+            marks = [int(self.workspace.get(part)["mark"][0]) for part in parts]
+            while marks and marks[-1] == UNFINISHED:
+                marks.pop()
+                self.workspace.discard(parts.pop())
+            self.mark = marks[-1] if marks else 0
+
+    def take(self, batch: pa.RecordBatch) -> None:
+        """Keep some rows."""
+        arrays = arrays_of(batch)
+        n_bytes = sum(array.nbytes for array in arrays.values())
+        self._waiting.append(arrays)
+        self._bytes += n_bytes
+        self.engine.count(n_bytes)
+        if self.workspace.on_disk and self._bytes > 2 * PART_BYTES:
+            self._flush(UNFINISHED)
+
+    def end(self, mark: int) -> None:
+        """Take note that all rows up to a mark have come."""
+        self.mark = mark
+        if self.workspace.on_disk and self._bytes > PART_BYTES:
+            self._flush(mark)
+
+    def _flush(self, mark: int) -> None:
+        arrays = joined(self._waiting)
+        self._waiting, self._bytes = [], 0
+        if self.workspace.on_disk:
+            arrays = by_band(arrays)
+        self.workspace.append(self.name, arrays | {"mark": np.array([mark])})
+
+    def finish(self) -> Stored:
+        """Return all that was kept."""
+        if self._waiting:
+            self._flush(self.mark)
+        if not self.workspace.numbered(self.name):
+            none = [pa.array([], field.type) for field in self.schema]
+            self._waiting = [arrays_of(pa.RecordBatch.from_arrays(none, schema=self.schema))]
+            self._flush(self.mark)
+        if self.workspace.on_disk and not self.done:
+            self.workspace.put(f"{self.name}-done", {})
+        parts = self.workspace.numbered(self.name)
+        first = self.schema.names[0]
+        starts = np.cumsum([0, *(len(self.workspace.get(part)[first]) for part in parts)])
+        return Stored(self.workspace, parts, starts, self.schema, self.engine.threads)

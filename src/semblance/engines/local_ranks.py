@@ -1,0 +1,49 @@
+"""The place of each document in keep order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..values import Int64Array
+from .local_columns import column_of
+from .local_tables import Stored
+
+LAST = np.iinfo(np.int64).max
+
+
+def _values(rows: Stored, name: str) -> Int64Array:
+    """Return numbers that are ordered like a column; bytes are ranked, and no bytes are a null, which comes last."""
+    descending, name = name.startswith("-"), name.removeprefix("-")
+    field = rows.schema.field(name)
+    if pa.types.is_integer(field.type):
+        values = rows.column(name)
+        return -values if descending else values
+    parts = [(rows.workspace.get(part), int(n)) for part, n in zip(rows.parts, np.diff(rows.starts), strict=True)]
+    column = pa.chunked_array([column_of(field, arrays, 0, n) for arrays, n in parts], field.type)
+    ranks = pc.rank(column, "ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    empty = np.concatenate([arrays[f"{name}.sizes"] == 0 for arrays, _ in parts])
+    return np.where(empty, LAST, -ranks if descending else ranks)
+
+
+def places(rows: Stored, by: Sequence[str], n_references: int) -> Int64Array | None:
+    """Return the order of each row: references first, as they came; then by the columns. None: the row's own number.
+
+    Parameters
+    ----------
+    rows : Stored
+    by : sequence of str
+        Names of columns; with "-" in front the largest come first. The last must tell all rows apart.
+    n_references : int
+        How many rows, at the front, are references.
+    """
+    if list(by) == ["position"]:
+        return None
+    later = np.arange(len(rows)) >= n_references
+    columns = [np.where(later, _values(rows, name), np.arange(len(rows))) for name in by]
+    order = np.empty(len(rows), np.int64)
+    order[np.lexsort((*columns[::-1], later))] = np.arange(len(rows))
+    return order

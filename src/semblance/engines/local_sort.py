@@ -1,0 +1,237 @@
+"""How rows of equal keys meet in the local engine: by sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..files.store import Workspace
+from ..kernels.hashing import digest_rows
+from ..search.buckets import sorted_entries
+from ..values import Int64Array, UInt64Array
+from .engine import Batches
+from .local_columns import BAND, arrays_of, wrapped
+from .local_tables import Lazy, Piece, Stored
+
+MEMBERS = 1 << 20  # rows of a batch, about
+SPREAD = 64
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _portions(sizes: Int64Array, most: int = MEMBERS) -> Iterator[tuple[int, int]]:
+    """Cut groups of such sizes into runs of about so many rows."""
+    before = np.cumsum(sizes) - sizes
+    starts = np.flatnonzero(np.diff(before // most, prepend=-1)).tolist()
+    yield from zip(starts, [*starts[1:], len(sizes)], strict=True)
+
+
+def _spans(begins: Int64Array, sizes: Int64Array) -> Int64Array:
+    """Return all places of spans, one span after the other."""
+    ends = np.cumsum(sizes)
+    return np.repeat(begins - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
+def by_list(rows: Stored, by: str, threads: int) -> Lazy:
+    """Bring documents of an equal element of a list together; those that are alone with it are left out."""
+    schema = pa.schema([pa.field("key", pa.int64()), pa.field("order", pa.int64())])
+    width = rows.schema.field(by).type.list_size
+
+    def pieces(mark: int) -> Iterator[Piece]:
+        chosen = rows.rows_in_order()
+        chosen = chosen[~rows.column(f"{by}.missing")[chosen]]
+        orders = chosen if rows.place is None else rows.place[chosen]
+        read: Callable[[int], UInt64Array]
+        if rows.workspace.on_disk:
+            read = partial(_band, rows, by, chosen)
+        else:
+            keys = rows.column(by).view(np.uint64)
+            read = partial(_given, keys if len(chosen) == len(keys) and rows.place is None else keys[chosen])
+        for band in range(mark, width if len(chosen) > 1 else 0):
+            yield Piece(partial(_equal_keys, schema, read, orders, band), band + 1)
+
+    return Lazy(schema, pieces, threads)
+
+
+def _given(keys: UInt64Array, band: int) -> UInt64Array:
+    return keys
+
+
+def _band(rows: Stored, by: str, chosen: Int64Array, band: int) -> UInt64Array:
+    """Read one key of the chosen documents from the disk."""
+    position = np.full(len(rows), -1, np.int64)
+    position[chosen] = np.arange(len(chosen))
+    keys = np.empty((len(chosen), 1), np.uint64)
+    for first, (part,) in rows.columns(BAND.format(by, band)):
+        at = position[first : first + len(part)]
+        keys[at[at >= 0], 0] = part.view(np.uint64)[at >= 0]
+    return keys
+
+
+def _equal_keys(schema: pa.Schema, read: Callable[[int], UInt64Array], orders: Int64Array, band: int) -> Batches:
+    """Sort one key of all documents; make batches of those that share theirs."""
+    keys = read(band)
+    mask, entries, bounds = sorted_entries(keys, band if keys.shape[1] > 1 else 0)
+    sizes = bounds[:, 1] - bounds[:, 0]
+    for first, last in _portions(sizes):
+        places = (entries[_spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
+        key = keys[places, band if keys.shape[1] > 1 else 0].view(np.int64)
+        yield pa.RecordBatch.from_arrays([pa.array(key), pa.array(orders[places])], schema=schema)
+
+
+def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Lazy:
+    """Bring rows of equal bytes together, in as many passes as fit so many bytes; those that are alone are left out.
+
+    Bytes of more than 128 bits are told apart by 128 bits of a hash.
+    """
+
+    def pieces(mark: int) -> Iterator[Piece]:
+        passes = max(1, -(-64 * len(rows) // memory))
+        for number in range(mark, passes):
+            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes), number + 1)
+
+    return Lazy(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
+
+
+def _words(rows: Stored, by: str) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    """Yield (first row, 128 bits of each value) of part after part."""
+    if pa.types.is_fixed_size_binary(rows.schema.field(by).type):
+        for first, (values,) in rows.columns(by):
+            yield first, values.view(np.uint64)
+        return
+    for first, (data, sizes) in rows.columns(by, f"{by}.sizes"):
+        offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        words = np.empty((len(sizes), 2), np.uint64)
+        digest_rows(data, offsets, 0, len(sizes), words)
+        yield first, words
+
+
+def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> Batches:
+    """Make batches of the rows of one pass that share their bytes."""
+    parts = []
+    for first, words in _words(rows, by):
+        chosen = ((words[:, 0] >> np.uint64(32)) * np.uint64(passes) >> np.uint64(32)) == number
+        if rows.mask is not None:
+            chosen &= rows.mask[first : first + len(words)]
+        parts.append((first + np.flatnonzero(chosen), words[chosen]))
+    at, words = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(words[:, 0], kind="stable")
+    same = words[order[1:], 0] == words[order[:-1], 0]
+    several = np.zeros(len(order), np.bool_)
+    several[1:] |= same
+    several[:-1] |= same
+    at, words = at[order[several]], words[order[several]]
+    by_place = at if sort != "order" or rows.place is None else rows.place[at]
+    order = np.lexsort((by_place, words[:, 1], words[:, 0]))
+    at, words = at[order], words[order]
+    fresh = np.ones(len(at), np.bool_)
+    fresh[1:] = (words[1:] != words[:-1]).any(1)
+    sizes = np.diff(np.append(np.flatnonzero(fresh), len(at)))
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    for first, last in _portions(sizes) if len(sizes) else ():
+        some = at[bounds[first] : bounds[last]]
+        columns = [
+            pa.array(some if rows.place is None else rows.place[some]) if field.name == "order" else rows.take(field.name, some)
+            for field in rows.schema
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+
+
+def all_together(rows: Stored) -> Lazy:
+    """Bring all rows together, in the order of ``order``."""
+
+    def make() -> Batches:
+        chosen = rows.rows_in_order()
+        columns = []
+        for field in rows.schema:
+            if field.name == "order":
+                columns.append(pa.array(chosen if rows.place is None else rows.place[chosen]))
+            else:
+                columns.append(rows.take(field.name, chosen))
+        yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+
+    return Lazy(rows.schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
+
+
+def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int) -> Lazy:
+    """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes."""
+
+    def pieces(mark: int) -> Iterator[Piece]:
+        waiting: list[dict[str, NDArray[Any]]] = []
+        size = 0
+        spread = False
+        for batch in rows.batches():
+            arrays = arrays_of(batch)
+            waiting.append(arrays)
+            size += sum(array.nbytes for array in arrays.values())
+            if size > memory and workspace.on_disk:
+                if not spread:
+                    workspace.discard(stem)
+                _spread(workspace, stem, joined(waiting), by)
+                waiting, size, spread = [], 0, True
+        if not spread:
+            groups = [joined(waiting)] if waiting else []
+            for number, some in enumerate(_sorted(rows.schema, groups, by, sort)):
+                if number >= mark:
+                    yield Piece(partial(iter, (some,)), number + 1)
+            return
+        if waiting:
+            _spread(workspace, stem, joined(waiting), by)
+        for number in range(mark, SPREAD):
+            yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort), number + 1)
+
+    stem = f"meet-{by}"
+    return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
+
+
+def joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Put columns together."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str) -> None:
+    """Write rows out, those of equal numbers into arrays of one name."""
+    part = ((arrays[by].view(np.uint64) * _GOLDEN) >> np.uint64(58)).astype(np.int64)
+    order = np.argsort(part, kind="stable")
+    bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
+    out: dict[str, NDArray[Any]] = {}
+    for number in range(SPREAD):
+        some = order[bounds[number] : bounds[number + 1]]
+        if len(some):
+            out |= {f"{name}-{number}": array[some] for name, array in arrays.items()}
+    workspace.append(stem, out)
+
+
+def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str) -> Batches:
+    """Read the rows of one part of the numbers, and sort them."""
+    parts = []
+    for name in workspace.numbered(stem):
+        arrays = workspace.get(name)
+        if f"{by}-{number}" in arrays:
+            parts.append({field.name: arrays[f"{field.name}-{number}"] for field in schema})
+    yield from _sorted(schema, [joined(parts)] if parts else [], by, sort)
+
+
+def _sorted(schema: pa.Schema, groups: list[dict[str, NDArray[Any]]], by: str, sort: str) -> Batches:
+    """Sort rows of numbers; make batches of whole groups."""
+    for arrays in groups:
+        first, second = arrays[by], arrays[sort]
+        if set(schema.names) == {by, sort} and len(first) and max(int(first.max()), int(second.max())) < 1 << 32:
+            packed = (first << 32) | second  # one array of integers sorts faster than an index
+            packed.sort()
+            arrays = {by: packed >> 32, sort: packed & 0xFFFFFFFF}
+        else:
+            order = np.lexsort((second, first))
+            arrays = {name: array[order] for name, array in arrays.items()}
+        fresh = np.flatnonzero(np.diff(arrays[by], prepend=-1 - arrays[by][:1]))
+        sizes = np.diff(np.append(fresh, len(first)))
+        for begin, end in _portions(sizes):
+            span = slice(int(fresh[begin]), int(fresh[end]) if end < len(fresh) else len(first))
+            columns = [wrapped(field.type, arrays[field.name][span]) for field in schema]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)

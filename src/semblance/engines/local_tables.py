@@ -1,0 +1,188 @@
+"""The tables of the local engine: rows made piece by piece in threads, and columns kept in a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..files.store import Workspace
+from ..kernels._threads import in_order
+from ..values import Int64Array
+from .engine import Batches, Step
+from .local_columns import column_of, take_column
+
+ROWS = 1 << 16  # of a stored table that a step is given at a time
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows that one thread makes: how, and the mark from which a job goes on once they are kept."""
+
+    make: Callable[[], Batches]
+    mark: int = 0
+
+
+class Lazy:
+    """Rows that are made when they are asked for, some pieces at a time.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    pieces : callable
+        From a mark to the pieces after it.
+    threads : int
+    """
+
+    def __init__(self, schema: pa.Schema, pieces: Callable[[int], Iterator[Piece]], threads: int) -> None:
+        self.schema = schema
+        self.pieces = pieces
+        self.threads = threads
+
+    def marked(self, mark: int = 0) -> Iterator[pa.RecordBatch | int]:
+        """Yield the rows after a mark, and after those of each piece its own mark."""
+        if self.threads == 1:  # nothing is held that the caller does not want yet
+            for piece in self.pieces(mark):
+                yield from piece.make()
+                yield piece.mark
+            return
+        for batches, done in in_order(_made, self.pieces(mark), self.threads):
+            yield from batches
+            yield done
+
+    def batches(self) -> Batches:
+        """Make the rows and yield them."""
+        return (batch for batch in self.marked() if not isinstance(batch, int) and len(batch))
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Lazy:
+        """Return the rows that a step makes of these."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            for piece in self.pieces(mark):
+                yield replace(piece, make=partial(_stepped, step, piece.make))
+
+        return Lazy(schema, pieces, self.threads)
+
+    def select(self, names: Sequence[str]) -> Lazy:
+        """Return some columns."""
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return self.mapped(partial(_chosen, list(names)), schema)
+
+
+def _made(piece: Piece) -> tuple[list[pa.RecordBatch], int]:
+    return list(piece.make()), piece.mark
+
+
+def _stepped(step: Step, make: Callable[[], Batches]) -> Batches:
+    return step(make())
+
+
+def _chosen(names: list[str], rows: Batches) -> Batches:
+    return (batch.select(names) for batch in rows)
+
+
+class Stored:
+    """Rows in the parts of a workspace, each column as arrays.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    parts : list of str
+    starts : ndarray of int64, shape (n_parts + 1,)
+        The first row of each part.
+    schema : pyarrow.Schema
+    threads : int
+    place : ndarray of int64, optional
+        The ``order`` of each row.
+    mask : ndarray of bool, optional
+        Which rows are there; default: all.
+    """
+
+    def __init__(
+        self, workspace: Workspace, parts: list[str], starts: Int64Array, schema: pa.Schema, threads: int, *,
+        place: Int64Array | None = None, mask: NDArray[np.bool_] | None = None,
+    ) -> None:  # fmt: skip
+        self.workspace, self.parts, self.starts, self.schema, self.threads = workspace, parts, starts, schema, threads
+        self.place, self.mask = place, mask
+
+    def __len__(self) -> int:
+        """Return the number of rows, those left out by the mask too."""
+        return int(self.starts[-1])
+
+    def having(self, **changed: Any) -> Stored:
+        """Return the same rows with another schema, place or mask."""
+        known = {"schema": self.schema, "place": self.place, "mask": self.mask} | changed
+        return Stored(self.workspace, self.parts, self.starts, known.pop("schema"), self.threads, **known)
+
+    def select(self, names: Sequence[str]) -> Stored:
+        """Return some columns."""
+        return self.having(schema=pa.schema([self.schema.field(name) for name in names]))
+
+    def columns(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """Yield (first row, some arrays) of part after part, masked rows too."""
+        for part, first in zip(self.parts, self.starts.tolist(), strict=False):
+            arrays = self.workspace.get(part)
+            yield first, [arrays[name] for name in names]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return one array of all rows, masked rows too."""
+        parts = [arrays[0] for _, arrays in self.columns(name)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    @cached_property
+    def row_of(self) -> Int64Array:
+        """The row of each order."""
+        assert self.place is not None
+        rows = np.empty(len(self.place), np.int64)
+        rows[self.place] = np.arange(len(self.place))
+        return rows
+
+    def rows_in_order(self) -> Int64Array:
+        """Return the rows that are there, in the order of ``order``."""
+        if self.place is None:
+            return np.arange(len(self)) if self.mask is None else np.flatnonzero(self.mask)
+        return self.row_of if self.mask is None else self.row_of[self.mask[self.row_of]]
+
+    def take(self, name: str, rows: Int64Array) -> pa.Array:
+        """Return a column at some rows, in the order given."""
+        return take_column(self.schema.field(name), self.workspace, self.parts, self.starts, rows)
+
+    def at(self, orders: Int64Array, name: str) -> pa.Array:
+        """Return a column at some orders."""
+        return self.take(name, orders if self.place is None else self.row_of[orders])
+
+    def _chunk(self, part: int, begin: int, end: int) -> Batches:
+        """Make a batch of some rows of a part."""
+        first = int(self.starts[part])
+        arrays = self.workspace.get(self.parts[part])
+        chosen = None if self.mask is None else begin + np.flatnonzero(self.mask[first + begin : first + end])
+        columns = []
+        for field in self.schema:
+            if field.name == "order" and "order" not in arrays:
+                rows = np.arange(first + begin, first + end) if chosen is None else first + chosen
+                columns.append(pa.array(rows if self.place is None else self.place[rows]))
+            else:
+                columns.append(column_of(field, arrays, begin, end, chosen))
+        yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def pieces(self, mark: int = 0) -> Iterator[Piece]:
+        """Yield the rows, some thousands at a time; marks count rows."""
+        for part in range(len(self.parts)):
+            first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
+            for begin in range(max(0, mark - first), n, ROWS):
+                end = min(n, begin + ROWS)
+                yield Piece(partial(self._chunk, part, begin, end), first + end)
+
+    def lazy(self) -> Lazy:
+        """Return the same rows as a table of pieces."""
+        return Lazy(self.schema, self.pieces, self.threads)
+
+    def batches(self) -> Batches:
+        """Yield the rows."""
+        return self.lazy().batches()

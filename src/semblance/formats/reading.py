@@ -1,0 +1,150 @@
+"""Inputs read as documents: what every job begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..text.html import extract_texts
+from ..text.texts import Texts
+from ..values import Int64Array
+from ..values.tables import DOCUMENTS, SOURCE_BITS
+from .columns import column_keys, group_codes, id_column
+from .sources import Batch, Columns
+
+WITHIN = pa.binary(16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Which columns of the inputs a job needs, and how they are read.
+
+    Parameters
+    ----------
+    text : str
+    id, priority, within : str, optional
+        Columns of ids, of what the keep policy orders by, and of groups.
+    encoding_errors : {"strict", "replace"}
+    html : bool
+        The texts are web pages, of which the main text is compared.
+    free : tuple of str
+        Columns that annotation adds, which inputs must not have.
+    n_references : int
+        How many of the inputs, at the front, hold reference documents.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    priority: str | None = None
+    within: str | None = None
+    encoding_errors: str = "strict"
+    html: bool = False
+    free: tuple[str, ...] = ()
+    n_references: int = 0
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the documents."""
+        schema = DOCUMENTS
+        for name, kind in (("id", pa.large_string()), ("priority", pa.large_binary()), ("within", WITHIN)):
+            if getattr(self, name) is not None:
+                schema = schema.append(pa.field(name, kind))
+                if name == "id":
+                    schema = schema.append(pa.field("id_is_text", pa.bool_()))
+        return schema
+
+    @property
+    def boundary(self) -> int:
+        """The position of the first document that is no reference."""
+        return self.n_references << SOURCE_BITS
+
+
+def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
+    """Refuse texts that are not UTF-8.
+
+    Raises
+    ------
+    InputDataError
+        If one is not; the message names the row.
+    """
+    invalid = texts.find_invalid()
+    if invalid is not None:
+        raise InputDataError(f"{source.name}, row {numbers[invalid[0]]}: {not_utf8(invalid[1])}")
+
+
+def not_utf8(place: int) -> str:
+    """Say that a text is not valid UTF-8 from some byte on."""
+    return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to go on"
+
+
+def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) -> Iterator[Batch]:
+    """Yield the batches of a source beyond some rows, web pages turned into their text."""
+    for batch in source.batches(columns):
+        if skipped >= len(batch.texts):
+            skipped -= len(batch.texts)
+            continue
+        if skipped:
+            texts = Texts(batch.texts.data, batch.texts.offsets[skipped:])
+            ids = None if batch.ids is None else batch.ids[skipped:]
+            others = {name: values[skipped:] for name, values in batch.others.items()}
+            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others), 0
+        if html:
+            if columns.encoding_errors == "strict":
+                check_encoding(source, batch.numbers, batch.texts)
+            batch = replace(batch, texts=extract_texts(batch.texts))
+        yield batch
+
+
+def read_documents(
+    splits: Sequence[Any], reading: Reading, rows_of: Int64Array | None = None
+) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
+    """Yield (number of the input, texts, documents) of all inputs, references first, batch by batch.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+    reading : Reading
+    rows_of : ndarray of int64, optional
+        How many rows of each input have been read before; those are passed over.
+
+    Raises
+    ------
+    InputDataError
+        If a row is not as expected; the message names file and row.
+    """
+    others = tuple(dict.fromkeys(name for name in (reading.priority, reading.within) if name is not None))
+    done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
+    begun = np.flatnonzero(done)
+    for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
+        source, row = splits[number], int(done[number])
+        free = reading.free if number >= reading.n_references else ()
+        columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
+        for batch in read_batches(source, columns, reading.html, row):
+            yield number, batch.texts, _documents(source, number, row, batch, reading)
+            row += len(batch.texts)
+
+
+def _documents(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
+    """Return the rows of a batch as documents."""
+    n = len(batch.texts)
+    position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
+    found = [pa.array(position), pa.array(batch.numbers), text_column(batch.texts)]
+    if reading.id is not None:
+        found += id_column(source.name, batch)
+    if reading.priority is not None:
+        found.append(pa.array(column_keys(source, batch, reading.priority), pa.large_binary()))
+    if reading.within is not None:
+        codes = group_codes(column_keys(source, batch, reading.within))
+        found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    return pa.RecordBatch.from_arrays(found, schema=reading.schema)
+
+
+def text_column(texts: Texts) -> pa.Array:
+    """Return texts as an Arrow column, without copying."""
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)

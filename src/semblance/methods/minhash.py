@@ -1,0 +1,118 @@
+"""Near-duplicates by MinHash: documents whose signatures share a band, measured by the resemblance of their shingle sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..kernels.banding import band_keys
+from ..kernels.codes import keys_and_codes
+from ..planner import Plan
+from ..sketches import FastSimilarity
+from ..theory import shares
+from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
+from .exact_sets import RowSets
+from .method import Pieces, Sketched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinHashMethod:
+    """Resemblance of shingle sets; candidates share a band.
+
+    Parameters
+    ----------
+    plan : Plan
+        Bands, rows and the slots set aside for estimates.
+    seed : int in [0, 2^64)
+    exact : bool
+        Whether resemblances are measured, or estimated from the slots set aside.
+    coded : bool, default True
+        Whether the slots of the bands leave 16-bit codes; whoever does not ask for codes saves two bytes a slot.
+    """
+
+    plan: Plan
+    seed: int
+    exact: bool
+    coded: bool = True
+    name: ClassVar[str] = "minhash"
+    score: ClassVar[str] = "resemblance"
+    meets: ClassVar[str] = "keys"
+
+    @property
+    def n_keys(self) -> int:
+        """A key for each band."""
+        return self.plan.bands
+
+    @property
+    def n_codes(self) -> int:
+        """A code for each slot of the bands."""
+        return self.plan.bands * self.plan.rows if self.coded else 0
+
+    @property
+    def n_estimates(self) -> int:
+        """Slots of each signature that are set aside for estimates."""
+        return self.plan.estimation_slots
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """Names of the columns that state scores."""
+        return ("resemblance",) if self.exact else ("estimated_resemblance", "standard_error")
+
+    def sketch(self, values: UInt64Array, offsets: Int64Array, groups: UInt64Array) -> Sketched:
+        """Sign documents given by their shingle hashes.
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+        offsets : ndarray of int64, shape (n_documents + 1,)
+        groups : ndarray of uint64, shape (n_documents,)
+            Documents of different groups get different keys and codes.
+
+        Returns
+        -------
+        Sketched
+        """
+        bands, rows = self.plan.bands, self.plan.rows
+        slots = FastSimilarity(permutations=self.plan.permutations, seed=self.seed).sign_values(values, offsets)
+        keys, codes = np.empty((len(slots), bands), np.uint64), np.empty((len(slots), self.n_codes), np.uint16)
+        if self.coded:
+            keys_and_codes(slots, groups, bands, rows, keys, codes)
+        else:
+            band_keys(slots, groups, bands, rows, keys)
+        return Sketched(keys, codes, slots[:, slots.shape[1] - self.n_estimates :].copy())
+
+    def comparable(self, pieces: Pieces) -> RowSets:
+        """Make shingle sets ready for exact comparison."""
+        return RowSets.from_pieces(pieces)
+
+    def estimable(self, estimates: UInt32Array) -> RowSets:
+        """Make slots ready for estimates."""
+        return RowSets.from_signatures(estimates)
+
+    def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
+        """Return the columns that state scores, null where ``missing``: measured, or estimated with the standard error."""
+        if self.exact:
+            return {"resemblance": pa.array(score, mask=missing)}
+        slots = self.plan.estimation_slots
+        error = shares.share_error(np.clip(score, 0, 1) * slots, slots)
+        return {"estimated_resemblance": pa.array(score, mask=missing), "standard_error": pa.array(error, mask=missing)}
+
+    def recall(self, threshold: float, bands_left_out: int = 0) -> float:
+        """Return the probability that a pair at the threshold is found.
+
+        That is, that it is compared and, where estimates decide, that its estimate reaches the threshold.
+        """
+        return self.plan.recall_at(threshold, bands_left_out)
+
+    def plan_dict(self) -> dict[str, Any]:
+        """Return the plan, for summaries."""
+        return self.plan.to_dict()
+
+    def describe(self) -> str:
+        """Say how candidates are found."""
+        estimated = ", then an estimate" if self.plan.estimation_slots else ""
+        return f"{self.plan.bands} bands of {self.plan.rows} rows{estimated}"

@@ -1,0 +1,51 @@
+"""One band of keys sorted, so that equal keys lie side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import banding as kernel
+from ..values import Int64Array, UInt64Array
+
+PART_ROWS_BITS = 20
+
+
+def sorted_entries(keys: UInt64Array, column: int) -> tuple[np.uint64, UInt64Array, Int64Array]:
+    """Sort one column of keys.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n, columns)
+    column : int
+
+    Returns
+    -------
+    mask : uint64
+        The bits of an entry that hold its row.
+    entries : ndarray of uint64, shape (n,)
+        The rows, those of equal keys side by side and ascending.
+    bounds : ndarray of int64, shape (n_buckets, 2)
+        Where the entries of each bucket of two or more rows begin and end.
+    """
+    n = len(keys)
+    row_bits = np.uint64(max(1, int(n - 1).bit_length()))
+    part_bits = np.uint64(max(0, int(row_bits) - PART_ROWS_BITS))
+    counts = np.zeros(1 << int(part_bits), np.int64)
+    kernel.count_parts(keys, column, part_bits, counts)
+    ends = np.cumsum(counts)
+    entries, places = np.empty(n, np.uint64), ends - counts
+    kernel.make_entries(keys, column, row_bits, part_bits, places, entries)
+    found = []
+    for begin, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
+        part = entries[begin:end]
+        part.sort()
+        bounds = np.empty((len(part) // 2 + 1, 2), np.int64)
+        bounds = bounds[: kernel.find_buckets(part, row_bits, bounds)]
+        mixed = np.empty(len(bounds), np.bool_)
+        kernel.mark_mixed(part, row_bits, row_bits - part_bits, keys, column, bounds, mixed)
+        found.append(bounds[~mixed] + begin)
+        for first, last in bounds[mixed].tolist():
+            part[first:last].sort()
+            split = np.empty(((last - first) // 2 + 1, 2), np.int64)
+            found.append(split[: kernel.find_buckets(part[first:last], row_bits, split)] + begin + first)
+    return (np.uint64(1) << row_bits) - np.uint64(1), entries, np.concatenate(found)

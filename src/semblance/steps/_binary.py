@@ -1,0 +1,33 @@
+"""Binary columns whose rows are equally long, as arrays of bytes without copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..values import Int64Array
+
+
+def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Array]:
+    """Return (bytes, where in them each row begins) of a column of ``width`` bytes a row, dictionary-encoded or not."""
+    if isinstance(column, pa.DictionaryArray):
+        data, starts = row_starts(column.dictionary, width)
+        return data, starts[column.indices.to_numpy()] if len(column) else starts[:0]
+    starts = np.arange(column.offset, column.offset + len(column), dtype=np.int64) * width
+    buffers = column.buffers()
+    if not pa.types.is_fixed_size_binary(column.type) and len(column):
+        offsets = np.frombuffer(buffers[1], np.int64 if pa.types.is_large_binary(column.type) else np.int32)
+        starts = starts - column.offset * width + offsets[column.offset]
+    if buffers[-1] is None:
+        return np.empty(0, np.uint8), starts
+    return np.frombuffer(buffers[-1], np.uint8), starts
+
+
+def words_of(column: pa.Array, width: int, dtype: type) -> NDArray[np.generic]:
+    """Return a column of ``width`` bytes a row as an array of little-endian words, of shape (rows, words)."""
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    data, starts = row_starts(column, width)
+    begin = int(starts[0]) if len(starts) else 0
+    return data[begin : begin + width * len(starts)].view(dtype).reshape(len(starts), -1)

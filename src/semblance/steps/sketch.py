@@ -1,0 +1,167 @@
+"""The first step: what is kept of each document, made from its text in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError, RowError
+from ..kernels.digests import digest_documents
+from ..methods.method import Method
+from ..text.shingle import Shingling
+from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
+from ..values import Int64Array, UInt64Array
+from ..values.tables import SKETCHES
+
+KEY = bytes(16)
+_PASSED_ON = ("id", "priority", "within")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sketching:
+    """How documents are sketched.
+
+    Parameters
+    ----------
+    shingling : Shingling
+    method : Method
+    encoding_errors : {"strict", "replace"}, default "strict"
+        Whether invalid UTF-8 is an error.
+    piece_bytes : int >= 1
+        Bytes of text that are sketched at a time; the result does not depend on it.
+    """
+
+    shingling: Shingling
+    method: Method
+    encoding_errors: str = "strict"
+    piece_bytes: int = PIECE_BYTES
+
+
+def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
+    """Return the columns of the sketches of some documents.
+
+    Parameters
+    ----------
+    settings : Sketching
+    documents : pyarrow.Schema
+        Columns of the documents.
+
+    Returns
+    -------
+    pyarrow.Schema
+    """
+    made = [("code", 2 * settings.method.n_codes), ("estimate", 4 * settings.method.n_estimates)]
+    fields = [*SKETCHES, *(pa.field(name, pa.binary(width)) for name, width in made if width)]
+    return pa.schema([*fields, *(documents.field(name) for name in _PASSED_ON if name in documents.names)])
+
+
+def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes = KEY) -> Iterator[pa.RecordBatch]:
+    """Turn documents into sketches.
+
+    Parameters
+    ----------
+    rows : iterator of RecordBatch
+        Documents; instead of ``text``, ``values`` (large_list of int64) can hold the mixed hashes of ready sets.
+    settings : Sketching
+    key : bytes, 16 of them
+        Enters the digests of texts; with zeros and without ``within`` they are those of ``kernels.hashing.digest_rows``.
+
+    Yields
+    ------
+    RecordBatch
+        Sketches, in the order of the documents, a batch for each piece of text.
+
+    Raises
+    ------
+    RowError
+        If a text is not valid UTF-8 and ``encoding_errors`` is "strict", or the tokenizer fails.
+    """
+    for batch in rows:
+        schema = sketches_schema(settings, batch.schema)
+        for begin, end in _texts(batch).cut(settings.piece_bytes):
+            yield _sketched(batch.slice(begin, end - begin), settings, key, schema)
+
+
+def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa.Schema) -> pa.RecordBatch:
+    """Sketch some documents at once."""
+    texts, n = _texts(piece), len(piece)
+    withins = _words(piece.column("within")) if "within" in schema.names else np.empty((0, 2), np.uint64)
+    values, offsets = _hashes(piece, texts, settings)
+    groups = np.ascontiguousarray(withins[:, 0]) if len(withins) else np.zeros(n, np.uint64)
+    made = settings.method.sketch(values, offsets, groups)
+    digests = np.empty((n, 2), np.uint64)
+    digest_documents(texts.data, texts.offsets, withins, np.frombuffer(key, "<u8"), digests)
+    empty = np.diff(offsets) == 0
+    columns = {
+        "bytes": pa.array(np.diff(texts.offsets)),
+        "digest": _fixed(digests),
+        "empty": pa.array(empty),
+        "keys": _lists(made.keys, empty),
+        "code": _fixed(made.codes),
+        "estimate": _fixed(made.estimates),
+    }
+    return pa.RecordBatch.from_arrays(
+        [columns[name] if name in columns else piece.column(name) for name in schema.names], schema=schema
+    )
+
+
+def _texts(batch: pa.RecordBatch) -> Texts:
+    """Return the texts, or the bytes of ready sets."""
+    if "values" not in batch.schema.names:
+        return from_arrow_array(batch.column("text"))
+    sets = batch.column("values")
+    return Texts(sets.values.to_numpy().view(np.uint8), 8 * sets.offsets.to_numpy())
+
+
+def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[UInt64Array, Int64Array]:
+    """Return the shingle hashes of each document, made from its text or as they came."""
+    if "values" in piece.schema.names:
+        first, last = texts.offsets[[0, -1]]
+        return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
+    if settings.encoding_errors == "strict" and (invalid := texts.find_invalid()) is not None:
+        raise _row_error(
+            piece,
+            invalid[0],
+            f"invalid UTF-8 at byte {invalid[1]} of the text; convert it, or pass --encoding-errors replace to go on",
+        )
+    failed: list[int] = []
+
+    def name_row(row: int) -> str:
+        failed.append(row)
+        return ""
+
+    try:
+        return settings.shingling.hashes(texts, name_row)
+    except InputDataError as error:
+        raise _row_error(piece, failed[-1], str(error).removeprefix(": ")) from error.__cause__
+
+
+def _row_error(piece: pa.RecordBatch, row: int, what: str) -> RowError:
+    """Say what is wrong with a row of a piece."""
+    return RowError(piece.column("position")[row].as_py(), piece.column("number")[row].as_py(), what)
+
+
+def _words(array: pa.Array) -> UInt64Array:
+    """Return 128-bit values as words, of shape (n, 2), without copying."""
+    words = np.frombuffer(array.buffers()[1], "<u8")[2 * array.offset :]
+    return words[: 2 * len(array)].reshape(-1, 2)
+
+
+def _fixed(array: NDArray[Any]) -> pa.Array:
+    """Return the rows of a contiguous array as binary values, without copying."""
+    kind = pa.binary(array.shape[1] * array.itemsize)
+    return pa.Array.from_buffers(kind, len(array), [None, pa.py_buffer(np.ascontiguousarray(array))])
+
+
+def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
+    """Return keys as lists, none for empty documents; without copying if none is empty."""
+    if empty.any():
+        keys = keys[~empty]
+    offsets = np.zeros(len(empty) + 1, np.int64)
+    np.cumsum(~empty, out=offsets[1:])
+    return pa.LargeListArray.from_arrays(pa.array(offsets * keys.shape[1]), pa.array(keys.reshape(-1).view(np.int64)))

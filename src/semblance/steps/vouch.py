@@ -1,0 +1,73 @@
+"""The probability with which a crowded document is paired with a similar one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..kernels import crowds as kernel
+from ..theory.agreement import crowded_recall
+from ._binary import words_of
+from .hold import Hold
+
+ROWS_AT_A_TIME = 1 << 12
+VOUCHED = pa.schema({"order": pa.int64(), "recall": pa.float64()})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vouch:
+    """What the probability depends on.
+
+    Parameters
+    ----------
+    bands, rows : int >= 1
+    threshold : float in (0, 1]
+        Resemblance of the pair.
+    max_bucket : int >= 1
+    hold : Hold
+        With ``bands * rows`` slots.
+    """
+
+    bands: int
+    rows: int
+    threshold: float
+    max_bucket: int
+    hold: Hold
+
+
+def vouch(rows: Iterator[pa.RecordBatch], settings: Vouch, counts: NDArray[Any]) -> Iterator[pa.RecordBatch]:
+    """State the probability for each document; see ``crowded_recall``. A document that is not crowded has its plan's recall.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        Crowded documents: columns order and code, 16 bits a slot.
+    settings : Vouch
+    counts : ndarray of int32, shape (slots, 65536)
+        How many crowded documents have a code: see ``Count``.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        VOUCHED.
+
+    Notes
+    -----
+    A bucket is taken for a crowd if each code of its band is in more than ``max_bucket`` crowded documents. All crowds are such
+    buckets, and some small ones, so that the result is never above that of the true crowds.
+    """
+    best = np.empty(settings.hold.chosen, np.int64)
+    for batch in rows:
+        codes = words_of(batch["code"], 2 * settings.hold.slots, np.uint16)
+        for begin in range(0, len(codes), ROWS_AT_A_TIME):
+            some = codes[begin : begin + ROWS_AT_A_TIME]
+            own = np.empty((len(some), settings.bands, settings.rows), np.bool_)
+            crowded = np.empty((len(some), settings.bands), np.bool_)
+            kernel.mark_own(some, counts, settings.hold.budget, settings.max_bucket, best, own, crowded)
+            found = crowded_recall(own, crowded, settings.threshold, settings.hold.chosen)
+            yield pa.record_batch([batch["order"][begin : begin + len(some)], found], schema=VOUCHED)
