@@ -69,7 +69,7 @@ def test_fingerprints_score_by_their_distance(rng, bits):
     words[:, -1] &= np.uint64((1 << (bits - 64 * (words.shape[1] - 1))) - 1)
     left, right = every_pair(6)
     distance = np.bitwise_count(words[left] ^ words[right]).sum(1)
-    found = FingerprintRows(words, bits).compare(left, right, 0.9)
+    found = FingerprintRows.from_words(words, bits).compare(left, right, 0.9)
     assert found.tolist() == np.asarray(simhash.cosine(distance, bits)).tolist()
 
 

@@ -18,7 +18,13 @@ DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty",
 digests = st.sampled_from([bytes(16), bytes(15) + b"\1", b"\1" + bytes(15), b"\1" * 16])
 
 
-@given(st.lists(st.tuples(digests, st.booleans()), max_size=30), st.integers(0, 12), st.booleans(), cuts, st.integers(0, 9))
+@given(
+    st.lists(st.tuples(digests, st.booleans()), max_size=30),
+    st.integers(0, 12),
+    st.booleans(),
+    cuts,
+    st.binary(min_size=16, max_size=16),
+)
 def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut, key):
     empty_of = dict(documents)  # equal texts are empty alike
     rows = sorted((digest, order, empty_of[digest]) for order, (digest, _) in enumerate(documents))

@@ -22,7 +22,7 @@ from semblance.values.tables import BUNDLES
 
 WORDS = Shingling(width=1)
 ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])
-KEYS = (0, 1, 0xDEADBEEFDEADBEEF)
+KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
 
 
 class Sets:
@@ -48,7 +48,7 @@ class Vectors:
         return FeatureVectors.from_pieces(pieces)
 
     def estimable(self, estimates):
-        return FingerprintRows(estimates.view(np.uint64), 64)
+        return FingerprintRows.from_words(estimates.view(np.uint64), 64)
 
     def score(self, a, b):
         a, b = Counter(a), Counter(b)
@@ -136,7 +136,7 @@ def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
     documents = [(0, order, slots[order], list(range(order))) for order in range(8)]
     columns = columns_of([(b, o, [], p) for b, o, _, p in documents]) | {"estimate": [row.tobytes() for row in slots]}
     how = Walk(method=method, shingling=WORDS, threshold=0.99, boundary=1)
-    found = run(walk, batches(columns, ESTIMATED, cut), settings=how, key=3)
+    found = run(walk, batches(columns, ESTIMATED, cut), settings=how, key=KEYS[1])
     assert found == twin(documents, method.estimate, 0.99, 1) and found
 
 
@@ -145,3 +145,13 @@ def test_a_partner_outside_the_bundle_is_an_error():
     how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)
     with pytest.raises(AssertionError, match="partner"):
         run(walk, batches(columns_of(documents), BUNDLES), settings=how)
+
+
+@given(bundled(), cuts, st.sampled_from(KEYS))
+def test_ready_sets_come_as_values(documents, cut, key):
+    values = [[ord(word) << 58 for word in d[2]] for d in documents]
+    values = [[v - (v >> 63 << 64) for v in row] for row in values]  # the bits of uint64
+    schema = pa.schema([*BUNDLES, ("values", pa.large_list(pa.int64()))]).remove(BUNDLES.get_field_index("text"))
+    how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)
+    found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), settings=how, key=key)
+    assert found == twin(documents, Sets().score, 0.5, 0)

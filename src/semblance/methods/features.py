@@ -45,17 +45,16 @@ class FeatureVectors:
 class FingerprintRows:
     """Fingerprints of some rows, for cosines estimated from their distance."""
 
-    words: UInt64Array
-    bits: int
+    rows: Rows
 
-    @property
-    def rows(self) -> Rows:
-        """The form in which kernels compare them."""
-        n, width = self.words.shape
-        scores = np.asarray(simhash.cosine(np.arange(64 * width + 1).clip(max=self.bits), self.bits), np.float64)
-        offsets = np.arange(n + 1, dtype=np.int64) * width
-        words = np.ascontiguousarray(self.words, np.uint64).ravel()
-        return Rows(np.ones(n, np.int64), offsets, np.empty(0, np.int32), words, scores, FINGERPRINTS)
+    @classmethod
+    def from_words(cls, words: UInt64Array, bits: int) -> FingerprintRows:
+        """Take fingerprints of so many ``bits``, in words of 64."""
+        n, width = words.shape
+        flat = np.ascontiguousarray(words, np.uint64).ravel()
+        scores = np.asarray(simhash.cosine(np.arange(64 * width + 1).clip(max=bits), bits), np.float64)
+        offsets = np.arange(0, n * width + 1, width, dtype=np.int64)
+        return cls(Rows(np.ones(n, np.int64), offsets, np.empty(0, np.int32), flat, scores, FINGERPRINTS))
 
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
         """Return the estimated cosine of each pair."""

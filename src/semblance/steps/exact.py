@@ -28,7 +28,7 @@ class Exact:
     apart: bool = False
 
 
-def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
+def exact(rows: Batches, settings: Exact, key: bytes = bytes(16)) -> Batches:
     """Name the first document of each set of equal texts, for all the others of it.
 
     Parameters
@@ -36,7 +36,7 @@ def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
     rows : iterator of RecordBatch
         Columns digest, order and, perhaps, empty; they meet by digest, sorted by order. Empty documents are no copies.
     settings : Exact
-    key : int in [0, 2^64)
+    key : bytes, 16 of them
         Secret under which the digests were made, so that nobody can make two texts of one digest. Digests made under one key
         are compared as they are, so that it changes no set.
 
