@@ -1,7 +1,7 @@
 """The two kinds of index: MinHash bands and SimHash fingerprints, in one form.
 
-Both turn a document into a few 64-bit keys, of which one must match for it to be looked at, and into 16-bit codes, by which
-it is scored.
+A kind holds the method that sketches, which jobs use too. From its sketches come a few 64-bit keys, of which one must match
+for a document to be looked at, and 16-bit codes, by which it is scored.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, ParameterError
-from ..kernels import banding as banding_kernel
+from ..methods.minhash import MinHashMethod
+from ..methods.simhash import SimHashMethod
 from ..planner import Plan, check_targets, plan
 from ..sketches import FastSimilarity, SimHash
 from ..text.shingle import Shingling
 from ..theory import shares, simhash
-from ..values import Float64Array, Int64Array, Shingles, UInt64Array
+from ..values import Float64Array, Int64Array, UInt64Array
 from ..values.weighted import count_repeats
 
 CODES = 256
@@ -125,7 +126,7 @@ class MinHashKind(Kind):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        FastSimilarity(permutations=self.plan.bands * self.plan.rows + CODES, seed=self.seed)
+        FastSimilarity(permutations=self.method.plan.permutations, seed=self.seed)
 
     def resolved(self) -> Self:
         """Write out bands and rows too."""
@@ -157,14 +158,18 @@ class MinHashKind(Kind):
         match = self.threshold * (1 - CHANCE) + CHANCE
         return self.plan.recall_at_threshold * shares.reach_probability(match, min(1.0, self.least / CODES), CODES)
 
+    @cached_property
+    def method(self) -> MinHashMethod:
+        """What sketches: the bands, and as many slots set aside for estimates as there are codes."""
+        slots = self.plan.bands * self.plan.rows + CODES
+        shape = replace(self.plan, permutations=slots, estimation_slots=CODES)
+        return MinHashMethod(plan=shape, seed=self.seed, exact=False, coded=False)
+
     def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
         """Sketch documents given by their shingle hashes."""
-        shape = self.plan
-        used = shape.bands * shape.rows
-        slots = FastSimilarity(permutations=used + CODES, seed=self.seed).sign_values(values, offsets)
-        keys = np.empty((len(slots), shape.bands), np.uint64)
-        banding_kernel.band_keys(slots, np.zeros(len(slots), np.uint64), shape.bands, shape.rows, keys)
-        return Sketches(keys, slots[:, used:].astype(np.uint16), np.diff(offsets) == 0, self)
+        empty = np.diff(offsets) == 0
+        made = self.method.sketch(values, offsets, np.zeros(len(empty), np.uint64))
+        return Sketches(made.keys, made.estimates.astype(np.uint16), empty, self)
 
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimated resemblance, standard error) of scores."""
@@ -232,12 +237,18 @@ class SimHashKind(Kind):
         """Probability that a document whose cosine is the threshold is found: within the radius, and estimated to reach it."""
         return float(simhash.within_radius(self.threshold, -self.least, 64)) if self.least <= 0 else 0.0
 
+    @cached_property
+    def method(self) -> SimHashMethod:
+        """What fingerprints."""
+        return SimHashMethod(radius=self.radius, seed=self.seed, verify="sketch")
+
     def sketch(self, values: UInt64Array, offsets: Int64Array) -> Sketches:
         """Fingerprint documents given by their shingle hashes; a feature weighs as often as it occurs."""
-        words = SimHash(bits=64, seed=self.seed).sign(Shingles(values, offsets)).words[:, 0]
+        empty = np.diff(offsets) == 0
+        words = self.method.sketch(values, offsets, np.zeros(len(empty), np.uint64)).keys[:, 0]
         turns = (self.prefix_bits * np.arange(self.n_keys)).astype(np.uint64)
         keys = (words[:, None] << turns) | ((words[:, None] >> np.uint64(1)) >> (np.uint64(63) - turns))
-        return Sketches(keys, words[:, None].view(np.uint16), np.diff(offsets) == 0, self)
+        return Sketches(keys, words[:, None].view(np.uint16), empty, self)
 
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimated cosine, standard error) of scores."""

@@ -6,7 +6,6 @@ nothing else of sketches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..kernels.resemblance import Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
-
-Pieces = Iterable[tuple[UInt64Array, Int64Array]]
+from .exact_sets import Pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +39,11 @@ class Sketched:
 
 class Comparable(Protocol):
     """Rows whose pairs can be scored."""
+
+    @property
+    def rows(self) -> Rows:
+        """What the kernels compare by."""
+        ...
 
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
         """Return the score of each pair, or -1 where it cannot reach the threshold."""

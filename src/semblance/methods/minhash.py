@@ -15,8 +15,8 @@ from ..planner import Plan
 from ..sketches import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
-from .exact_sets import RowSets
-from .method import Pieces, Sketched
+from .exact_sets import Pieces, RowSets
+from .method import Sketched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

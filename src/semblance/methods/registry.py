@@ -113,9 +113,8 @@ def make_method(name: str, settings: MethodSettings) -> Method:
     if not found:
         raise ParameterError(f"method must be one of {', '.join(names())}; got {name!r}")
     if len({point.value for point in found}) > 1:
-        raise ParameterError(
-            f"method {name!r} comes from several packages ({', '.join(map(_origin, found))}): uninstall all but one"
-        )
+        origins = ", ".join(sorted(map(_origin, found)))
+        raise ParameterError(f"method {name!r} comes from several packages ({origins}): uninstall all but one")
     return _check(name, found[0], _load(name, found[0])(settings))
 
 

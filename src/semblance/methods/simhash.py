@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..sketches import SimHash
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
+from .exact_sets import Pieces
 from .features import FeatureVectors, FingerprintRows
-from .method import Pieces, Sketched
+from .method import Sketched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ class SimHashMethod:
 
     def estimable(self, estimates: UInt32Array) -> FingerprintRows:
         """Make the halves of fingerprints ready for estimates."""
-        return FingerprintRows(np.ascontiguousarray(estimates).view(np.uint64), self.bits)
+        return FingerprintRows.from_words(np.ascontiguousarray(estimates).view(np.uint64), self.bits)
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: the cosine, measured or estimated, and the distance."""

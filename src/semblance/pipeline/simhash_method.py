@@ -31,7 +31,7 @@ class SimHashMethod(simhash.SimHashMethod):
 
     def estimable(self, estimates: UInt64Array) -> FingerprintRows:  # type: ignore[override]
         """Make fingerprints ready for estimates."""
-        return FingerprintRows(estimates, self.bits)
+        return FingerprintRows.from_words(estimates, self.bits)
 
     def candidates(
         self, keys: UInt64Array, groups: UInt64Array, n_reference: int, every_pair: bool, max_pairs: int | None, threads: int

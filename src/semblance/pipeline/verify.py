@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..kernels._threads import in_order
 from ..methods.exact_sets import RowSets
+from ..methods.method import Comparable
 from ..search.banding import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
 from ..values.arrays import number, runs
 from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked, join_scored
-from .methods import Comparable
 
 GROUP_BYTES = 2 << 20
 SORTED_SLOTS = 12

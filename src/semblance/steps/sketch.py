@@ -17,6 +17,7 @@ from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.tables import SKETCHES
+from ._binary import words_of
 
 KEY = bytes(16)
 _PASSED_ON = ("id", "priority", "within")
@@ -90,7 +91,7 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes = KEY
 def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa.Schema) -> pa.RecordBatch:
     """Sketch some documents at once."""
     texts, n = _texts(piece), len(piece)
-    withins = _words(piece.column("within")) if "within" in schema.names else np.empty((0, 2), np.uint64)
+    withins = words_of(piece.column("within"), 16, np.uint64) if "within" in schema.names else np.empty((0, 2), np.uint64)
     values, offsets = _hashes(piece, texts, settings)
     groups = np.ascontiguousarray(withins[:, 0]) if len(withins) else np.zeros(n, np.uint64)
     made = settings.method.sketch(values, offsets, groups)
@@ -144,12 +145,6 @@ def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[U
 def _row_error(piece: pa.RecordBatch, row: int, what: str) -> RowError:
     """Say what is wrong with a row of a piece."""
     return RowError(piece.column("position")[row].as_py(), piece.column("number")[row].as_py(), what)
-
-
-def _words(array: pa.Array) -> UInt64Array:
-    """Return 128-bit values as words, of shape (n, 2), without copying."""
-    words = np.frombuffer(array.buffers()[1], "<u8")[2 * array.offset :]
-    return words[: 2 * len(array)].reshape(-1, 2)
 
 
 def _fixed(array: NDArray[Any]) -> pa.Array:

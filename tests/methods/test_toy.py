@@ -1,0 +1,52 @@
+"""Another package adds a method with one file and an entry point, without a change of ours."""
+
+import pickle
+from importlib.metadata import version
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+from semblance.methods import registry
+from semblance.methods.registry import MethodSettings, make_method
+from semblance.steps.sketch import Sketching, sketch
+from semblance.text.shingle import Shingling
+
+TOY = Path(__file__).parent / "toy"
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The package is installed."""
+    monkeypatch.syspath_prepend(str(TOY))
+    assert version("toy-method") == "1.0"
+    return make_method("toy", MethodSettings(seed=3))
+
+
+def test_it_is_found_by_name(toy):
+    assert toy.name == "toy" and toy.seed == 3
+    assert registry.names() == ("minhash", "simhash", "toy")
+    assert pickle.loads(pickle.dumps(toy)) == toy
+
+
+def test_without_the_package_the_name_is_unknown():
+    assert registry.names() == ("minhash", "simhash")
+    with pytest.raises(sb.ParameterError, match="^method must be one of minhash, simhash; got 'toy'$"):
+        make_method("toy", MethodSettings())
+
+
+def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
+    words = [f"w{i}" for i in range(60)]
+    texts = [" ".join(words), " ".join([*words[:-1], "else"]), "", " ".join(reversed(words))]
+    column = pa.array([text.encode() for text in texts], pa.large_binary())
+    documents = pa.record_batch({"position": [0, 1, 2, 3], "number": [1, 2, 3, 4], "text": column})
+    settings = Sketching(shingling=Shingling(width=2), method=toy)
+    rows = pa.Table.from_batches(sketch(iter([documents]), settings)).to_pylist()
+    assert [len(row["keys"]) for row in rows] == [8, 8, 0, 8] and "code" not in rows[0]
+    meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, rows[a]["keys"], rows[b]["keys"]))}
+    assert meeting == {(0, 1)}
+    sets = toy.comparable([settings.shingling.hashes(sb.text.texts.from_strings(texts))])
+    assert sets.compare(np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]

@@ -1,0 +1,167 @@
+"""The sketch step: the same rows for any cut of the documents, equal to twins in plain Python; errors that name the row."""
+
+import pickle
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import JIT_OFF
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import sketches as naive
+from naive.hashing import K0, fold_multiply
+from naive.hashing import digest as naive_digest
+from naive.text import hashes
+
+import semblance as sb
+from semblance.errors import RowError
+from semblance.methods.registry import MethodSettings, make_method
+from semblance.steps.sketch import Sketching, sketch, sketches_schema
+from semblance.text.shingle import Shingling
+from semblance.values.tables import SKETCHES
+
+TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß", "天地玄黃", "one " * 300, "e\u0301 a b c", "x"]
+BANDS, ROWS = 3, 2
+METHODS = {
+    "minhash": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5)),
+    "estimates": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5, verify="sketch")),
+    "simhash": make_method("simhash", MethodSettings(seed=5, verify="sketch")),
+}
+
+
+def documents(texts, **more):
+    """A table of documents; bytes stand for texts that are no UTF-8."""
+    encoded = [text if isinstance(text, bytes) else text.encode() for text in texts]
+    n = np.arange(len(texts))
+    column = pa.array(encoded, pa.large_binary())
+    return pa.table({"position": pa.array(n + (3 << 40)), "number": pa.array(2 * n + 1), "text": column} | more)
+
+
+def settings_of(method="minhash", **more):
+    """Shingles of two words."""
+    return Sketching(shingling=Shingling(width=2), method=METHODS[method], **more)
+
+
+def run(table, chosen, **more):
+    """All sketches, in one table; the schema is the one that was announced."""
+    schema = sketches_schema(chosen, table.schema)
+    return pa.Table.from_batches(sketch(iter(table.to_batches()), chosen, **more), schema).combine_chunks()
+
+
+def withins(n):
+    """Digests of three values."""
+    return [bytes([i % 3]) * 16 for i in range(n)]
+
+
+def test_sketches_equal_their_twins():
+    groups = withins(len(TEXTS))
+    found = run(documents(TEXTS, within=pa.array(groups, pa.binary(16))), settings_of()).to_pylist()
+    for row, (text, group) in enumerate(zip(TEXTS, groups, strict=True)):
+        values, first = hashes(text, width=2), int.from_bytes(group[:8], "little")
+        slots = naive.fast_similarity(values, BANDS * ROWS, 5)
+        keys = [int(key) % (1 << 64) for key in found[row]["keys"]]
+        assert keys == (naive.band_keys(slots, first, BANDS, ROWS) if values else [])
+        codes = [fold_multiply(slot ^ first, K0 + i) >> 48 for i, slot in enumerate(slots)]
+        assert np.frombuffer(found[row]["code"], "<u2").tolist() == codes
+        assert (found[row]["position"], found[row]["number"]) == ((3 << 40) + row, 2 * row + 1)
+        assert (found[row]["bytes"], found[row]["empty"], found[row]["within"]) == (len(text.encode()), not values, group)
+
+
+def test_digests_are_those_of_the_text_unless_there_is_more():
+    plain = run(documents(TEXTS), settings_of())["digest"].to_pylist()
+    assert plain == [b"".join(x.to_bytes(8, "little") for x in naive_digest(text.encode())) for text in TEXTS]
+    keyed = run(documents(TEXTS), settings_of(), key=bytes(range(16)))
+    assert not set(plain) & set(keyed["digest"].to_pylist())
+    assert keyed.drop_columns("digest") == run(documents(TEXTS), settings_of()).drop_columns("digest")
+    groups = pa.array([b"a" * 16, b"b" * 16, b"a" * 16], pa.binary(16))
+    digests = run(documents(["same"] * 3, within=groups), settings_of())["digest"].to_pylist()
+    assert digests[0] == digests[2] != digests[1]
+
+
+@settings(max_examples=15 if JIT_OFF else 80)
+@given(st.data())
+def test_any_cut_gives_the_same_rows(data):
+    texts = data.draw(st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12))
+    n = len(texts)
+    more = {
+        "id": pa.array([f"d{i}" for i in range(n)]),
+        "priority": pa.array([bytes([255 - i]) for i in range(n)], pa.binary()),
+        "within": pa.array(withins(n), pa.binary(16)),
+    }
+    table = documents(texts, **{name: more[name] for name in data.draw(st.sets(st.sampled_from(sorted(more))))})
+    method = data.draw(st.sampled_from(sorted(METHODS)))
+    expected = run(table, settings_of(method))
+    assert len(expected) == n
+    bounds = [0, *sorted(data.draw(st.lists(st.integers(0, n), max_size=6))), n]
+    whole = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+    batches = [whole[0].slice(a, b - a) for a, b in pairwise(bounds)]
+    step = pickle.loads(pickle.dumps(partial(sketch, settings=settings_of(method, piece_bytes=data.draw(st.integers(1, 50))))))
+    found = pa.Table.from_batches(step(iter(batches)), expected.schema).combine_chunks()
+    found.validate(full=True)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "columns"), [("minhash", ["code"]), ("estimates", ["code", "estimate"]), ("simhash", ["estimate"])]
+)
+def test_columns_are_there_if_the_method_has_them(method, columns):
+    ids = pa.array(range(len(TEXTS)))
+    found = run(documents(TEXTS, id=ids), settings_of(method))
+    assert found.schema.names == [*SKETCHES.names, *columns, "id"]
+    assert [found.schema.field(name).type for name in SKETCHES.names] == SKETCHES.types
+    assert found["id"].combine_chunks() == ids
+
+
+def test_estimates_are_the_words_of_the_method():
+    found = run(documents(TEXTS), settings_of("simhash")).to_pylist()
+    words = sb.SimHash(seed=5).sign(sb.Shingles(*settings_of().shingling.hashes(sb.text.texts.from_strings(TEXTS)))).words
+    for row in (0, 2, 6):
+        assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
+
+
+def test_ready_sets_are_sketched_as_they_are():
+    """Their keys are those of the texts that they came from; bytes and digests are those of the sets."""
+    values, offsets = settings_of().shingling.hashes(sb.text.texts.from_strings(TEXTS))
+    sets = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)))
+    expected = run(documents(TEXTS), settings_of())
+    table = documents(TEXTS).drop_columns("text").append_column("values", sets)
+    for some in (slice(0, 9), slice(3, 7)):
+        found = run(table[some], settings_of(piece_bytes=20))
+        names = ["position", "number", "empty", "keys", "code"]
+        assert found.select(names) == expected.select(names)[some]
+        rows = [values[a:b].tobytes() for a, b in pairwise(offsets)][some]
+        assert found["bytes"].to_pylist() == list(map(len, rows))
+        assert found["digest"].to_pylist() == [b"".join(x.to_bytes(8, "little") for x in naive_digest(row)) for row in rows]
+
+
+def test_invalid_utf8_is_refused_by_row():
+    table = documents(["good", "fine", b"bad \xff"])
+    with pytest.raises(RowError) as caught:
+        run(table.slice(1), settings_of())
+    what = "invalid UTF-8 at byte 4 of the text; convert it, or pass --encoding-errors replace to go on"
+    assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, sb.InputDataError)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, what, str(caught.value))
+    assert len(run(table, settings_of(encoding_errors="replace"))) == 3
+
+
+def failing(text):
+    """A tokenizer that has no luck with one text."""
+    if text == "bad":
+        raise KeyError("no luck")
+    return [3] if text == "number" else ["\ud800"] if text == "surrogate" else text.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("bad", "the tokenizer failed: KeyError: 'no luck'"), ("number", "the tokenizer must yield str; it yielded 3"),
+     ("surrogate", r"the tokenizer yielded '\ud800': surrogates not allowed")],
+)  # fmt: skip
+def test_errors_of_a_tokenizer_name_the_row(text, what):
+    chosen = Sketching(shingling=Shingling(tokenizer=failing), method=METHODS["minhash"])
+    with pytest.raises(RowError) as caught:
+        run(documents(["fine", "good one", text, "fine"]).slice(1), chosen)
+    assert (caught.value.position, caught.value.number, caught.value.what) == ((3 << 40) + 2, 5, what)
+    assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
