@@ -28,6 +28,8 @@ KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
 class Sets:
     """Resemblance of shingle sets, or of slots."""
 
+    n_estimates = 2
+
     def comparable(self, pieces):
         return RowSets.from_pieces(pieces)
 
@@ -43,6 +45,8 @@ class Sets:
 
 class Vectors:
     """Cosine of counts, or by fingerprints."""
+
+    n_estimates = 2
 
     def comparable(self, pieces):
         return FeatureVectors.from_pieces(pieces)
@@ -149,7 +153,7 @@ def test_a_partner_outside_the_bundle_is_an_error():
 
 @given(bundled(), cuts, st.sampled_from(KEYS))
 def test_ready_sets_come_as_values(documents, cut, key):
-    values = [[ord(word) << 58 for word in d[2]] for d in documents]
+    values = [[(ord(word) - 96) << 61 for word in d[2]] for d in documents]
     values = [[v - (v >> 63 << 64) for v in row] for row in values]  # the bits of uint64
     schema = pa.schema([*BUNDLES, ("values", pa.large_list(pa.int64()))]).remove(BUNDLES.get_field_index("text"))
     how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)

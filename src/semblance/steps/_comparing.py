@@ -4,39 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from ..kernels.families import keyed_mixer
 from ..kernels.resemblance import Rows
-from ..methods.exact_sets import Pieces
+from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
-from ..values import Int64Array, UInt32Array, UInt64Array
-
-
-class Comparable(Protocol):
-    """Rows whose pairs can be scored."""
-
-    @property
-    def rows(self) -> Rows:
-        """The form in which kernels compare them."""
-        ...
-
-
-class Measure(Protocol):
-    """What of a method the steps that compare need."""
-
-    def comparable(self, pieces: Pieces) -> Comparable:
-        """Make shingle hashes, in pieces, ready for exact comparison."""
-        ...
-
-    def estimable(self, estimates: UInt32Array) -> Comparable:
-        """Make the words kept for estimates ready for comparison."""
-        ...
-
+from ..values import Int64Array, UInt64Array
+from ._binary import words_of
 
 KEY = bytes(16)
 
@@ -47,7 +25,7 @@ class Comparing:
 
     Parameters
     ----------
-    method : Measure
+    method : Method
     shingling : Shingling
     threshold : float
         A pair matches if its score reaches it.
@@ -55,7 +33,7 @@ class Comparing:
         Orders below it are references, which are not compared with each other.
     """
 
-    method: Measure
+    method: Method
     shingling: Shingling
     threshold: float
     boundary: int = 0
@@ -67,9 +45,8 @@ def comparable(batch: pa.RecordBatch, settings: Comparing, key: bytes) -> Rows:
     By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``.
     """
     if "estimate" in batch.schema.names:
-        words = from_arrow_array(batch.column("estimate").cast(pa.large_binary()))
-        taken = words.data[words.offsets[0] : words.offsets[-1]].copy()
-        return settings.method.estimable(taken.view(np.uint32).reshape(len(batch), -1)).rows
+        words = words_of(batch.column("estimate"), 4 * settings.method.n_estimates, np.uint32)
+        return settings.method.estimable(words.astype(np.uint32)).rows
     if "values" in batch.schema.names:
         hashes = iter([_lists(batch, "values")])
     else:

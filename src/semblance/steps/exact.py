@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from ..values import UInt64Array
 from ..values.tables import LEADERS
 from ._batches import Batches, batch_of, flags, ints
+from ._binary import words_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,9 @@ def exact(rows: Batches, settings: Exact, key: bytes = bytes(16)) -> Batches:
     before = (np.zeros(2, np.uint64), False)
     leader = -1
     for batch in rows:
-        digests, orders = _digests(batch.column("digest")), ints(batch, "order")
+        if not len(batch):
+            continue
+        digests, orders = words_of(batch.column("digest"), 16, np.uint64), ints(batch, "order")
         if "empty" in batch.schema.names:
             full = ~flags(batch, "empty")
             digests, orders = digests[full], orders[full]
@@ -61,11 +62,3 @@ def exact(rows: Batches, settings: Exact, key: bytes = bytes(16)) -> Batches:
         leaders = np.append(leader, orders[begins])[np.cumsum(begins)]
         before, leader = (digests[-1].copy(), bool(reference[-1])), int(leaders[-1])
         yield batch_of(LEADERS, orders[~begins], leaders[~begins])
-
-
-def _digests(column: pa.Array) -> UInt64Array:
-    """Return digests as two words each."""
-    if not pa.types.is_fixed_size_binary(column.type):
-        column = column.cast(pa.binary(16))
-    words = np.frombuffer(column.buffers()[1] or b"", np.uint64)
-    return words[2 * column.offset : 2 * (column.offset + len(column))].reshape(-1, 2)
