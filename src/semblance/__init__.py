@@ -29,7 +29,7 @@ _HOMES = {
     "Index": "index.index",
     "IndexFormatError": "errors",
     "InputDataError": "errors",
-    "Kept": "pipeline.keep",
+    "Kept": "jobs.opened",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
     "OnePermutation": "sketches.one_permutation",
@@ -54,7 +54,7 @@ _HOMES = {
     "XorBits": "sketches.packed",
     "dedup": "pipeline.deduplicate",
     "html_to_text": "text.html",
-    "keep": "pipeline.keep",
+    "keep": "jobs.opened",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "overlap": "pipeline.overlap",
@@ -63,7 +63,7 @@ _HOMES = {
     "plan": "planner",
     "save": "sketches.saved",
     "shingle": "text.shingle",
-    "verify": "pipeline.verify",
+    "verify": "jobs.opened",
     "weigh": "text.features",
 }
 
@@ -99,13 +99,12 @@ if TYPE_CHECKING:
         SemblanceError,
     )
     from .index.index import Index
+    from .jobs.opened import Kept, keep, verify
     from .pipeline.deduplicate import dedup
-    from .pipeline.keep import Kept, keep
     from .pipeline.overlap import overlap
     from .pipeline.pairs import pairs
     from .pipeline.result import DedupResult
     from .pipeline.settings import Settings
-    from .pipeline.verify import verify
     from .planner import Plan, plan
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above

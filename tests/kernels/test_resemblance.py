@@ -9,45 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-import semblance as sb
 from semblance.kernels import keep as keep_kernel
 from semblance.kernels import resemblance as kernel
 from semblance.methods.exact_sets import RowSets
 from semblance.pipeline import keep as keep_module
 from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
 
-small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
-
 
 def arrays(sets):
     return [x for s in sets for x in sorted(s)], np.cumsum([0, *map(len, sets)])
-
-
-@settings(max_examples=15 if JIT_OFF else 150)
-@given(small_sets, st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 1.0]))
-def test_verified_pairs_equal_set_arithmetic(sets, threshold):
-    shingles = sb.Shingles.from_arrays(*arrays(sets))
-    left, right = np.triu_indices(len(sets), 1)
-    verified = sb.verify(sb.Pairs(left, right, len(sets)), shingles, threshold=threshold)
-    found = dict(zip(zip(verified.left.tolist(), verified.right.tolist(), strict=True), verified.resemblance, strict=True))
-    assert found == naive.all_pairs(sets, threshold)
-
-
-@pytest.mark.parametrize("common", range(13))
-def test_a_pair_at_the_threshold_counts(common):
-    """The boundary: intersection / union in float64 equals the threshold to the last bit."""
-    left = list(range(10))
-    right = list(range(10 - min(common, 10), 20 - min(common, 10)))
-    union = 20 - min(common, 10)
-    threshold = min(common, 10) / union
-    if threshold == 0:
-        return
-    shingles = sb.Shingles.from_arrays(left + right, [0, 10, 20])
-    pair = sb.Pairs(np.array([0]), np.array([1]), 2)
-    assert len(sb.verify(pair, shingles, threshold=threshold)) == 1
-    assert len(sb.verify(pair, shingles, threshold=float(np.nextafter(threshold, 2)) if threshold < 1 else 1.0)) == (
-        threshold == 1
-    )
 
 
 def test_numbering_survives_growth_and_zero(rng):
@@ -95,16 +65,6 @@ def test_signatures_as_sets_count_equal_slots(rng):
     left, right = np.triu_indices(6, 1)
     expected = (signatures[left] == signatures[right]).mean(1)
     assert sets.compare(left, right, 0.0).tolist() == expected.tolist()
-
-
-@settings(max_examples=15 if JIT_OFF else 200)
-@given(st.integers(1, 12), st.dictionaries(st.tuples(st.integers(0, 11), st.integers(0, 11)),
-                                           st.sampled_from([0.5, 0.75, 0.75, 1.0]), max_size=30))  # fmt: skip
-def test_keep_equals_twin(n, raw):
-    pairs = {(min(p), max(p)): r for p, r in raw.items() if p[0] != p[1] and max(p) < n}
-    left, right = (np.array([p[i] for p in pairs], np.int64) for i in (0, 1))
-    kept = sb.keep(sb.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
-    assert kept.keeper.tolist() == naive.keep(n, pairs)
 
 
 def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):

@@ -31,7 +31,9 @@ def grouped(groups, name="key", value="order"):
 def code_column(codes, slots, kind="fixed"):
     """16-bit codes of documents as a binary column."""
     rows = [np.asarray(code, "<u2").tobytes() for code in codes]
-    plain = pa.array(rows, {"fixed": pa.binary(2 * slots), "small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(2 * slots)))
+    plain = pa.array(
+        rows, {"fixed": pa.binary(2 * slots), "small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(2 * slots))
+    )
     return plain.dictionary_encode() if kind == "dictionary" else plain
 
 

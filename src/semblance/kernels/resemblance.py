@@ -125,8 +125,8 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
 def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, counts):
     """Write each row's numbers as a vector of counts; ``sizes`` receives the sum of their squares.
 
-    ``scratch`` (uint64) holds zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact up to
-    3 * 10^9 numbers in a row.
+    ``scratch`` (uint64) holds zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact
+    up to 3 * 10^9 numbers in a row.
     """
     written = 0
     row_offsets[0] = 0
@@ -198,8 +198,8 @@ def dot_product(a, b, rows):
 def score(a, b, rows, threshold):
     """Score of rows ``a`` and ``b`` (see ``Rows``); -1 if a row is empty or the sizes alone rule out ``threshold``.
 
-    The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it, as
-    long as sums of squares are below 2^53 (each is rounded once beyond).
+    The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it,
+    as long as sums of squares are below 2^53 (each is rounded once beyond).
     """
     if rows.kind == VECTORS:
         if rows.sizes[a] == 0 or rows.sizes[b] == 0:

@@ -4,38 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from ..kernels.families import keyed_mixer
 from ..kernels.resemblance import Rows
-from ..methods.exact_sets import Pieces
+from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
-from ..values import Int64Array, UInt32Array, UInt64Array
+from ..values import Int64Array, UInt64Array
+from ._binary import words_of
 
-
-class Comparable(Protocol):
-    """Rows whose pairs can be scored."""
-
-    @property
-    def rows(self) -> Rows:
-        """The form in which kernels compare them."""
-        ...
-
-
-class Measure(Protocol):
-    """What of a method the steps that compare need."""
-
-    def comparable(self, pieces: Pieces) -> Comparable:
-        """Make shingle hashes, in pieces, ready for exact comparison."""
-        ...
-
-    def estimable(self, estimates: UInt32Array) -> Comparable:
-        """Make the words kept for estimates ready for comparison."""
-        ...
+KEY = bytes(16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +25,7 @@ class Comparing:
 
     Parameters
     ----------
-    method : Measure
+    method : Method
     shingling : Shingling
     threshold : float
         A pair matches if its score reaches it.
@@ -52,43 +33,66 @@ class Comparing:
         Orders below it are references, which are not compared with each other.
     """
 
-    method: Measure
+    method: Method
     shingling: Shingling
     threshold: float
     boundary: int = 0
 
 
-def comparable(batch: pa.RecordBatch, settings: Comparing, key: int) -> Rows:
-    """Make the documents of a batch ready for comparison, by their ``estimate`` if there is one, else by their ``text``."""
+def comparable(batch: pa.RecordBatch, settings: Comparing, key: bytes) -> Rows:
+    """Make the documents of a batch ready for comparison.
+
+    By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``.
+    """
     if "estimate" in batch.schema.names:
-        words = from_arrow_array(batch.column("estimate").cast(pa.large_binary()))
-        taken = words.data[words.offsets[0] : words.offsets[-1]].copy()
-        return settings.method.estimable(taken.view(np.uint32).reshape(len(batch), -1)).rows
-    texts = from_arrow_array(batch.column("text"))
-    return settings.method.comparable(_pieces(texts, settings.shingling, key)).rows
+        words = words_of(batch.column("estimate"), 4 * settings.method.n_estimates, np.uint32)
+        return settings.method.estimable(words.astype(np.uint32)).rows
+    if "values" in batch.schema.names:
+        hashes = iter([_lists(batch, "values")])
+    else:
+        hashes = _hashes(from_arrow_array(batch.column("text")), settings.shingling)
+    return settings.method.comparable(_keyed(hashes, key)).rows
 
 
-def _pieces(texts: Texts, shingling: Shingling, key: int) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Yield the shingle hashes of a megabyte of text, or of one longer text, at a time; mixed with the key unless it is 0."""
+def _hashes(texts: Texts, shingling: Shingling) -> Iterator[tuple[UInt64Array, Int64Array]]:
+    """Yield the shingle hashes of a megabyte of text, or of one longer text, at a time."""
     for begin, end in texts.cut():
-        values, offsets = shingling.hashes(texts.slice(begin, end))
-        if key:
-            keyed_mixer(values, np.uint64(key), values)
+        yield shingling.hashes(texts.slice(begin, end))
+
+
+def _keyed(hashes: Iterator[tuple[UInt64Array, Int64Array]], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
+    """Mix hashes with a key, so that nobody can choose where they fall in a table; the key of zeros leaves them as they are."""
+    word = np.frombuffer(key[:8], "<u8")[0]
+    for values, offsets in hashes:
+        if word:
+            mixed = np.empty_like(values)
+            keyed_mixer(values, word, mixed)
+            values = mixed
         yield values, offsets
+
+
+def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
+    """Return (values, offsets) of a column of lists of integers; offsets begin at 0."""
+    column = batch.column(name).cast(pa.large_list(pa.int64()))
+    offsets = column.offsets.to_numpy()
+    values = column.values.to_numpy()[offsets[0] : offsets[-1]]
+    return values.view(np.uint64), offsets - offsets[0]
 
 
 def weights(batch: pa.RecordBatch) -> Int64Array:
     """Return about how many bytes are worked on for each row of a batch with texts or estimates and perhaps partners."""
     if "estimate" in batch.schema.names:
         total = np.full(len(batch), max(64, batch.column("estimate").nbytes // len(batch)), np.int64)
+    elif "values" in batch.schema.names:
+        total = 8 * np.diff(_lists(batch, "values")[1]) + 64
     else:
         total = np.diff(from_arrow_array(batch.column("text")).offsets) + 64
     if "partners" in batch.schema.names:
-        total = total + 32 * np.diff(partners_of(batch)[0])
+        total = total + 32 * np.diff(_lists(batch, "partners")[1])
     return total
 
 
 def partners_of(batch: pa.RecordBatch) -> tuple[Int64Array, Int64Array]:
     """Return (offsets, orders) of the column ``partners``."""
-    column = batch.column("partners").cast(pa.large_list(pa.int64()))
-    return column.offsets.to_numpy(), column.values.to_numpy()
+    orders, offsets = _lists(batch, "partners")
+    return offsets, orders.view(np.int64)

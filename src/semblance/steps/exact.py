@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from ..values import UInt64Array
 from ..values.tables import LEADERS
 from ._batches import Batches, batch_of, flags, ints
+from ._binary import words_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +27,7 @@ class Exact:
     apart: bool = False
 
 
-def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
+def exact(rows: Batches, settings: Exact, key: bytes = bytes(16)) -> Batches:
     """Name the first document of each set of equal texts, for all the others of it.
 
     Parameters
@@ -36,7 +35,7 @@ def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
     rows : iterator of RecordBatch
         Columns digest, order and, perhaps, empty; they meet by digest, sorted by order. Empty documents are no copies.
     settings : Exact
-    key : int in [0, 2^64)
+    key : bytes, 16 of them
         Secret under which the digests were made, so that nobody can make two texts of one digest. Digests made under one key
         are compared as they are, so that it changes no set.
 
@@ -48,7 +47,9 @@ def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
     before = (np.zeros(2, np.uint64), False)
     leader = -1
     for batch in rows:
-        digests, orders = _digests(batch.column("digest")), ints(batch, "order")
+        if not len(batch):
+            continue
+        digests, orders = words_of(batch.column("digest"), 16, np.uint64), ints(batch, "order")
         if "empty" in batch.schema.names:
             full = ~flags(batch, "empty")
             digests, orders = digests[full], orders[full]
@@ -61,11 +62,3 @@ def exact(rows: Batches, settings: Exact, key: int = 0) -> Batches:
         leaders = np.append(leader, orders[begins])[np.cumsum(begins)]
         before, leader = (digests[-1].copy(), bool(reference[-1])), int(leaders[-1])
         yield batch_of(LEADERS, orders[~begins], leaders[~begins])
-
-
-def _digests(column: pa.Array) -> UInt64Array:
-    """Return digests as two words each."""
-    if not pa.types.is_fixed_size_binary(column.type):
-        column = column.cast(pa.binary(16))
-    words = np.frombuffer(column.buffers()[1] or b"", np.uint64)
-    return words[2 * column.offset : 2 * (column.offset + len(column))].reshape(-1, 2)

@@ -5,18 +5,19 @@ an OPEN document are verified: an OPEN document that matches is REMOVED, and one
 match is KEPT. Pairs of two OPEN documents wait; all others are done with. Rounds are lazy: they compare only what the walk
 compares too.
 
-A chain of matches takes one round per link. So rounds end when they decide little: all waiting pairs are verified, and
+The first round only compares with references and keeps what has no earlier partner. A chain of matches takes one round per
+link. So rounds end when a later one decides little: all waiting pairs are verified, and
 ``resolve`` streams the matches. Last, pairs of a KEPT and a REMOVED document are verified, so that all kept matches are known::
 
     waiting = pairs
-    for _ in range(6):
+    for turn in range(6):
         faced = join(join(waiting, states, "left"), states, "right")
         matches = verified(map(faced, facing, NOW))
         waiting = stored(map(faced, facing, LATER))
         removed = map(meet(matches, by="right"), flag, Flag(name="removed"))
         blocked = map(meet(waiting, by="right"), flag, Flag(name="blocked"))
         states = map(join(join(states, removed, "order", "left"), blocked, "order", "left"), advance)
-        if less than a tenth of what was open is decided: break
+        if turn > 0 and less than a tenth of what was open is decided: break
     faced = map(join(join(waiting, states, "left"), states, "right"), facing, ...)      # both filters once more
     matches = union(verified(NOW), verified(LATER))                                     # all matches of OPEN documents
     resolved = map(sorted by right, then left(matches), resolve)

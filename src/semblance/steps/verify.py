@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..methods.exact_sets import compare_rows
 from ..values.tables import MATCHES
 from ._batches import Batches, batch_of, gather, ints, joined, starts_of
-from ._comparing import Comparing, comparable, weights
+from ._comparing import KEY, Comparing, comparable, weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Verify(Comparing):
     """How pairs are verified; the parameters are those of ``Comparing``."""
 
 
-def verify(rows: Batches, settings: Verify, key: int = 0) -> Batches:
+def verify(rows: Batches, settings: Verify, key: bytes = KEY) -> Batches:
     """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold.
 
     Parameters
@@ -27,7 +27,7 @@ def verify(rows: Batches, settings: Verify, key: int = 0) -> Batches:
         BUNDLES without partners, those of a bundle together, its pivot (whose order is the number of the bundle) first. Only
         the pivot is held, and about 2 MB of text.
     settings : Verify
-    key : int in [0, 2^64)
+    key : bytes, 16 of them
         Secret under which the hashes of shingles are numbered, against texts made to be slow; it changes no match.
 
     Yields

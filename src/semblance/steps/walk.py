@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels.walk import walk_bundles
 from ..values.tables import MATCHES
 from ._batches import Batches, batch_of, gather, ints, starts_of
-from ._comparing import Comparing, comparable, partners_of, weights
+from ._comparing import KEY, Comparing, comparable, partners_of, weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Walk(Comparing):
     all_pairs: bool = False
 
 
-def walk(rows: Batches, settings: Walk, key: int = 0) -> Batches:
+def walk(rows: Batches, settings: Walk, key: bytes = KEY) -> Batches:
     """Compare each document with its earlier partners that are kept; BUNDLES that meet by bundle give MATCHES.
 
     A document is removed if and only if an earlier kept partner matches it; references stay. All matches of a
@@ -38,7 +38,7 @@ def walk(rows: Batches, settings: Walk, key: int = 0) -> Batches:
     rows : iterator of RecordBatch
         BUNDLES, those of a bundle together, in the order of ``order``; only one bundle is held, or about 2 MB of text.
     settings : Walk
-    key : int in [0, 2^64)
+    key : bytes, 16 of them
         Secret under which the hashes of shingles are numbered, against texts made to be slow; it changes no match.
 
     Yields
@@ -50,7 +50,7 @@ def walk(rows: Batches, settings: Walk, key: int = 0) -> Batches:
         bundles, orders = ints(batch, "bundle"), ints(batch, "order")
         offsets, partners = partners_of(batch)
         bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(batch))
-        capacity = int(offsets[-1] - offsets[0])
+        capacity = int(offsets[-1])
         left, right, score = (np.empty(capacity, dtype) for dtype in (np.int64, np.int64, np.float64))
         count = walk_bundles(
             bounds, orders, offsets, partners, comparable(batch, settings, key), settings.boundary, settings.threshold,

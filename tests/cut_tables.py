@@ -1,0 +1,24 @@
+"""Tables for tests of steps, cut into batches anywhere."""
+
+import pickle
+from functools import partial
+from itertools import pairwise
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+cuts = st.lists(st.integers(0, 40), max_size=6)
+
+
+def batches(columns, schema, cuts=()):
+    """Yield a table, columns as lists, in batches cut at some rows; equal cuts make empty batches."""
+    table = pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+    bounds = [0, *sorted(min(cut, len(table)) for cut in cuts), len(table)]
+    for begin, end in pairwise(bounds):
+        yield table.slice(begin, end - begin)
+
+
+def run(step, rows, **arguments):
+    """Run a step that has been pickled; return its rows as tuples."""
+    bound = pickle.loads(pickle.dumps(partial(step, **arguments)))
+    return [tuple(row.values()) for batch in bound(rows) for row in batch.to_pylist()]

@@ -1,0 +1,69 @@
+"""The steps that find copies, make bundles and name keepers, against dictionaries."""
+
+from itertools import groupby
+
+import pyarrow as pa
+import pytest
+from cut_tables import batches, cuts, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semblance.steps.bundle import bundle
+from semblance.steps.exact import Exact, exact
+from semblance.steps.name import name
+from semblance.values.tables import MATCHES, PAIRS
+
+DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
+# Digests that differ in one half only, too.
+digests = st.sampled_from([bytes(16), bytes(15) + b"\1", b"\1" + bytes(15), b"\1" * 16])
+
+
+@given(
+    st.lists(st.tuples(digests, st.booleans()), max_size=30),
+    st.integers(0, 12),
+    st.booleans(),
+    cuts,
+    st.binary(min_size=16, max_size=16),
+)
+def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut, key):
+    empty_of = dict(documents)  # equal texts are empty alike
+    rows = sorted((digest, order, empty_of[digest]) for order, (digest, _) in enumerate(documents))
+    expected, first = [], {}
+    for digest, order, empty in rows:
+        leader = first.setdefault((digest, apart and order < boundary), order)
+        if leader != order and not empty:
+            expected.append((order, leader))
+    columns = dict(zip(DIGESTS.names, zip(*rows, strict=True), strict=True)) if rows else {n: [] for n in DIGESTS.names}
+    settings = Exact(boundary=boundary, apart=apart)
+    assert run(exact, batches(columns, DIGESTS, cut), settings=settings, key=key) == expected
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])
+def test_digests_may_come_as_other_binary_columns(kind):
+    schema = pa.schema([("digest", kind), ("order", pa.int64())])
+    columns = {"digest": [b"a" * 16, b"a" * 16, b"b" * 16], "order": [0, 5, 2]}
+    assert run(exact, batches(columns, schema, [1]), settings=Exact(boundary=0)) == [(5, 0)]
+
+
+@given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1])), cuts)
+def test_a_bundle_is_a_pivot_and_its_partners(pairs, cut):
+    ordered = sorted(pairs)
+    expected = []
+    for left, group in groupby(ordered, key=lambda pair: pair[0]):
+        expected += [(left, left), *group]
+    columns = {"left": [p[0] for p in ordered], "right": [p[1] for p in ordered]}
+    assert run(bundle, batches(columns, PAIRS, cut)) == expected
+
+
+scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1]), scores), cuts)
+def test_the_best_match_is_named_the_first_of_equal_ones(matches, cut):
+    rows = sorted((right, left, score) for (left, right), score in matches.items())
+    expected = []
+    for right, group in groupby(rows, key=lambda row: row[0]):
+        best = min(group, key=lambda row: (-row[2], row[1]))
+        expected.append((right, best[1], best[2]))
+    columns = {"left": [r[1] for r in rows], "right": [r[0] for r in rows], "score": [r[2] for r in rows]}
+    assert run(name, batches(columns, MATCHES, cut)) == expected

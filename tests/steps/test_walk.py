@@ -1,0 +1,161 @@
+"""The steps that compare, against sets of words and the naive walk."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import JIT_OFF
+from cut_tables import batches, cuts, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import walk as naive
+
+from semblance.methods.exact_sets import RowSets
+from semblance.methods.features import FeatureVectors, FingerprintRows
+from semblance.steps import _batches
+from semblance.steps.verify import Verify, verify
+from semblance.steps.walk import Walk, walk
+from semblance.text.shingle import Shingling
+from semblance.theory import simhash
+from semblance.values.tables import BUNDLES
+
+WORDS = Shingling(width=1)
+ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])
+KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
+
+
+class Sets:
+    """Resemblance of shingle sets, or of slots."""
+
+    n_estimates = 2
+
+    def comparable(self, pieces):
+        return RowSets.from_pieces(pieces)
+
+    def estimable(self, estimates):
+        return RowSets.from_signatures(estimates)
+
+    def score(self, a, b):
+        return naive.resemblance(set(a), set(b)) if a else -1.0
+
+    def estimate(self, a, b):
+        return float(np.mean(a == b))
+
+
+class Vectors:
+    """Cosine of counts, or by fingerprints."""
+
+    n_estimates = 2
+
+    def comparable(self, pieces):
+        return FeatureVectors.from_pieces(pieces)
+
+    def estimable(self, estimates):
+        return FingerprintRows.from_words(estimates.view(np.uint64), 64)
+
+    def score(self, a, b):
+        a, b = Counter(a), Counter(b)
+        squares = [sum(c * c for c in side.values()) for side in (a, b)]
+        return sum(a[x] * b[x] for x in a) / (squares[0] * squares[1]) ** 0.5 if a and b else -1.0
+
+    def estimate(self, a, b):
+        return float(simhash.cosine(int(np.bitwise_count(a ^ b).sum()), 64))
+
+
+texts = st.lists(st.sampled_from("abcdef"), max_size=8)
+
+
+@st.composite
+def bundled(draw):
+    """Documents (bundle, order, words, partners); orders of bundles are interleaved, some bundles are single documents."""
+    documents = []
+    bundle_of = draw(st.lists(st.sampled_from([0, 1, 5]), min_size=1, max_size=14))
+    for order, bundle in enumerate(bundle_of):
+        before = [2 * o for o in range(order) if bundle_of[o] == bundle]
+        partners = draw(st.lists(st.sampled_from(before), unique=True)) if before else []
+        documents.append((bundle, 2 * order, draw(texts), partners))
+    return sorted(documents, key=lambda d: d[:2])
+
+
+def twin(documents, score, threshold, boundary, every=False):
+    """Walk by the definition: the matches, in the order in which they are found."""
+    by_order, removed, found = {d[1]: d[2] for d in documents}, set(), []
+    for _, order, words, partners in documents:
+        for other in partners:
+            if order >= boundary and (every or other not in removed) and score(by_order[other], words) >= threshold:
+                found.append((other, order, score(by_order[other], words)))
+                if other not in removed:
+                    removed.add(order)
+    return found
+
+
+def columns_of(documents):
+    return {
+        "bundle": [d[0] for d in documents], "order": [d[1] for d in documents],
+        "text": [" ".join(d[2]).encode() for d in documents], "partners": [d[3] for d in documents],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("weight", [1, 300, 1 << 21])
+@pytest.mark.parametrize("method", [Sets(), Vectors()])
+@settings(max_examples=5 if JIT_OFF else 60)
+@given(bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts, st.sampled_from(KEYS), st.booleans())
+def test_walk_equals_twin(weight, method, documents, threshold, boundary, cut, key, every):
+    old, _batches.PIECE_WEIGHT = _batches.PIECE_WEIGHT, weight
+    try:
+        how = Walk(method=method, shingling=WORDS, threshold=threshold, boundary=boundary, all_pairs=every)
+        found = run(walk, batches(columns_of(documents), BUNDLES, cut), settings=how, key=key)
+    finally:
+        _batches.PIECE_WEIGHT = old
+    assert found == twin(documents, method.score, threshold, boundary, every)
+
+
+@pytest.mark.parametrize("weight", [1, 300, 1 << 21])
+@pytest.mark.parametrize("method", [Sets(), Vectors()])
+@settings(max_examples=5 if JIT_OFF else 60)
+@given(bundled(), st.sampled_from([0.3, 0.8]), st.integers(0, 12), cuts, st.sampled_from(KEYS))
+def test_verify_compares_each_pivot_with_its_partners(weight, method, documents, threshold, boundary, cut, key):
+    words = {d[1]: d[2] for d in documents}
+    rows, expected = [], []
+    for _, pivot, _, _ in documents:
+        partners = [d[1] for d in documents if d[1] > pivot and pivot in d[3]]
+        rows += [(pivot, order, words[order], []) for order in ([pivot, *partners] if partners else [])]
+        for order in partners:
+            score = method.score(words[pivot], words[order])
+            expected += [(pivot, order, score)] * (score >= threshold and order >= boundary)
+    old, _batches.PIECE_WEIGHT = _batches.PIECE_WEIGHT, weight
+    try:
+        how = Verify(method=method, shingling=WORDS, threshold=threshold, boundary=boundary)
+        schema = BUNDLES.remove(BUNDLES.get_field_index("partners"))
+        assert run(verify, batches(columns_of(rows), schema, cut), settings=how, key=key) == expected
+    finally:
+        _batches.PIECE_WEIGHT = old
+
+
+@pytest.mark.parametrize("method", [Sets(), Vectors()])
+@pytest.mark.parametrize("cut", [[], [1, 1, 4]])
+def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
+    slots = rng.integers(0, 2, (8, 2), dtype=np.uint32)
+    documents = [(0, order, slots[order], list(range(order))) for order in range(8)]
+    columns = columns_of([(b, o, [], p) for b, o, _, p in documents]) | {"estimate": [row.tobytes() for row in slots]}
+    how = Walk(method=method, shingling=WORDS, threshold=0.99, boundary=1)
+    found = run(walk, batches(columns, ESTIMATED, cut), settings=how, key=KEYS[1])
+    assert found == twin(documents, method.estimate, 0.99, 1) and found
+
+
+def test_a_partner_outside_the_bundle_is_an_error():
+    documents = [(0, 0, ["a"], []), (1, 1, ["a"], [0])]
+    how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)
+    with pytest.raises(AssertionError, match="partner"):
+        run(walk, batches(columns_of(documents), BUNDLES), settings=how)
+
+
+@given(bundled(), cuts, st.sampled_from(KEYS))
+def test_ready_sets_come_as_values(documents, cut, key):
+    values = [[(ord(word) - 96) << 61 for word in d[2]] for d in documents]
+    values = [[v - (v >> 63 << 64) for v in row] for row in values]  # the bits of uint64
+    schema = pa.schema([*BUNDLES, ("values", pa.large_list(pa.int64()))]).remove(BUNDLES.get_field_index("text"))
+    how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)
+    found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), settings=how, key=key)
+    assert found == twin(documents, Sets().score, 0.5, 0)
