@@ -1,5 +1,7 @@
 """Tables for tests of steps, and their cuts into batches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from semblance.steps import _links
 def cut_at(batch, places):
     """Cut a batch at some places; empty batches come where these are equal."""
     bounds = [0, *sorted(min(place, batch.num_rows) for place in places), batch.num_rows]
-    return [batch[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [batch[a:b] for a, b in pairwise(bounds)]
 
 
 places = st.lists(st.integers(0, 60), max_size=6)
@@ -31,7 +33,9 @@ def grouped(groups, name="key", value="order"):
 def code_column(codes, slots, kind="fixed"):
     """16-bit codes of documents as a binary column."""
     rows = [np.asarray(code, "<u2").tobytes() for code in codes]
-    plain = pa.array(rows, {"fixed": pa.binary(2 * slots), "small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(2 * slots)))
+    plain = pa.array(
+        rows, {"fixed": pa.binary(2 * slots), "small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(2 * slots))
+    )
     return plain.dictionary_encode() if kind == "dictionary" else plain
 
 

@@ -3,18 +3,20 @@
 import pickle
 from functools import partial
 
-from steps import naive_crowds as naive
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from steps import naive_crowds as naive
 from steps.made import columns, cut_at, grouped, places, rows_of
 
 from semblance.steps import _links
 from semblance.steps.bucket import Bucket, bucket
 from semblance.values.tables import LINKS
 
-groups = st.dictionaries(st.integers(-(2**63), 2**63 - 1), st.sets(st.integers(0, 40), min_size=1, max_size=20).map(sorted), max_size=6)
+groups = st.dictionaries(
+    st.integers(-(2**63), 2**63 - 1), st.sets(st.integers(0, 40), min_size=1, max_size=20).map(sorted), max_size=6
+)
 rules = st.builds(
     Bucket, max_bucket=st.none() | st.integers(1, 8), boundary=st.sampled_from([0, 0, 5, 20, 99]), heads=st.integers(0, 3)
 )
@@ -76,4 +78,9 @@ def test_a_limit_reads_no_more_than_it_needs():
 
 def test_no_rows_give_no_links_and_the_step_pickles():
     step = pickle.loads(pickle.dumps(partial(bucket, settings=Bucket(max_bucket=2, boundary=0))))
-    assert rows_of(step(iter([]))) == rows_of(step(iter([columns(key=[], order=[])]))) == rows_of(step(iter([columns(key=[7], order=[1])]))) == []
+    assert (
+        rows_of(step(iter([])))
+        == rows_of(step(iter([columns(key=[], order=[])])))
+        == rows_of(step(iter([columns(key=[7], order=[1])])))
+        == []
+    )

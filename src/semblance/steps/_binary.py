@@ -30,4 +30,4 @@ def words_of(column: pa.Array, width: int, dtype: type) -> NDArray[np.generic]:
         column = column.dictionary_decode()
     data, starts = row_starts(column, width)
     begin = int(starts[0]) if len(starts) else 0
-    return data[begin : begin + width * len(starts)].view(dtype).reshape(len(starts), -1)
+    return data[begin : begin + width * len(starts)].view(dtype).reshape(len(starts), width // np.dtype(dtype).itemsize)
