@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from semblance.errors import ParameterError
 from semblance.planner import plan
 from semblance.theory import agreement, banding
 
@@ -28,6 +29,14 @@ def test_known_numbers_and_limits():
     assert agreement.least_agreeing(16, 6, 0.8, 0.99, 0.99) == agreement.least_agreeing(16, 6, 0.8, 0.99, 0.99 - 1e-12) == 0
 
 
+@pytest.mark.parametrize(
+    "changed", [{"bands": 0}, {"rows": 0}, {"threshold": 0}, {"recall": 1}, {"recall": 0}, {"plan_recall": 1.1}]
+)
+def test_what_is_out_of_range_is_refused(changed):
+    with pytest.raises(ParameterError, match=next(iter(changed))):
+        agreement.least_agreeing(**{"bands": 16, "rows": 6, "threshold": 0.8, "recall": 0.99} | changed)
+
+
 def test_without_crowds_it_is_the_candidate_probability(rng):
     own, crowded = np.ones((1, 16, 6), bool), np.zeros((1, 16), bool)
     for r in (0.0, 0.3, 0.8, 1.0):
@@ -47,7 +56,9 @@ def test_each_crowd_lowers_it_and_nothing_is_found_where_all_is_common(rng):
         last = found
     assert agreement.crowded_recall(np.zeros((1, 8, 3), bool), np.ones((1, 8), bool), 0.7) == 0.0
     # identical documents share their own codes
-    assert agreement.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), np.ones((1, 8), bool), 1.0) == pytest.approx(1.0)
+    assert agreement.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), np.ones((1, 8), bool), 1.0) == pytest.approx(
+        1.0
+    )
 
 
 def test_it_is_the_probability_of_the_model(rng):
