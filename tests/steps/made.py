@@ -1,5 +1,7 @@
 """Tables for tests of steps, and their cuts into batches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from semblance.steps import _links
 def cut_at(batch, places):
     """Cut a batch at some places; empty batches come where these are equal."""
     bounds = [0, *sorted(min(place, batch.num_rows) for place in places), batch.num_rows]
-    return [batch[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [batch[a:b] for a, b in pairwise(bounds)]
 
 
 places = st.lists(st.integers(0, 60), max_size=6)

@@ -1,6 +1,7 @@
 """Formulas: numbers in, numbers out, vectorised over NumPy arrays."""
 
 from . import (
+    agreement,
     banding,
     bbit,
     choose,
@@ -18,6 +19,7 @@ from . import (
 )
 
 __all__ = [
+    "agreement",
     "banding",
     "bbit",
     "choose",

@@ -40,9 +40,10 @@ def least_agreeing(bands: int, rows: int, threshold: float, recall: float, plan_
     """
     n = int(count("bands", bands)) * int(count("rows", rows))
     t = float(within("threshold", threshold, 0.0, 1.0, above=True))
+    asked = float(within("recall", recall, 0.0, 1.0, above=True, below=True))
     level = LEVEL
     if plan_recall is not None:
-        level = min((1.0 - float(within("recall", recall, 0.0, 1.0))) / 10.0, plan_recall - recall)
+        level = min((1.0 - asked) / 10.0, float(within("plan_recall", plan_recall, 0.0, 1.0)) - asked)
     p = t + (1.0 - t) / CODE_VALUES
     if p >= 1.0:
         return n
@@ -78,6 +79,11 @@ def crowded_recall(own: ArrayLike, crowded: ArrayLike, resemblance: float, chose
     Notes
     -----
     A model: slots agree independently. Simulated pairs of common boilerplate were found more often than it says.
+
+    References
+    ----------
+    Broder, "On the resemblance and containment of documents", 1997: of two sets of one size a minimum of the first is in the
+    second with probability 2 R / (1 + R), and slots agree with R, so that those of such minima agree with (1 + R) / 2.
     """
     mine, crowds = np.asarray(own, np.bool_), np.asarray(crowded, np.bool_)
     r = float(within("resemblance", resemblance, 0.0, 1.0))

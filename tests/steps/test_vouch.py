@@ -1,0 +1,38 @@
+"""What is vouched for crowded documents: own codes and possible crowds, naively, put into the formula."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from steps import naive_crowds as naive
+from steps.made import code_column, columns, cut_at, places, rows_of
+
+from semblance.steps import vouch as vouching
+from semblance.steps.count import Count
+from semblance.steps.hold import Hold
+from semblance.steps.vouch import VOUCHED, Vouch, vouch
+from semblance.theory.agreement import crowded_recall
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), max_size=20),
+    places,
+    st.integers(0, 20),
+    st.integers(1, 6),
+    st.integers(1, 4),
+)
+def test_any_cut_gives_the_formula(codes, places, budget, most, chosen):
+    batch = columns(order=2 * np.arange(len(codes)), code=code_column(codes, 6))
+    counts = Count(slots=6).start()
+    Count(slots=6).add(counts, batch)
+    settings = Vouch(bands=3, rows=2, threshold=0.8, max_bucket=most, hold=Hold(slots=6, chosen=chosen, budget=budget))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vouching, "ROWS_AT_A_TIME", 7)
+        found = rows_of(vouch(iter(cut_at(batch, places)), settings, counts), VOUCHED)
+    count = naive.count_codes(codes, range(len(codes)))
+    assert [order for order, _ in found] == [2 * i for i in range(len(codes))]
+    for code, (_, recall) in zip(codes, found, strict=True):
+        within = {slot for slot, _, _, within in naive.held(code, count, chosen, budget) if within}
+        own = np.array([slot in within or count[slot, c] == 1 for slot, c in enumerate(code)]).reshape(1, 3, 2)
+        crowded = np.array([[all(count[slot, code[slot]] > most for slot in (2 * band, 2 * band + 1)) for band in range(3)]])
+        assert recall == pytest.approx(crowded_recall(own, crowded, 0.8, chosen)[0], abs=1e-12)

@@ -1,0 +1,75 @@
+"""How many codes a pair must share, and how many pairs of crowds are found: the limits, and simulations."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from semblance.errors import ParameterError
+from semblance.planner import plan
+from semblance.theory import agreement, banding
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("bands, rows", [(1, 1), (16, 6), (40, 3), (200, 13)])
+@pytest.mark.parametrize("recall, above", [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005)])
+def test_the_largest_number_below_which_few_fall(threshold, bands, rows, recall, above):
+    least = agreement.least_agreeing(bands, rows, threshold, recall, recall + above)
+    agree = threshold + (1 - threshold) / 16
+    level = min((1 - recall) / 10, above)
+    assert binom.cdf(least - 1, bands * rows, agree) <= level * (1 + 1e-9)
+    assert binom.cdf(least, bands * rows, agree) > level * (1 - 1e-9)
+
+
+def test_known_numbers_and_limits():
+    chosen = plan(threshold=0.8, recall=0.99)
+    assert (chosen.bands, chosen.rows) == (16, 6)
+    assert agreement.least_agreeing(16, 6, 0.8, 0.99, chosen.recall_at_threshold) == 65
+    assert agreement.least_agreeing(16, 6, 0.8, 0.99) == agreement.least_agreeing(16, 6, 0.8, 0.999, 1.0) == 63
+    assert agreement.least_agreeing(16, 6, 1.0, 0.99) == 96
+    assert agreement.least_agreeing(16, 6, 0.8, 0.99, 0.99) == agreement.least_agreeing(16, 6, 0.8, 0.99, 0.99 - 1e-12) == 0
+
+
+@pytest.mark.parametrize(
+    "changed", [{"bands": 0}, {"rows": 0}, {"threshold": 0}, {"recall": 1}, {"recall": 0}, {"plan_recall": 1.1}]
+)
+def test_what_is_out_of_range_is_refused(changed):
+    with pytest.raises(ParameterError, match=next(iter(changed))):
+        agreement.least_agreeing(**{"bands": 16, "rows": 6, "threshold": 0.8, "recall": 0.99} | changed)
+
+
+def test_without_crowds_it_is_the_candidate_probability(rng):
+    own, crowded = np.ones((1, 16, 6), bool), np.zeros((1, 16), bool)
+    for r in (0.0, 0.3, 0.8, 1.0):
+        np.testing.assert_allclose(
+            agreement.crowded_recall(own, crowded, r), banding.candidate_probability(r, 16, 6), atol=1e-12
+        )
+
+
+def test_each_crowd_lowers_it_and_nothing_is_found_where_all_is_common(rng):
+    own = rng.random((50, 8, 3)) < 0.4
+    crowded = np.zeros((50, 8), bool)
+    last = agreement.crowded_recall(own, crowded, 0.7)
+    for band in range(8):
+        crowded[:, band] = True
+        found = agreement.crowded_recall(own, crowded, 0.7)
+        assert (found <= last + 1e-12).all() and (found >= 0).all()
+        last = found
+    assert agreement.crowded_recall(np.zeros((1, 8, 3), bool), np.ones((1, 8), bool), 0.7) == 0.0
+    # identical documents share their own codes
+    assert agreement.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), np.ones((1, 8), bool), 1.0) == pytest.approx(
+        1.0
+    )
+
+
+def test_it_is_the_probability_of_the_model(rng):
+    """Slots agree by the model's probabilities; a pair is found in a small band, or in a crowd if rare codes are shared."""
+    own = (np.arange(24) % 3 == 0).reshape(1, 8, 3)
+    crowded = (np.arange(8) % 2 == 0)[None]
+    r, n, common = 0.8, 100_000, 0.9
+    y = (r - (1 - 8 / 24) * common) * 24 / 8
+    agree = rng.random((n, 8, 3)) < np.where(own, y, common)
+    bands = agree.all(2)
+    rare = (rng.random((n, 5)) < y).any(1)  # of eight own codes five are held; independent of the bands, as in the formula
+    found = (bands & ~crowded).any(1) | (bands & crowded).any(1) & rare
+    p = agreement.crowded_recall(own, crowded, r, chosen=5)[0]
+    assert abs(found.mean() - p) < 5 * np.sqrt(p * (1 - p) / n)
