@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -268,21 +267,16 @@ class Settings:
         )
 
 
-def settings_from(given: Mapping[str, Any]) -> Settings:
-    """Return the settings of keyword arguments.
+def settings_of(arguments: Mapping[str, Any]) -> Settings:
+    """Return the settings among the arguments of a job; what a job has no argument for keeps its default.
 
     Raises
     ------
     ParameterError
-        If there is no parameter of a name, or a value is out of its range.
+        If a value is out of its range.
     """
     names = [field.name for field in fields(Settings)]
-    for name in given:
-        if name not in names:
-            close = get_close_matches(name, names, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the parameters are {', '.join(names)}"
-            raise ParameterError(f"there is no parameter {name!r}; {hint}")
-    return Settings(**given)
+    return Settings(**{name: arguments[name] for name in names if name in arguments})
 
 
 def added_columns(settings: Settings, references: bool) -> tuple[str, ...]:
