@@ -1,7 +1,7 @@
 """semblance finds near-duplicate documents.
 
-Texts become shingles, shingles become sketches, sketches share buckets, buckets propose pairs, pairs are verified,
-verified pairs become clusters, and one document of each cluster is kept.
+Texts become shingles, shingles become sketches, sketches share buckets, buckets propose pairs, pairs are verified, and a
+walk in keep order removes each document that a kept one resembles.
 
 The names below load their parts on first use, so that ``import semblance`` costs little.
 """

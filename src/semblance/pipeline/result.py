@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
-from ..kernels import banding as banding_kernel
 from ..values import Float64Array, Int64Array
 from ..values.arrays import number
 from ..wording import counted
@@ -131,18 +130,15 @@ class DedupResult:
 
     @cached_property
     def clusters(self) -> Int64Array:
-        """For each row, the first member, in input order, of the documents it is connected with by verified pairs.
+        """For each row, the row of the kept document that stands for it; its own if it is kept, or dropped as empty.
 
         Rows of reference documents are negative: -1 for the first of them.
         """
         self._check_open()
-        parents = np.arange(len(self._corpus.documents))
-        banding_kernel.join_pairs(self._corpus.active.representative, np.arange(len(parents)), parents)
-        for left, right, _ in self._judge.verified_pairs(self._decisions.stem):
-            banding_kernel.join_pairs(left, right, parents)
-        banding_kernel.find_roots(parents)
-        member = parents[self._first :] - self._first
-        return np.asarray(np.where(member >= 0, member, -1 - (member + self._first)), np.int64)
+        own = np.arange(self._first, self._first + len(self))
+        keeper = self._decisions.keeper[self._first :]
+        keeper = np.where(keeper < 0, own, keeper)
+        return np.asarray(np.where(keeper >= self._first, keeper - self._first, -1 - keeper), np.int64)
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``."""
@@ -152,13 +148,12 @@ class DedupResult:
         kept = self.keep[begin:end]
         keeper = self._decisions.keeper[rows]
         missing = kept | (keeper < 0)
-        clusters = self.clusters[begin:end]
-        cluster_rows = np.where(clusters >= 0, clusters + self._first, -1 - clusters)
+        dropped = keeper < 0
         columns = {"keep": pa.array(kept)} | self._named(keeper, missing)
         columns |= self._columns(rows, np.maximum(keeper, 0), self._decisions.keeper_resemblance[rows], missing)
-        columns["cluster"] = self._corpus.documents.ids.take(cluster_rows)
+        columns["cluster"] = self._corpus.documents.ids.take(np.maximum(keeper, 0), dropped)
         if self._against:
-            columns["cluster_is_reference"] = pa.array(clusters < 0)
+            columns["cluster_is_reference"] = pa.array(keeper < self._first, mask=dropped)
         return pa.table(columns)
 
     @cached_property
@@ -166,7 +161,8 @@ class DedupResult:
         """Arrow table ``keep, duplicate_of, resemblance, cluster``, one row for each input row.
 
         With reference documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of`` as in ``removed``,
-        and ``cluster_is_reference`` (bool) follows ``cluster``, which may be the id of a reference document.
+        and ``cluster_is_reference`` (bool) follows ``cluster``. The cluster is the id of the kept document that stands for the row,
+        its own if it is kept; null for a document dropped as empty.
         """
         return self._annotated(0, 0, len(self))
 
