@@ -1,7 +1,7 @@
 """semblance finds near-duplicate documents.
 
-Texts become shingles, shingles become sketches, sketches share buckets, buckets propose pairs, pairs are verified,
-verified pairs become clusters, and one document of each cluster is kept.
+Texts become shingles, shingles become sketches, sketches share buckets, buckets propose pairs, pairs are verified, and a
+walk in keep order removes each document that a kept one resembles.
 
 The names below load their parts on first use, so that ``import semblance`` costs little.
 """
@@ -40,6 +40,7 @@ _HOMES = {
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
+    "Result": "pipeline.result",
     "SemblanceError": "errors",
     "SetSketch": "sketches.set_sketch",
     "Settings": "pipeline.settings",
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     from .pipeline.deduplicate import dedup
     from .pipeline.overlap import overlap
     from .pipeline.pairs import pairs
-    from .pipeline.result import DedupResult
+    from .pipeline.result import DedupResult, Result
     from .pipeline.settings import Settings
     from .planner import Plan, plan
     from .search.banding import BandingIndex

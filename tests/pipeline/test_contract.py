@@ -234,7 +234,7 @@ def test_a_cut_list_says_so():
     "wrong",
     [{"threshold": 0}, {"recall": 1.0}, {"keep": "best"}, {"keep": "largest:"}, {"verify": "hope"}, {"empty": "eat"},
      {"unit": "sentence"}, {"width": 0}, {"threads": 0}, {"max_bucket": 1}, {"encoding_errors": "ignore"},
-     {"normalization": "NFD"}, {"seed": -1}, {"max_pairs": 3}],
+     {"normalization": "NFD"}, {"seed": -1}],
 )  # fmt: skip
 def test_wrong_settings_are_refused_before_work(wrong):
     with pytest.raises(sb.ParameterError):

@@ -79,7 +79,7 @@ def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_p
     assert "s  ->  p (reference)" in str(result.summary) and "r  ->  p\n" in str(result.summary)
     annotations = result.annotations.to_pylist()
     assert [(row["cluster"], row["cluster_is_reference"]) for row in annotations] == [
-        ("p", False), ("p", False), ("p", True), ("t", False)]  # fmt: skip
+        ("p", False), ("p", False), ("p", True), (None, None)]  # fmt: skip
     result.write(tmp_path / "out.jsonl", annotate=True)
     written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [{name: row[name] for name in annotations[0]} for row in written] == annotations

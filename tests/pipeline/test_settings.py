@@ -1,4 +1,4 @@
-"""Parameters are checked by name, type and range before any work; a result says what it measured itself."""
+"""Parameters are checked by type and range before any work; a result says what it measured itself."""
 
 import json
 import time
@@ -14,14 +14,6 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
 
 
 @pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
-def test_a_mistyped_parameter_is_answered_with_the_closest_one(function):
-    with pytest.raises(sb.ParameterError, match="no parameter 'treshold'; did you mean 'threshold'"):
-        function(TEXTS, treshold=0.9)
-    with pytest.raises(sb.ParameterError, match="no parameter 'zzz'; the parameters are method, radius, threshold"):
-        function(TEXTS, zzz=1)
-
-
-@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -29,7 +21,7 @@ def test_a_mistyped_parameter_is_answered_with_the_closest_one(function):
         ({"threshold": True}, "threshold must be a number"),
         ({"threshold": float("nan")}, "threshold must be a number in"),
         ({"recall": None}, "recall must be a number"),
-        ({"keep": None}, "keep must be a str; got None"),
+        ({"verify": None}, "verify must be a str; got None"),
         ({"id": 5}, "id must be a str or None"),
         ({"seed": -1}, "seed must be in"),
         ({"seed": 1 << 64}, "seed must be in"),

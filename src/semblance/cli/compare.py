@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 import click
 
@@ -19,8 +18,10 @@ from . import options
 @options.encoding
 @options.seed
 @options.as_json
-def compare(left: str, right: str, permutations: int, encoding_errors: str, seed: int, as_json: bool,
-            **shingling: Any) -> None:  # fmt: skip
+def compare(
+    left: str, right: str, permutations: int, unit: str, width: int | None, normalization: str, fold_case: bool,
+    encoding_errors: str, seed: int, as_json: bool,
+) -> None:  # fmt: skip
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
 
     from ..errors import ParameterError
@@ -39,7 +40,10 @@ def compare(left: str, right: str, permutations: int, encoding_errors: str, seed
             )
         (batch,) = found[0].batches(Columns(encoding_errors=encoding_errors))
         texts.append(batch.texts.row(0))
-    compared = compare_texts(*texts, permutations=permutations, seed=seed, encoding_errors=encoding_errors, **shingling)
+    compared = compare_texts(
+        *texts, permutations=permutations, seed=seed, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
+        encoding_errors=encoding_errors,
+    )  # fmt: skip
     if as_json:
         click.echo(json.dumps({"left": left, "right": right} | compared))
         return

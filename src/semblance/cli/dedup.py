@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -28,8 +27,11 @@ from . import options
 @options.running
 @options.pausing
 def dedup(
-    inputs: tuple[str, ...], output: str | None, force: bool, against: tuple[str, ...], quiet: bool, as_json: bool,
-    **settings: Any,
+    inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
+    annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
+    against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
+    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int,
+    threads: int | None, memory: str | None, quiet: bool, as_json: bool, work: str | None, resume: bool,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -54,22 +56,27 @@ def dedup(
 
     if output is not None:
         check_output(output, force)
-    reading = {"glob": settings["glob"], "format": settings["format"]}
-    sources = open_sources(inputs, **reading)
-    references = open_sources(against, **reading) if against else None
+    sources = open_sources(inputs, glob=glob, format=format)
+    references = open_sources(against, glob=glob, format=format) if against else None
     if output is not None:
-        check_before(output, sources, references or [], [settings["work"]] if settings["work"] else [])
-    with explained(settings["work"] is not None) as leaves, progress(quiet) as report:
-        result = run(sources, against=references, progress=report, **settings)
+        check_before(output, sources, references or [], [work] if work else [])
+    with explained(work is not None) as leaves, progress(quiet) as report:
+        result = run(
+            sources, threshold=threshold, recall=recall, against=references, keep=keep, within=within, empty=empty,
+            verify=verify, work=work, resume=resume, annotate=annotate, text=text, id=id, html=html, glob=glob, format=format,
+            encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
+            method=method, radius=radius, permutations=permutations, bands=bands, rows=rows, seed=seed, threads=threads,
+            memory=memory, progress=report,
+        )  # fmt: skip
         if output is not None:
             report("writing", 0)
             leaves.writing(output)
-            result.write(output, annotate=settings["annotate"], force=force)
+            result.write(output, annotate=annotate, force=force)
             leaves.written(output)
-        summary = result.summary
+        summary, settings = result.summary, result.settings
         result.close()
     if as_json:
-        click.echo(json.dumps(summary.to_dict() | {"output": output}))
+        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output}))
     if as_json or quiet:
         return
     click.echo(str(summary))

@@ -43,27 +43,39 @@ def index() -> None:
 @click.option("--keep-text", is_flag=True, help="Keep the texts, so that matches are measured and texts can be exported.")
 @options.shingling
 @options.seed
-def create(path: str, radius: int | None, **parameters: Any) -> None:
+def create(
+    path: str, threshold: float, recall: float, kind: str, radius: int | None, keep_text: bool, unit: str, width: int | None,
+    normalization: str, fold_case: bool, seed: int,
+) -> None:  # fmt: skip
     """Make an empty index in a new folder."""
     from ..index.index import Index
 
-    if radius is not None:
-        parameters["radius"] = radius
-    with Index.create(path, **parameters) as made:
+    with Index.create(
+        path, threshold=threshold, recall=recall, kind=kind, radius=radius, keep_text=keep_text, unit=unit, width=width,
+        normalization=normalization, fold_case=fold_case, seed=seed,
+    ) as made:  # fmt: skip
         click.echo(f"{made!r}\nto fill it: semblance index add {path} FILES")
 
 
-def _documents(given: tuple[str, ...], settings: dict[str, Any], output: str | None = None) -> Iterator[tuple[list[Any], Any]]:
+def _documents(
+    given: tuple[str, ...],
+    columns: tuple[str, str | None, str],
+    glob: str | None,
+    format: str | None,
+    output: str | None = None,
+) -> Iterator[tuple[list[Any], Any]]:  # fmt: skip
+    """Yield (ids, texts) of many documents at a time; ``columns``: text, id, and what invalid UTF-8 is."""
     from ..files.outputs import check_before
     from ..formats.sources import Columns, open_sources
     from ..pipeline.batches import read_with_ids
     from .progress import note_skipped
 
-    sources = open_sources(given, glob=settings["glob"], format=settings["format"])
+    sources = open_sources(given, glob=glob, format=format)
     note_skipped(False, sources)
     if output is not None:
         check_before(output, sources)
-    return read_with_ids(sources, Columns(settings["text"], settings["id"], (), (), settings["encoding_errors"]))
+    text, id, encoding_errors = columns
+    return read_with_ids(sources, Columns(text, id, (), (), encoding_errors))
 
 
 def _threads(wanted: int | None) -> int:
@@ -79,7 +91,10 @@ def _threads(wanted: int | None) -> int:
 @click.option("--replace", is_flag=True, help="Let documents take the place of those with the same ids.")
 @wait
 @threads
-def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: int | None, **settings: Any) -> None:
+def add(
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
+    replace: bool, wait: bool, threads: int | None,
+) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
 
     Each batch of up to 100,000 documents is on the disk, for good, before the next is read.
@@ -90,7 +105,7 @@ def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: 
     with Index.open(path, wait=wait) as opened:
         before, read = len(opened), 0
         try:
-            for ids, texts in _documents(inputs, settings):
+            for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format):
                 opened.add(ids, texts, replace=replace, threads=_threads(threads))
                 read += len(ids)
         except SemblanceError:
@@ -117,8 +132,8 @@ def add(path: str, inputs: tuple[str, ...], replace: bool, wait: bool, threads: 
 @salvage
 @threads
 def query(
-    path: str, inputs: tuple[str, ...], top: int, first: bool, output: str | None, force: bool, salvage: bool,
-    threads: int | None, **settings: Any,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
+    top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
 ) -> None:  # fmt: skip
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best first."""
     import pyarrow as pa
@@ -140,7 +155,7 @@ def query(
             return found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
 
         tables, asked = [look_up([], [])], 0  # columns and their types, whatever is found
-        for ids, texts in _documents(inputs, settings, output):
+        for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format, output):
             found = look_up(ids, texts)
             if output is None:
                 for row in found.to_pylist():

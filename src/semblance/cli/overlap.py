@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 import click
 
@@ -41,8 +40,10 @@ SHOWN = 5  # reference documents that are named
 @click.option("--quiet", is_flag=True, help="No progress, no notes.")
 @options.as_json
 def overlap(
-    inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, matches: str | None,
-    quiet: bool, as_json: bool, **settings: Any,
+    inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
+    threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
+    id: str | None, glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
+    normalization: str, fold_case: bool, threads: int | None, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages with test questions; exactly.
 
@@ -74,13 +75,17 @@ def overlap(
         check_output(output, force)
     if matches is not None:
         format_of(check_output(matches, force))
-    sources, references = (open_sources(g, glob=settings["glob"], format=settings["format"]) for g in (inputs, against))
+    sources, references = (open_sources(g, glob=glob, format=format) for g in (inputs, against))
     for written, also in ((output, (matches,) if matches is not None else ()), (matches, ())):
         if written is not None:
             check_before(written, sources, references, also)
     note_skipped(quiet, sources, references)
     with progress(quiet) as report:
-        result = run(sources, against=references, progress=report, **settings)
+        result = run(
+            sources, against=references, against_text=against_text, against_id=against_id, measure=measure, threshold=threshold,
+            passage=passage, text=text, id=id, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
+            encoding_errors=encoding_errors, glob=glob, format=format, threads=threads, progress=report,
+        )  # fmt: skip
         if output is not None:
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
@@ -90,7 +95,7 @@ def overlap(
         click.echo(json.dumps(found | {"not_searchable": missed, "output": output}))
         return
     click.echo(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
-    what = f"{settings['measure']} >= {settings['threshold']:g}, measured"
+    what = f"{measure} >= {threshold:g}, measured"
     click.echo(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
     if missed:
         shingling = result.provenance["parameters"]["shingling"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -23,8 +22,11 @@ from . import options
 @options.planning
 @options.running
 def pairs(
-    inputs: tuple[str, ...], output: str | None, force: bool, against: tuple[str, ...], quiet: bool, as_json: bool,
-    **settings: Any,
+    inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
+    verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
+    glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
+    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int, threads: int | None,
+    memory: str | None, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
@@ -45,14 +47,18 @@ def pairs(
 
     if output is not None:
         format_of(check_output(output, force))
-    reading = {"glob": settings["glob"], "format": settings["format"]}
-    sources = open_sources(inputs, **reading)
-    references = open_sources(against, **reading) if against else None
+    sources = open_sources(inputs, glob=glob, format=format)
+    references = open_sources(against, glob=glob, format=format) if against else None
     if output is not None:
         check_before(output, sources, references or [])
     note_skipped(quiet, sources, references)
     with explained() as leaves, progress(quiet) as report:
-        result = find_pairs(sources, against=references, progress=report, **settings)
+        result = find_pairs(
+            sources, threshold=threshold, recall=recall, against=references, within=within, verify=verify,
+            max_pairs=max_pairs, text=text, id=id, html=html, glob=glob, format=format, encoding_errors=encoding_errors,
+            unit=unit, width=width, normalization=normalization, fold_case=fold_case, method=method, radius=radius,
+            permutations=permutations, bands=bands, rows=rows, seed=seed, threads=threads, memory=memory, progress=report,
+        )  # fmt: skip
         if output is not None:
             report("writing", 0)
             leaves.writing(output)
@@ -60,7 +66,7 @@ def pairs(
             leaves.written(output)
     summary = result.summary
     if as_json:
-        click.echo(json.dumps(summary | {"output": output}))
+        click.echo(json.dumps(summary | {"settings": result.provenance["parameters"], "output": output}))
     if as_json or quiet:
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]

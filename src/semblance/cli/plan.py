@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -20,11 +19,17 @@ from . import options
               help="Also choose the smallest archive sketch with at most this standard error at the threshold.")  # fmt: skip
 @click.option("--sketch-bytes", type=int, default=None, help="Or the sketch of at most this many bytes that errs least there.")
 @options.as_json
-def plan(as_json: bool, **targets: Any) -> None:
+def plan(
+    threshold: float, recall: float, permutations: int | None, bands: int | None, rows: int | None, documents: float | None,
+    verify: str, standard_error: float | None, sketch_bytes: int | None, as_json: bool,
+) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve, memory."""
     from ..planner import plan as choose
 
-    chosen = choose(**targets)
+    chosen = choose(
+        threshold=threshold, recall=recall, permutations=permutations, bands=bands, rows=rows, documents=documents,
+        verify=verify, standard_error=standard_error, sketch_bytes=sketch_bytes,
+    )  # fmt: skip
     if as_json:
         click.echo(json.dumps(chosen.to_dict()))
         return

@@ -65,7 +65,21 @@ class Index:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], *, kind: str = "minhash", keep_text: bool = False, **parameters: Any
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        threshold: float = 0.8,
+        recall: float = 0.99,
+        kind: str = "minhash",
+        keep_text: bool = False,
+        unit: str = "word",
+        width: int | None = None,
+        normalization: str = "NFC",
+        fold_case: bool = True,
+        radius: int | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+        seed: int = 1,
     ) -> Index:
         """Make an empty index and open it.
 
@@ -73,15 +87,24 @@ class Index:
         ----------
         path : str or path
             A folder that does not exist yet, or is empty.
+        threshold : float in (0, 1], default 0.8
+            Least estimate of a match.
+        recall : float in (0, 1), default 0.99
+            Share of the documents at the threshold that a query compares (with "simhash": of those within the radius). About
+            half of these are found, since an estimate is as often below the threshold as above; ``info`` states the product,
+            ``recall_at_threshold``.
         kind : {"minhash", "simhash"}, default "minhash"
             Whether resemblances of shingle sets are estimated, or cosines of feature counts from 64-bit fingerprints.
         keep_text : bool
             Keep the texts too, so that matches are measured exactly.
-        **parameters
-            ``threshold`` (default 0.8), ``recall`` (0.99), ``unit``, ``width``, ``normalization``, ``fold_case``, ``seed``; for
-            "simhash" ``radius`` (3). A match is one whose estimate reaches the threshold; of the documents at the threshold a
-            share of ``recall`` is looked at (of fingerprints: those within the radius), and about half of these are found, as
-            an estimate is as often below as above: ``info`` states the product, ``recall_at_threshold``.
+        unit, width, normalization, fold_case
+            What a shingle is: see ``Shingling``.
+        radius : int in [0, 7], optional
+            For "simhash": bits in which fingerprints of near-duplicates can differ; default 3.
+        bands, rows : int >= 1, optional
+            For "minhash": in place of the planner's choice.
+        seed : int, default 1
+            The only source of randomness.
 
         Returns
         -------
@@ -92,10 +115,16 @@ class Index:
         OutputError
             If something is there already, or the folder cannot be made.
         ParameterError
-            If a parameter is unknown or out of its range.
+            If a parameter is out of its range, or is for the other kind.
         """
         folder = Path(path)
-        made = make_kind(kind, **parameters).resolved()
+        given = {
+            "threshold": threshold, "recall": recall, "unit": unit, "normalization": normalization, "fold_case": fold_case,
+            "seed": seed,
+        }  # fmt: skip
+        optional = {"width": width, "radius": radius, "bands": bands, "rows": rows}
+        given |= {name: value for name, value in optional.items() if value is not None}
+        made = make_kind(kind, **given).resolved()
         make_folder(folder)
         lock = take_lock(folder, wait=False)
         try:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from ..sketches import FastSimilarity
-from ..text.shingle import shingle
+from ..text.shingle import Tokenizer, shingle
 from ..theory import hamming
 
 
 def compare_texts(
-    left: str | bytes, right: str | bytes, *, permutations: int = 1024, seed: int = 1, **shingling: Any
+    left: str | bytes,
+    right: str | bytes,
+    *,
+    permutations: int = 1024,
+    seed: int = 1,
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    encoding_errors: str = "strict",
 ) -> dict[str, Any]:
     """Compare two texts exactly and by their signatures.
 
@@ -20,7 +30,7 @@ def compare_texts(
     permutations : int, default 1024
         Slots of the signatures.
     seed : int, default 1
-    **shingling
+    unit, width, normalization, fold_case, tokenizer, encoding_errors
         As for ``semblance.shingle``.
 
     Returns
@@ -30,7 +40,10 @@ def compare_texts(
         a text without tokens leaves them undefined), ``hamming_distance`` (size of the symmetric difference, int),
         ``estimated_resemblance, standard_error, estimated_hamming_distance`` (float or None).
     """
-    shingles = shingle([left, right], **shingling)
+    shingles = shingle(
+        [left, right], unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer,
+        encoding_errors=encoding_errors,
+    )  # fmt: skip
     sizes = shingles.sizes.tolist()
     both = min(sizes) > 0
     resemblance = shingles.resemblance(0, 1) if max(sizes) > 0 else None

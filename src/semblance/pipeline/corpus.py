@@ -28,10 +28,10 @@ from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .active import collapse, keep_order
 from .apart import check_apart
-from .clock import Clock
+from ..engines.clock import Clock
 from .documents import PIECE_BYTES, Progress, read_batches, read_documents
-from .held_texts import SpilledTexts, Spilling
-from .memory import Memory
+from ..engines.local_texts import SpilledTexts, Spilling
+from ..engines.memory import Memory
 from .partitions import LINKS, PAIRED, Division, Partition
 from .settings import Settings
 from .verify import Material

@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ..errors import ParameterError
+from ..text.shingle import Tokenizer
 from .corpus import Corpus
+from .decisions import make_result
 from .documents import Progress
 from .judge import Judge
-from .result import DedupResult
-from .settings import settings_from
+from .result import Result
+from .settings import MAX_BUCKET, settings_of
 
 
 def no_progress(stage: str, amount: int) -> None:
     """Report nothing."""
 
 
-def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> DedupResult:
+def dedup(
+    data: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    against: Any = None,
+    keep: str = "first",
+    within: str | None = None,
+    empty: str = "keep",
+    verify: str = "exact",
+    evidence: str = "keepers",
+    work: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    annotate: bool = False,
+    text: str = "text",
+    id: str | None = None,
+    html: bool = False,
+    glob: str | None = None,
+    format: str | None = None,
+    encoding_errors: str = "strict",
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    method: str = "minhash",
+    radius: int = 3,
+    permutations: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    max_bucket: int = MAX_BUCKET,
+    seed: int = 1,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     A greedy walk in keep order removes a document if and only if a document kept before it resembles it by at least the
@@ -28,16 +66,43 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     data : path, list of paths, list of str, Arrow, pandas or polars column, table or frame
         A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless each of them ends in a known
         suffix; a list that could be either is refused. An iterator is read once.
+    threshold : float in (0, 1], default 0.8
+        Resemblance (with "simhash" the cosine) from which two documents are near-duplicates.
+    recall : float in (0, 1), default 0.99
+        Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
     against : like data, optional
         Reference documents: first in keep order, never removed, never written.
+    keep : str, default "first"
+        Which of several near-duplicates stays: first, last, longest, shortest, largest:COLUMN or smallest:COLUMN.
+    within : str, optional
+        Compare only documents with equal values in this column.
+    empty : {"keep", "drop"}, default "keep"
+        What becomes of documents without any token.
+    verify : {"exact", "sketch"}, default "exact"
+        Whether removals rest on exact resemblances or on estimates.
+    evidence : {"keepers", "all"}, default "keepers"
+        Which verified pairs the result has: those of a kept document and one removed, or all. With all, ``rethreshold`` needs
+        no open job; all documents that share a bucket are compared, however many they are.
+    work : path, optional
+        A folder for a long job's state, so that it can be resumed after a crash.
+    resume : bool, default False
+        Resume the job in ``work``.
+    annotate : bool, default False
+        Refuse an input, while it is read, that has a column of a name that ``write(annotate=True)`` would add.
+    text, id, html, glob, format, encoding_errors
+        What is read, and how: see ``Settings``.
+    unit, width, normalization, fold_case, tokenizer
+        What a shingle is: see ``Shingling``.
+    method, radius, permutations, bands, rows, max_bucket, seed
+        How pairs are found: see ``Settings``.
+    threads, memory
+        What the job may use; the result does not depend on it: see ``Settings``.
     progress : callable, optional
         Called with the name of a stage and an amount done since the last call.
-    **settings
-        ``threshold``, ``recall``, ``text``, ``id``, ``keep`` and all others of ``Settings``.
 
     Returns
     -------
-    DedupResult
+    Result
 
     Raises
     ------
@@ -62,12 +127,9 @@ def dedup(data: Any, *, against: Any = None, progress: Progress | None = None, *
     >>> result.removed.to_pylist()
     [{'id': 1, 'duplicate_of': 0, 'resemblance': 1.0}]
     """
-    job = settings_from(settings)
+    job = settings_of(locals())
     if job.verify == "none":
         raise ParameterError("dedup removes nothing unverified: verify must be exact or sketch ('none' is for pairs)")
-    if job.max_pairs is not None:
-        raise ParameterError("max_pairs is for pairs; dedup compares whatever its buckets hold")
     corpus = Corpus(data, against, job, progress or no_progress)
-    corpus.find(every_pair=False)
-    judge = Judge(corpus)
-    return DedupResult(judge, job.threshold, judge.judge())
+    corpus.find(every_pair=job.evidence == "all")
+    return make_result(Judge(corpus))

@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from .. import __version__
-from ..engines.memory import peak_memory
-from ..errors import ParameterError
 from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
+from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
 from .active import Active
 from .corpus import Corpus
 from .deduplicate import no_progress
 from .documents import Progress
 from .judge import Judge
-from .settings import settings_from
+from ..engines.memory import peak_memory
+from .settings import MAX_BUCKET, settings_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,16 +70,42 @@ def _spread(
     return left[:limit], right[:limit], np.append(resemblance, 1.0)[source][:limit], cut
 
 
-def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> PairsResult:
+def find_pairs(
+    data: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    against: Any = None,
+    within: str | None = None,
+    verify: str = "exact",
+    max_pairs: int | None = None,
+    text: str = "text",
+    id: str | None = None,
+    html: bool = False,
+    glob: str | None = None,
+    format: str | None = None,
+    encoding_errors: str = "strict",
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    method: str = "minhash",
+    radius: int = 3,
+    permutations: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    max_bucket: int = MAX_BUCKET,
+    seed: int = 1,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> PairsResult:
     """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance.
 
     Parameters, errors and exactness are those of ``pairs``.
     """
-    job = settings_from(settings)
-    if job.work is not None:
-        raise ParameterError("work and resume are for dedup; pairs lists what fits the memory")
-    if job.keep != "first":
-        raise ParameterError("pairs keeps all documents: keep is for dedup")
+    job = settings_of(locals())
     corpus = Corpus(data, against, job, progress or no_progress, apart=True)
     documents, active = corpus.documents, corpus.active
     found = corpus.find(every_pair=True, max_pairs=job.max_pairs)
@@ -127,14 +153,63 @@ def find_pairs(data: Any, *, against: Any = None, progress: Progress | None = No
     return PairsResult(pa.table(table), summary, provenance, tuple(documents.sources))
 
 
-def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, **settings: Any) -> pa.Table:
+def pairs(
+    data: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    against: Any = None,
+    within: str | None = None,
+    verify: str = "exact",
+    max_pairs: int | None = None,
+    text: str = "text",
+    id: str | None = None,
+    html: bool = False,
+    glob: str | None = None,
+    format: str | None = None,
+    encoding_errors: str = "strict",
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    method: str = "minhash",
+    radius: int = 3,
+    permutations: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    max_bucket: int = MAX_BUCKET,
+    seed: int = 1,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
     """List all pairs of near-duplicates, exact duplicates too.
 
     Parameters
     ----------
-    data, against, progress, **settings
-        As for ``semblance.dedup``; ``verify`` may also be "none", and ``max_pairs`` limits the list. With ``against``
-        pairs of two reference documents are left out.
+    data, against
+        As for ``semblance.dedup``. With ``against`` pairs of two reference documents are left out.
+    threshold : float in (0, 1], default 0.8
+        Resemblance (with "simhash" the cosine) from which two documents are near-duplicates.
+    recall : float in (0, 1), default 0.99
+        Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
+    within : str, optional
+        Compare only documents with equal values in this column.
+    verify : {"exact", "sketch", "none"}, default "exact"
+        Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.
+    max_pairs : int >= 1, optional
+        Compare, and list, at most this many pairs.
+    text, id, html, glob, format, encoding_errors
+        What is read, and how: see ``Settings``.
+    unit, width, normalization, fold_case, tokenizer
+        What a shingle is: see ``Shingling``.
+    method, radius, permutations, bands, rows, max_bucket, seed
+        How pairs are found: see ``Settings``.
+    threads, memory
+        What the job may use; the result does not depend on it: see ``Settings``.
+    progress : callable, optional
+        Called with the name of a stage and an amount done since the last call.
 
     Returns
     -------
@@ -161,4 +236,4 @@ def pairs(data: Any, *, against: Any = None, progress: Progress | None = None, *
     >>> sb.pairs(["one two three", "One, two: three.", "four"]).to_pylist()
     [{'left_id': 0, 'right_id': 1, 'resemblance': 1.0}]
     """
-    return find_pairs(data, against=against, progress=progress, **settings).table
+    return find_pairs(**locals()).table

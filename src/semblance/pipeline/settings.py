@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -25,7 +24,7 @@ _TYPES: tuple[tuple[Any, str, str], ...] = (
     (Real, "a number", "threshold recall"),
     (Integral, "an integer", "radius seed max_bucket"),
     (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
-    (str, "a str", "method text keep verify empty unit normalization encoding_errors"),
+    (str, "a str", "method text keep verify evidence empty unit normalization encoding_errors"),
     (str, "a str or None", "id within glob format"),
     ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
     ((str, os.PathLike), "a path or None", "work"),
@@ -73,6 +72,8 @@ class Settings:
         true or false is that, and an empty one is null.
     verify : {"exact", "sketch", "none"}, default "exact"
         Whether removals rest on exact resemblances or on estimates; "none" (unverified candidates) is for pairs only.
+    evidence : {"keepers", "all"}, default "keepers"
+        Which verified pairs a result of ``dedup`` has: those of a kept document and one removed that it matches, or all.
     empty : {"keep", "drop"}, default "keep"
         What becomes of documents without any token. They never match.
     unit, width, normalization, fold_case, tokenizer
@@ -120,6 +121,7 @@ class Settings:
     keep: str = "first"
     within: str | None = None
     verify: str = "exact"
+    evidence: str = "keepers"
     empty: str = "keep"
     unit: str = "word"
     width: int | None = None
@@ -152,6 +154,7 @@ class Settings:
         for name, allowed in (
             ("method", ("minhash", "simhash")),
             ("verify", ("exact", "sketch", "none")),
+            ("evidence", ("keepers", "all")),
             ("empty", ("keep", "drop")),
             ("encoding_errors", ("strict", "replace")),
         ):
@@ -247,6 +250,7 @@ class Settings:
             "keep": self.keep,
             "within": self.within,
             "verify": self.verify,
+            "evidence": self.evidence,
             "empty": self.empty,
             "html": self.html,
             "text": self.text,
@@ -268,21 +272,16 @@ class Settings:
         )
 
 
-def settings_from(given: Mapping[str, Any]) -> Settings:
-    """Return the settings of keyword arguments.
+def settings_of(arguments: Mapping[str, Any]) -> Settings:
+    """Return the settings among the arguments of a job; what a job has no argument for keeps its default.
 
     Raises
     ------
     ParameterError
-        If there is no parameter of a name, or a value is out of its range.
+        If a value is out of its range.
     """
     names = [field.name for field in fields(Settings)]
-    for name in given:
-        if name not in names:
-            close = get_close_matches(name, names, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the parameters are {', '.join(names)}"
-            raise ParameterError(f"there is no parameter {name!r}; {hint}")
-    return Settings(**given)
+    return Settings(**{name: arguments[name] for name in names if name in arguments})
 
 
 def added_columns(settings: Settings, references: bool) -> tuple[str, ...]:

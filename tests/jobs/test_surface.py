@@ -1,0 +1,163 @@
+"""Command line, Python and Settings say the same words with the same defaults, and every keyword is written out."""
+
+import ast
+import inspect
+import json
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import click
+import pytest
+
+import semblance as sb
+from semblance.cli.main import main, program
+from semblance.pipeline.compare import compare_texts
+from semblance.pipeline.pairs import find_pairs
+
+SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
+OF_THE_JOB = {"data", "against", "progress"}  # of a job, but no settings
+PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
+FUNCTIONS = {
+    "dedup": (sb.dedup, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket", "evidence"}),
+    "pairs": (sb.pairs, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "overlap": (sb.overlap, {"inputs", "annotate", "matches"}, {"data", "progress"}),
+    "compare": (compare_texts, set(), {"tokenizer"}),
+    "plan": (sb.plan, set(), set()),
+    "index create": (sb.Index.create, set(), {"bands", "rows"}),
+    "index add": (
+        sb.Index.add,
+        {"path", "inputs", "text", "glob", "format", "encoding_errors", "wait", "id"},
+        {"ids", "texts"},
+    ),
+}
+"""Of each command: its function, the parameters that only the command has, those that only Python has."""
+
+
+def command(name):
+    """The command of a name of one or two words."""
+    found = program
+    for word in name.split():
+        found = found.commands[word]
+    return found
+
+
+def parameters(function):
+    """{name: default} of a function, MISSING where there is none."""
+    found = inspect.signature(function).parameters.items()
+    return {name: MISSING if p.default is p.empty else p.default for name, p in found if name not in ("self", "cls")}
+
+
+def public():
+    """Yield (name, function) of every public function and method."""
+    for name in sb.__all__:
+        thing = getattr(sb, name)
+        for method, found in [(name, thing)] if inspect.isfunction(thing) else inspect.getmembers(thing, callable):
+            if inspect.isclass(thing) and method.startswith("_") and method != "__init__":
+                continue
+            if inspect.isfunction(found) or inspect.ismethod(found):
+                yield f"{name}.{method}", found
+
+
+def test_every_keyword_is_written_out():
+    """An editor completes names that are there; a wrong one is Python's own error."""
+    found = dict(public())
+    assert "Index.create" in found and "dedup.dedup" in found
+    kinds = {name: {p.kind for p in inspect.signature(function).parameters.values()} for name, function in found.items()}
+    assert [name for name, some in kinds.items() if inspect.Parameter.VAR_KEYWORD in some] == []
+    for function in (sb.dedup, sb.pairs, sb.overlap, sb.Index.create, compare_texts):
+        with pytest.raises(TypeError, match="treshold"):
+            function("a", "b", treshold=0.9) if function is compare_texts else function("a", treshold=0.9)
+
+
+def test_the_callbacks_of_commands_are_written_out():
+    for path in (Path(sb.__file__).parent / "cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and any("click" in ast.dump(d) for d in node.decorator_list):
+                assert node.args.kwarg is None, f"{path.name}: {node.name}"
+
+
+@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+def test_the_parameters_of_a_job_are_those_of_settings(function):
+    given = {name: default for name, default in parameters(function).items() if name not in OF_THE_JOB}
+    assert given == {name: SETTINGS[name] for name in given}
+    all_of_them = {**parameters(sb.dedup), **parameters(sb.pairs)}
+    assert set(SETTINGS) <= set(all_of_them)
+
+
+def test_pairs_has_the_parameters_of_what_it_calls():
+    assert inspect.signature(sb.pairs).parameters == inspect.signature(find_pairs).parameters
+
+
+@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+def test_every_argument_reaches_the_settings(monkeypatch, function):
+    """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
+    module = inspect.getmodule(find_pairs if function is sb.pairs else function)
+    seen = []
+    monkeypatch.setattr(
+        module, "Corpus", lambda data, against, settings, *_, **__: seen.append((data, against, settings)) or 1 / 0
+    )
+    names = [name for name in parameters(function) if name not in OF_THE_JOB]
+    other = {
+        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
+        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv",
+        "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
+        "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
+        "memory": "1GB", "max_pairs": 8, "evidence": "all",
+    }  # fmt: skip
+    for name in names:
+        given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})
+        given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
+        with pytest.raises(ZeroDivisionError):
+            function("data", against="more", **given)
+        data, against, settings = seen.pop()
+        assert (data, against) == ("data", "more")
+        wanted = {**SETTINGS, **given}
+        assert {n: getattr(settings, n) for n in SETTINGS} == wanted, name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_options_have_the_names_and_defaults_of_the_function(name):
+    function, only_command, only_python = FUNCTIONS[name]
+    known = parameters(function)
+    options = {p.name: p for p in command(name).params}
+    assert set(options) - PRINTED - only_command == set(known) - only_python
+    for option, parameter in options.items():
+        if option not in known or isinstance(parameter, click.Argument) or parameter.multiple:
+            continue
+        default = parameter.default if type(parameter.default).__name__ != "Sentinel" else None
+        assert (default or None) == (known[option] or None), option  # a flag that is not given is None or False
+
+
+def test_the_help_names_the_defaults():
+    """What the help says in square brackets is what the function has."""
+    for name in ("dedup", "pairs"):
+        said = " ".join(command(name).get_help(click.Context(command(name), info_name=name)).split())
+        assert "[default: 0.8]" in said and "[default: 0.99]" in said and "[default: NFC]" in said
+
+
+def test_every_parameter_of_a_job_is_documented():
+    """In its docstring by name, and with its meaning in that of Settings."""
+    for function in (sb.dedup, sb.pairs, sb.overlap, sb.Index.create, compare_texts):
+        lines = inspect.getdoc(function).splitlines()
+        for name in parameters(function):
+            assert any(name in line.partition(" :")[0].split(", ") for line in lines), f"{function.__name__}: {name}"
+    said = inspect.getdoc(sb.Settings)
+    assert [name for name in SETTINGS if name not in said and name != "annotate"] == []
+
+
+def test_the_json_of_dedup_has_the_keys_of_the_contract(capsys, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "one two three four five six"}\n{"text": "One two three four five six"}\n{"text": ""}\n')
+    with pytest.raises(SystemExit):
+        main(["dedup", str(path), "--json", "--threshold", "0.7"])
+    found = json.loads(capsys.readouterr().out)
+    wanted = {
+        "documents": 3, "kept": 2, "exact_duplicates": 0, "near_duplicates": 1, "empty": 1, "recall_planned": float,
+        "recall_vouched": float, "seconds": dict, "peak_memory": int, "skipped": dict, "settings": dict,
+    }  # fmt: skip
+    for key, value in wanted.items():
+        assert isinstance(found[key], value) if isinstance(value, type) else found[key] == value, key
+    assert found["settings"]["threshold"] == 0.7 and found["settings"]["shingling"]["width"] == 5
+    with pytest.raises(SystemExit):
+        main(["pairs", str(path), "--json"])
+    assert json.loads(capsys.readouterr().out)["settings"]["threshold"] == 0.8
