@@ -362,20 +362,20 @@ def test_decimals_inside_lists_keep_their_digits(tmp_path):
 
 
 def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeypatch):
-    from semblance.formats.jsonl import JsonLinesSource
+    from semblance.formats.jsonl import JsonLines
 
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": f"{word} xxx"}) + "\n" for word in WORDS))
     result = sb.dedup(path)
-    lines = JsonLinesSource.lines
+    lines = JsonLines.lines
 
-    def changing(self):
-        for i, line in enumerate(lines(self)):
+    def changing(self, split):
+        for i, line in enumerate(lines(self, split)):
             if i == 1:
                 path.write_bytes(path.read_bytes().replace(b"xxx", b"YYY"))
             yield line
 
-    monkeypatch.setattr(JsonLinesSource, "lines", changing)
+    monkeypatch.setattr(JsonLines, "lines", changing)
     with pytest.raises(sb.InputDataError, match="changed"):
         result.write(tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

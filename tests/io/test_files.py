@@ -183,9 +183,9 @@ def test_jsonl_files_join_even_where_a_last_line_is_unfinished(tmp_path):
 
 
 def test_long_lines_and_blocks(tmp_path, monkeypatch):
-    from semblance.files import atomic as formats
+    from semblance.files import streams
 
-    monkeypatch.setattr(formats, "BLOCK", 100)
+    monkeypatch.setattr(streams, "BLOCK", 100)
     rows = [{"text": "word " * 5000 + str(i), "id": i} for i in range(5)]
     source = write(tmp_path / "in.jsonl", lines(rows))
     result = sb.dedup(source, id="id", threshold=1.0)
@@ -223,7 +223,7 @@ def test_nothing_half_written_when_the_input_changes(tmp_path):
 
 
 def test_nothing_half_written_on_a_full_disk(tmp_path, monkeypatch):
-    from semblance.formats import writers
+    from semblance.formats import jsonl
 
     source = write(tmp_path / "in.jsonl", lines(ROWS))
     result = sb.dedup(source)
@@ -231,7 +231,7 @@ def test_nothing_half_written_on_a_full_disk(tmp_path, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writers, "_write_lines", full)
+    monkeypatch.setattr(jsonl, "write_lines", full)
     for target in ("out.jsonl", "out"):
         with pytest.raises(sb.OutputError, match="No space left"):
             result.write(tmp_path / target)
@@ -347,7 +347,7 @@ def test_empty_inputs(tmp_path, suffix):
 
 
 def test_same_bytes_out_for_any_threads_and_blocks(tmp_path, monkeypatch, rng):
-    from semblance.files import atomic as formats
+    from semblance.files import streams
     from semblance.formats import parquet
 
     texts = [" ".join(rng.choice([f"w{i}" for i in range(300)], 40)) for _ in range(200)]
@@ -356,7 +356,7 @@ def test_same_bytes_out_for_any_threads_and_blocks(tmp_path, monkeypatch, rng):
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
     outputs = []
     for threads, block, batch in ((1, 4 << 20, 4096), (2, 1000, 7), (4, 333, 50)):
-        monkeypatch.setattr(formats, "BLOCK", block)
+        monkeypatch.setattr(streams, "BLOCK", block)
         monkeypatch.setattr(parquet, "BATCH_ROWS", batch)
         for name in ("in.jsonl", "in.parquet"):
             target = tmp_path / f"{threads}.{name}"

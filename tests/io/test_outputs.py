@@ -15,9 +15,10 @@ import pytest
 
 import semblance as sb
 from semblance.files import atomic as formats
-from semblance.files import outputs
-from semblance.files.atomic import atomic_file, check_output
-from semblance.files.outputs import atomic_directory, check_apart
+from semblance.files import folders
+from semblance.files.atomic import atomic_file
+from semblance.files.folders import atomic_directory
+from semblance.formats.writers import check_apart, check_output
 
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
 
@@ -429,7 +430,7 @@ def test_links_lead_to_outputs(tmp_path):
         for force in (False, True):
             result.write(tmp_path / name, force=force)
         assert (tmp_path / name).is_symlink() and (tmp_path / "disk" / name).exists()
-    assert outputs.check_folder(tmp_path / "out") is None
+    assert folders.check_folder(tmp_path / "out") is None
 
 
 def test_a_full_disk_is_a_clear_error(tmp_path):

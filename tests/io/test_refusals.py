@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import semblance as sb
-from semblance.files.atomic import check_output
+from semblance.formats.writers import check_output
 from semblance.pipeline.memory import free_memory
 
 TEXT = "one two three four five six seven"
