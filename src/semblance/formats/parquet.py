@@ -135,15 +135,15 @@ class Parquet(ColumnarFormat):
         """Write tables: as they are where all splits have the same schema, converted where not."""
         columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
         schemas = [selected_schema(some, form) for some, form in columnar]
-        tables: Iterator[pa.Table]
-        if len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas):
-            schema, (first, form) = schemas[0], columnar[0]
-            tables = chain.from_iterable(selected_tables(some, form) for some, form in columnar)
-            compression = form.compression(first.split)
-        else:
-            schema = common_schema(selections)
-            tables, compression = row_groups(common_tables(selections, schema)), "snappy"
+        alike = len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas)
+        schema = schemas[0] if alike else common_schema(selections)
         schema = schema.with_metadata({**(schema.metadata or {}), b"semblance": json.dumps(provenance).encode()})
+        tables: Iterator[pa.Table]
+        if alike:
+            compression = columnar[0][1].compression(selections[0].split)
+            tables = chain.from_iterable(selected_tables(some, form) for some, form in columnar)
+        else:
+            compression, tables = "snappy", row_groups(common_tables(selections, schema))
         with _writer(stream, schema, compression) as writer:
             for table in tables:
                 if len(table):
