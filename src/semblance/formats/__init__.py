@@ -8,7 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-_HOMES = {"Batch": "_split", "Columns": "_split", "Format": "_format", "Selection": "_selection", "Split": "_split"}
+_HOMES = {
+    "Batch": "_split",
+    "ColumnarFormat": "_columnar",
+    "Columns": "_split",
+    "Format": "_format",
+    "Selection": "_selection",
+    "Split": "_split",
+    "as_text": "_rows",
+}
 __all__ = sorted(_HOMES)
 
 
@@ -20,7 +28,9 @@ def __getattr__(name: str) -> Any:
 
 
 if TYPE_CHECKING:
+    from ._columnar import ColumnarFormat as ColumnarFormat
     from ._format import Format as Format
+    from ._rows import as_text as as_text
     from ._selection import Selection as Selection
     from ._split import Batch as Batch
     from ._split import Columns as Columns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ..errors import InputDataError, OutputError
 from ..files.folders import NewFolder
 from ..files.places import Place
-from ..files.streams import compression_of, read_blocks
+from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from ._registry import format_named
 from ._selection import Selection
@@ -92,16 +91,17 @@ class Format:
         InputDataError
             As ``rows``; also if a column is missing, or is reserved.
         """
-        rows = self.rows(split, columns.encoding_errors)
-        while some := list(islice(rows, BATCH_ROWS)):
-            for number, row in some:
-                _check_row(split, number, row, columns)
-            yield Batch(
-                from_strings([row[columns.text] for _, row in some], some[0][0], columns.encoding_errors),
-                np.array([number for number, _ in some], np.int64),
-                None if columns.id is None else [row[columns.id] for _, row in some],
-                {name: [row[name] for _, row in some] for name in columns.others},
-            )
+        some: list[tuple[int, Record]] = []
+        size = 0
+        for number, row in self.rows(split, columns.encoding_errors):
+            _check_row(split, number, row, columns)
+            some.append((number, row))
+            size += len(row[columns.text] or "")
+            if len(some) == BATCH_ROWS or size > BLOCK:
+                yield _batch(some, columns)
+                some, size = [], 0
+        if some:
+            yield _batch(some, columns)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write the selected rows of several splits, of any formats, into one stream, additions appended.
@@ -154,6 +154,16 @@ class Format:
         """Raise InputDataError if a row has a column of one of these names."""
         for number, row in self.rows(split, "replace"):
             _check_free(split, number, row, names)
+
+
+def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
+    """Return the columns wanted of some rows."""
+    return Batch(
+        from_strings([row[columns.text] for _, row in rows], rows[0][0], columns.encoding_errors),
+        np.array([number for number, _ in rows], np.int64),
+        None if columns.id is None else [row[columns.id] for _, row in rows],
+        {name: [row[name] for _, row in rows] for name in columns.others},
+    )
 
 
 def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) -> None:

@@ -31,7 +31,8 @@ def _found(path: tuple[str, ...]) -> dict[str, Any]:
     own.difference_update(_NO_FORMATS)
     found: dict[str, Any] = dict.fromkeys([*(name for name in _FIRST if name in own), *sorted(own.difference(_FIRST))])
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        if found.setdefault(entry.name, entry) != entry:
+        known = found.setdefault(entry.name, entry)
+        if known is None or known != entry:
             raise ParameterError(
                 f"two formats are named {entry.name!r}, one of them by the entry point {entry.value}; uninstall its package"
             )
