@@ -8,6 +8,7 @@ import pytest
 import semblance as sb
 from semblance.formats import Format, _registry
 from semblance.formats._registry import format_named, formats_by_suffix, known_suffixes, names
+from semblance.formats.writers import check_output
 
 
 def install(folder, name, value, code="", group="semblance.formats"):
@@ -56,7 +57,7 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
         assert formats_by_suffix()[".csv"].name == "csv"  # the first keeps a suffix
         assert known_suffixes()["new"] == [".new.gz"]
         with pytest.raises(sb.OutputError, match="files of the format new cannot be written"):
-            sb.dedup(["a b"]).write(tmp_path / "out.new.gz")
+            check_output(tmp_path / "out.new.gz", force=False)
         assert not (tmp_path / "out.new.gz").exists()
     assert names() == ["parquet", "jsonl", "csv", "txt"]
 

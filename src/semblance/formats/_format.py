@@ -111,7 +111,7 @@ class Format:
         InputDataError, OutputError
             If rows cannot be written in this format.
         """
-        raise OutputError(f"files of the format {self.name} cannot be written; name another suffix")
+        raise OutputError(f"files of the format {self.name} cannot be written; write .jsonl instead")
 
     def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
         """Write the selected rows of one split of this format into an output folder."""

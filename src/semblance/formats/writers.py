@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ParameterError
+from ..errors import OutputError, ParameterError
 from ..files import outputs
 from ..files.atomic import atomic_file
 from ..files.folders import SIDECAR, atomic_directory
@@ -60,6 +60,8 @@ def check_output(output: str | Path, force: bool) -> Path:
         If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
     """
     form = _single(output)
+    if form is not None and type(form).write is Format.write:
+        raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
     described = form is not None and not form.holds_provenance
     return outputs.check_output(output, force, single=form is not None, described=described, suffixes=formats_by_suffix())
 
