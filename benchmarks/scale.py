@@ -142,11 +142,14 @@ class Generated:
         """What tells this input from another."""
         return {"name": "generated", "kind": self.kind, "documents": self.n, "words": self.words_each, "far": self.far}
 
-    def records(self):
-        """Make all rows as dictionaries."""
+    def file(self, number: int) -> None:
+        """There is no file."""
+
+    def records(self, encoding_errors: str = "strict"):
+        """Make all rows as dictionaries, each with its number."""
         for batch in self.batches(Columns()):
-            for i in range(len(batch.texts)):
-                yield {"text": batch.texts.row(i).decode()}
+            for i, number in enumerate(batch.numbers.tolist()):
+                yield number, {"text": batch.texts.row(i).decode()}
 
     def check_free(self, names) -> None:
         """There are no columns."""

@@ -47,9 +47,8 @@ def dedup(
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
     """
-    from ..files.atomic import check_output
-    from ..files.outputs import check_before
     from ..formats.sources import open_sources
+    from ..formats.writers import check_before, check_output
     from ..pipeline.deduplicate import dedup as run
     from .interrupts import explained
     from .progress import progress

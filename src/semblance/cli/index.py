@@ -21,7 +21,7 @@ reading = options.apply(
     click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read."),
-    click.option("--format", "format", type=click.Choice(["parquet", "jsonl", "csv", "txt"]), default=None,
+    click.option("--format", "format", type=options.FORMAT, default=None,
                  help="In place of what the suffix says; needed for standard input ('-')."),
     options.encoding,
 )  # fmt: skip
@@ -65,8 +65,8 @@ def _documents(
     output: str | None = None,
 ) -> Iterator[tuple[list[Any], Any]]:  # fmt: skip
     """Yield (ids, texts) of many documents at a time; ``columns``: text, id, and what invalid UTF-8 is."""
-    from ..files.outputs import check_before
     from ..formats.sources import Columns, open_sources
+    from ..formats.writers import check_before
     from ..pipeline.batches import read_with_ids
     from .progress import note_skipped
 
@@ -138,8 +138,7 @@ def query(
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best first."""
     import pyarrow as pa
 
-    from ..files.atomic import check_output
-    from ..formats.writers import format_of, write_table
+    from ..formats.writers import check_output, format_of, write_table
     from ..index.index import Index
     from ..wording import counted
 
@@ -285,8 +284,7 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     """Write the ids of all documents, and their texts where they are kept."""
     import pyarrow as pa
 
-    from ..files.atomic import check_output
-    from ..formats.writers import format_of, write_table
+    from ..formats.writers import check_output, format_of, write_table
     from ..index.index import Index
     from ..wording import counted
 

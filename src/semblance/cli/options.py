@@ -3,11 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.3 on only
+    """One of the formats that there are, which are looked up when it is needed: other packages may add some."""
+
+    name = "format"
+
+    @property
+    def _choice(self) -> click.Choice[str]:
+        from ..formats._registry import names
+
+        return click.Choice(names())
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse a format that is not known."""
+        return self._choice.convert(value, param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return the names, as help shows them."""
+        return self._choice.get_metavar(param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete a name."""
+        return self._choice.shell_complete(ctx, param, incomplete)
+
+
+FORMAT = _FormatName()
 
 
 def apply(*decorators: Any) -> Decorator:
@@ -64,7 +94,7 @@ reading = apply(
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
                  "May be repeated."),
     click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read."),
-    click.option("--format", "format", type=click.Choice(["parquet", "jsonl", "csv", "txt"]), default=None,
+    click.option("--format", "format", type=FORMAT, default=None,
                  help="In place of what the suffix says; needed for standard input ('-')."),
     encoding,
 )  # fmt: skip

@@ -31,7 +31,7 @@ SHOWN = 5  # reference documents that are named
 @click.option("--text", default="text", show_default=True, help="Column or field that holds the text.")
 @click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]")
 @click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read.")
-@click.option("--format", "format", type=click.Choice(["parquet", "jsonl", "csv", "txt"]), default=None,
+@click.option("--format", "format", type=options.FORMAT, default=None,
               help="In place of what the suffix says; needed for standard input ('-').")  # fmt: skip
 @options.encoding
 @options.shingling
@@ -57,10 +57,8 @@ def overlap(
         semblance overlap train/ --against books/ --passage 50 --matches matches.csv
     """
     from ..errors import ParameterError
-    from ..files.atomic import check_output
-    from ..files.outputs import check_before
     from ..formats.sources import open_sources
-    from ..formats.writers import format_of, write_table
+    from ..formats.writers import check_before, check_output, format_of, write_table
     from ..pipeline.overlap import overlap as run
     from ..wording import counted
     from .progress import note_skipped, progress

@@ -36,10 +36,8 @@ def pairs(
         semblance pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
         semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
-    from ..files.atomic import check_output
-    from ..files.outputs import check_before
     from ..formats.sources import open_sources
-    from ..formats.writers import format_of
+    from ..formats.writers import check_before, check_output, format_of
     from ..pipeline.pairs import find_pairs
     from ..wording import counted, text_size
     from .interrupts import explained

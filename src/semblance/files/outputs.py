@@ -1,81 +1,75 @@
-"""Output folders, which are replaced as a whole, and outputs that must not meet inputs."""
+"""Whether an output may be written: where it is, what it would replace, and that it meets no input."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+import stat
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from ..errors import OutputError
-from .atomic import (
-    SIDECAR,
-    compressed,
-    create_temporary,
-    is_single_file,
-    leftovers,
-    make_folders,
-    reporting,
-    shown,
-    sync_folder,
-)
-
-_NAMED = 3  # files that a message names
-_AT_ONCE = 8  # files that are synced at a time
+from .atomic import remove_leftovers
+from .folders import SIDECAR, check_folder, recover
+from .names import shown, suffix_of
+from .places import Place
 
 
-def walk(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield (name relative to the folder, entry) of everything below a folder, links not followed."""
-    waiting = [""]
-    while waiting:
-        inside = waiting.pop()
-        with os.scandir(folder / inside) as entries:
-            for entry in entries:
-                name = f"{inside}{entry.name}"
-                yield name, entry
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{name}/")
+def check_output(
+    path: str | Path, force: bool, *, single: bool, described: bool = False, suffixes: Collection[str] = ()
+) -> Path:
+    """Return the path to write to, symbolic links followed, if it may be written to.
 
-
-def _recorded(folder: Path) -> list[str] | None:
-    """Return the files that a run of ours wrote into a folder, or None where nothing says so."""
-    try:
-        files = json.loads((folder / SIDECAR).read_bytes())["files"]
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
-
-
-def check_folder(path: Path) -> None:
-    """Check that a folder may be replaced: all that it holds was written by an earlier run.
+    Parameters
+    ----------
+    path : str or path
+    force : bool
+        Whether an existing output may be replaced.
+    single : bool
+        Whether it is one file; else it is a folder.
+    described : bool
+        Whether a file beside it will say how it was made.
+    suffixes : collection of str
+        Known suffixes, in which it must agree with the file that it leads to if it is a link.
 
     Raises
     ------
     OutputError
-        If it holds other files, is in use as the current folder, or cannot be renamed.
+        If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
     """
-    real = Path(os.path.realpath(path))
-    if Path.cwd().is_relative_to(real):
-        raise OutputError(f"{shown(path)} is the current folder or contains it, and cannot be replaced; name another one")
-    if os.path.ismount(real):
-        raise OutputError(f"{shown(path)} is a mount point, which cannot be replaced; name a new folder inside it")
-    if not os.access(real.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{shown(path)}: no permission to write into {shown(real.parent)}")
-    files = _recorded(real)
-    ours = {SIDECAR, *files} if files is not None else set()
-    foreign = sorted(name for name, entry in walk(real) if not entry.is_dir(follow_symlinks=False) and name not in ours)
-    if foreign:
-        names = ", ".join(map(shown, foreign[:_NAMED])) + (", ..." if len(foreign) > _NAMED else "")
-        reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
-        raise OutputError(
-            f"{shown(path)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({names}); "
-            "--force (force=True) replaces the whole folder: move them, or choose another name"
-        )
+    given, path = shown(path), Path(path)
+    try:
+        if path.is_symlink():
+            path = Path(os.path.realpath(path))
+            if suffix_of(path, suffixes) != suffix_of(given, suffixes):
+                raise OutputError(f"{given} is a link to {shown(path)}, whose suffix is another one; name that file instead")
+        if not single:
+            recover(path)
+        with suppress(FileNotFoundError):
+            mode = path.stat().st_mode
+            if not force:
+                raise OutputError(f"{given} exists; pass --force (force=True) to replace it, or choose another name")
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise OutputError(f"{given} is a pipe or a device; an output must be a file or a folder")
+            if single == stat.S_ISDIR(mode):
+                kind = ("one file", "directory") if single else ("a directory", "file")
+                raise OutputError(f"the output {given} means {kind[0]}, but a {kind[1]} of that name exists")
+            if not single:
+                check_folder(path)
+        if single and described:
+            check_sidecar(path)
+        parent = next(p for p in path.absolute().parents if os.path.lexists(p))
+        if not stat.S_ISDIR(parent.stat().st_mode):
+            raise OutputError(f"{given}: cannot be written: {shown(parent)} is not a folder")
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise OutputError(f"{given}: no permission to write into {shown(parent)}")
+        remove_leftovers(path)
+    except OutputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{given}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    return path
 
 
 def check_sidecar(path: Path) -> None:
@@ -100,146 +94,25 @@ def check_sidecar(path: Path) -> None:
             )
 
 
-def _remove_recorded(folder: Path) -> None:
-    """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
-    ours = set(_recorded(folder) or [])
-    inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
-    folders = [name for name, is_folder in inside if is_folder]
-    with suppress(OSError):  # a folder with something else in it stays
-        for name, is_folder in inside:
-            if not is_folder and name in ours:
-                (folder / name).unlink()
-        for name in sorted(folders, reverse=True):
-            (folder / name).rmdir()
-        if os.listdir(folder) == [SIDECAR]:
-            (folder / SIDECAR).unlink()
-        folder.rmdir()
-
-
-def recover(path: Path) -> None:
-    """Put back a folder that a killed run had renamed and not yet replaced; remove it where it was replaced."""
-    for old, _ in leftovers(path, ".old"):
-        if not path.exists():
-            os.rename(old, path)
-            sync_folder(path.parent)
-        else:
-            _remove_recorded(old)
-
-
-class NewFolder:
-    """A folder that is being written, and the files in it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.files: list[str] = []
-        self._folders = {path}
-
-    @contextmanager
-    def file(self, name: str, *, compress: bool = True) -> Iterator[BinaryIO]:
-        """Open a new file; compression follows its suffix, unless ``compress`` is off.
-
-        Raises
-        ------
-        OutputError
-            If there is a file or folder of that name already.
-        """
-        target = self.path / name
-        try:
-            if target.parent not in self._folders:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
-            raw = open(target, "xb")
-        except (FileExistsError, NotADirectoryError):
-            raise OutputError(
-                f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl"
-            ) from None
-        self.files.append(name)
-        with raw:
-            if compress:
-                with compressed(raw, target) as stream:
-                    yield stream
-            else:
-                yield raw
-
-    def sync(self) -> None:
-        """Bring everything to the disk, each file and each folder once."""
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk does several at once in the time of one
-            for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
-                pass
-        for folder in self._folders:
-            sync_folder(folder)
-
-
-def _sync_file(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
-
-
-@contextmanager
-def atomic_directory(path: Path) -> Iterator[NewFolder]:
-    """Give a folder to write into that becomes ``path``, in place of what an earlier run wrote there, when all is written.
-
-    The earlier folder is renamed before the new one gets its name, and removed after that; a run that is killed leaves the
-    one or the other, and the next run puts the earlier one back where neither has the name.
-    """
-    with reporting(path):
-        make_folders(path.parent)
-        temporary, lock = create_temporary(path, folder=True)
-        old = temporary.with_suffix(".old")
-        held = None
-        try:
-            folder = NewFolder(temporary)
-            yield folder
-            folder.sync()
-            if path.exists():
-                check_folder(path)  # again: it may have changed since the start
-                held = os.open(path, os.O_RDONLY)
-                with suppress(OSError):  # without locks what a killed run leaves has to be put back by hand
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.rename(path, old)
-            os.rename(temporary, path)
-        except BaseException:
-            if old.exists() and not path.exists():
-                try:
-                    os.rename(old, path)
-                except OSError as error:
-                    raise OutputError(
-                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old)} now: "
-                        "rename it, or run again, which puts it back first"
-                    ) from None
-            raise
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-            os.close(lock)
-            if held is not None:
-                os.close(held)
-        sync_folder(path.parent)
-        if old.exists():
-            _remove_recorded(old)
-
-
-def check_apart(output: str | Path, sources: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
+def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[str | Path] = (), *, single: bool) -> None:
     """Check that outputs do not meet inputs or one another.
 
     Parameters
     ----------
     output : str or path
-    sources : sequence of Source
+    places : sequence of Place
         All that is read, reference documents included.
     also : sequence of str or path
         Other files that will be written.
+    single : bool
+        Whether the output is one file; else it is a folder.
 
     Raises
     ------
     OutputError
         If an output is an input, contains one, or is a folder inside an input folder, or two outputs meet.
     """
-    places = [place for source in sources for place in getattr(source, "places", ())]
     real = Path(os.path.realpath(output))
-    single = is_single_file(output)
     for other in map(Path, map(os.path.realpath, also)):
         if other == real or (not single and other.is_relative_to(real)):
             raise OutputError(
@@ -312,31 +185,3 @@ def check_names(names: Sequence[str]) -> None:
                     "rename one, or write one file such as out.jsonl"
                 )
             folder = os.path.dirname(folder)
-
-
-def check_before(
-    output: str | Path, sources: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
-) -> None:
-    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own.
-
-    Raises
-    ------
-    OutputError
-        If it does not.
-    """
-    check_apart(output, [*sources, *references], also)
-    if not is_single_file(output):
-        check_names([name for source in sources for name in names_in_folder(source)])
-
-
-def names_in_folder(source: Any) -> list[str]:
-    """Return the names of the files that a source becomes in an output folder."""
-    if source.format == "txt":
-        return [place.relative for place in source.places]
-    form = form_of(source)
-    return [source.relative if source.format == form else f"{source.relative}.{form}"]
-
-
-def form_of(source: Any) -> str:
-    """Return the format that a source is written in where the output is a folder."""
-    return str({"memory": "jsonl", "table": "parquet"}.get(source.format, source.format))

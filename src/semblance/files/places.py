@@ -5,13 +5,13 @@ from __future__ import annotations
 import glob as globbing
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
-from .atomic import SUFFIXES, shown, suffix_of
+from .names import shown, suffix_of, walk
 from .spools import Spool, spool
 
 REASONS = {
@@ -138,7 +138,7 @@ def _hidden(name: str) -> bool:
     return name.startswith((".", "_"))
 
 
-def _in_folder(folder: Path, pattern: str | None, skipped: Skipped) -> list[Place]:
+def _in_folder(folder: Path, pattern: str | None, suffixes: Collection[str], skipped: Skipped) -> list[Place]:
     """Return the files that a folder stands for, in the order of their names, and count the others."""
     try:
         matched = None if pattern is None else {str(file.relative_to(folder)) for file in folder.rglob(pattern)}
@@ -150,7 +150,7 @@ def _in_folder(folder: Path, pattern: str | None, skipped: Skipped) -> list[Plac
             path = folder / name
             if matched is not None and name not in matched:
                 skipped.add("not_matched", str(path))
-            elif matched is None and suffix_of(name) is None:
+            elif matched is None and suffix_of(name, suffixes) is None:
                 skipped.add("other_suffix", str(path))
             elif (status := _usual(path, entry, skipped)) is not None:
                 found.append(_place(path, name, status, folder, True))
@@ -162,23 +162,16 @@ def _in_folder(folder: Path, pattern: str | None, skipped: Skipped) -> list[Plac
 
 def _visible(folder: Path, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield what is below a folder and no folder itself, hidden things left out."""
-    waiting = [""]
-    while waiting:
-        inside = waiting.pop()
-        with os.scandir(folder / inside) as entries:
-            for entry in entries:
-                name = f"{inside}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    if _hidden(entry.name):
-                        skipped.add("hidden_folder", f"{folder / name}/")
-                    else:
-                        waiting.append(f"{name}/")
-                elif entry.is_symlink() and os.path.isdir(folder / name):
-                    skipped.add("linked_folder", f"{folder / name}/")
-                elif _hidden(entry.name):
-                    skipped.add("hidden", str(folder / name))
-                else:
-                    yield name, entry
+    for name, entry in walk(folder, lambda inside: not _hidden(inside.name)):
+        if entry.is_dir(follow_symlinks=False):
+            if _hidden(entry.name):
+                skipped.add("hidden_folder", f"{folder / name}/")
+        elif entry.is_symlink() and os.path.isdir(folder / name):
+            skipped.add("linked_folder", f"{folder / name}/")
+        elif _hidden(entry.name):
+            skipped.add("hidden", str(folder / name))
+        else:
+            yield name, entry
 
 
 def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
@@ -220,9 +213,22 @@ def _by_glob(pattern: str, skipped: Skipped) -> list[Place]:
 
 
 def find_places(
-    paths: Sequence[str | os.PathLike[str]], pattern: str | None, format: str | None, skipped: Skipped
-) -> list[Place]:
+    paths: Sequence[str | os.PathLike[str]], pattern: str | None, format: str | None, formats: Mapping[str, Sequence[str]],
+    skipped: Skipped,
+) -> list[Place]:  # fmt: skip
     """Return the files that paths, folders, globs and "-" stand for; what can be read only once is copied.
+
+    Parameters
+    ----------
+    paths : sequence of str or path
+    pattern : str or None
+        Which files of a folder are meant; None: those of known suffixes.
+    format : str or None
+        The format that all files have, if it was named.
+    formats : mapping of str to sequence of str
+        The formats that are known, and the suffixes of each.
+    skipped : Skipped
+        Counts the files that are left out.
 
     Raises
     ------
@@ -231,13 +237,14 @@ def find_places(
     """
     if pattern is not None and (not pattern or PurePosixPath(pattern).is_absolute()):
         raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+    suffixes = [suffix for some in formats.values() for suffix in some]
     places: list[Place] = []
     for given in paths:
         name = os.fspath(given)
         if not isinstance(name, str) or not name:
             raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
         if name == "-":
-            places.append(_copied(spool(name, format)))
+            places.append(_copied(spool(name, format, formats)))
             continue
         if globbing.has_magic(name) and not os.path.lexists(name):
             places += _by_glob(name, skipped)
@@ -245,9 +252,9 @@ def find_places(
         status = _status(name)
         path = Path(name)
         if stat.S_ISDIR(status.st_mode):
-            inside = _in_folder(path, pattern, skipped)
+            inside = _in_folder(path, pattern, suffixes, skipped)
             if not inside:
-                what = f"that matches {pattern!r}" if pattern else f"with a known suffix ({', '.join(SUFFIXES)})"
+                what = f"that matches {pattern!r}" if pattern else f"with a known suffix ({', '.join(suffixes)})"
                 left = skipped.to_dict()
                 raise InputDataError(
                     f"{shown(path)}: the folder holds no file {what}"
@@ -258,7 +265,7 @@ def find_places(
         elif stat.S_ISREG(status.st_mode):
             places.append(_place(path, path.name, status))
         else:
-            places.append(_copied(spool(name, format, status)))
+            places.append(_copied(spool(name, format, formats, status)))
     _check_repeats(places)
     return _named_apart(places)
 

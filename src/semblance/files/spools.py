@@ -8,11 +8,13 @@ import stat
 import sys
 import tempfile
 import weakref
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputDataError, OutputError, ParameterError
-from .atomic import compression_of, shown, suffix_of
+from .names import shown, suffix_of
+from .streams import compression_of
 
 
 class Spool:
@@ -34,7 +36,9 @@ class Spool:
         weakref.finalize(self, self.file.close)
 
 
-def spool(name: str, format: str | None, status: os.stat_result | None = None) -> Spool:
+def spool(
+    name: str, format: str | None, formats: Mapping[str, Sequence[str]], status: os.stat_result | None = None
+) -> Spool:  # fmt: skip
     """Copy standard input ("-"), a pipe or a terminal to a temporary file, since rows are read twice.
 
     Raises
@@ -47,10 +51,11 @@ def spool(name: str, format: str | None, status: os.stat_result | None = None) -
         If the copy cannot be written.
     """
     label = "stdin" if name == "-" else shown(name)
-    known = suffix_of(name)
+    known = suffix_of(name, [suffix for some in formats.values() for suffix in some])
     if format is None and known is None:
         what = "standard input" if name == "-" else label
-        raise ParameterError(f"{what} has no suffix: pass --format jsonl, csv, parquet or txt with {name!r}")
+        *first, last = formats
+        raise ParameterError(f"{what} has no suffix: pass --format {', '.join(first)} or {last} with {name!r}")
     end = known or (Path(name).suffix if compression_of(name) else "")
     status = _stdin_status() if name == "-" else status
     assert status is not None

@@ -26,8 +26,9 @@ from zlib import crc32
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceError
-from .atomic import atomic_file, make_folders, reporting, shown
+from .atomic import atomic_file, make_folders, reporting
 from .container import ArrayFile, write_arrays
+from .names import shown
 
 JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered

@@ -14,8 +14,8 @@ import msgspec
 import pyarrow as pa
 from pyarrow import types
 
-from ..errors import InputDataError, OutputError
-from .sources import Record
+from ..errors import InputDataError
+from ._split import Record
 
 _EPOCH = datetime(1970, 1, 1)
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -174,13 +174,14 @@ def plain_values(column: pa.Array, source: str, name: str, first: int) -> list[A
         try:
             values[i] = None if value is None else shape(value)
         except UnicodeDecodeError:
-            raise _lost(source, first + i, name, "the bytes are not UTF-8 text") from None
+            raise lost(source, first + i, name, "the bytes are not UTF-8 text") from None
         except ValueError as error:
-            raise _lost(source, first + i, name, str(error)) from None
+            raise lost(source, first + i, name, str(error)) from None
     return values
 
 
-def _lost(source: str, row: int, name: str, why: str) -> InputDataError:
+def lost(source: str, row: int, name: str, why: str) -> InputDataError:
+    """The error for a value that a format of text does not hold."""
     return InputDataError(f"{source}, row {row}, column {name!r}: {why}; write .parquet or a folder instead")
 
 
@@ -199,31 +200,13 @@ def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> Iterator[tuple
         yield number, dict(zip(names, values, strict=True))
 
 
-def _is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
+    """Tell whether JSON has a form for all numbers in a value."""
     if isinstance(value, float):
         return math.isfinite(value)
     return (
-        all(map(_is_finite, value.values() if isinstance(value, dict) else value)) if isinstance(value, (dict, list)) else True
+        all(map(is_finite, value.values() if isinstance(value, dict) else value)) if isinstance(value, (dict, list)) else True
     )
-
-
-def json_line(source: str, row: int, record: Record) -> bytes:
-    """Return a row as a line of JSON.
-
-    Raises
-    ------
-    InputDataError
-        If a number is not finite, for which JSON has no form, or a text has no UTF-8.
-    """
-    try:
-        line = msgspec.json.encode(record)
-    except UnicodeEncodeError:
-        raise not_utf8(source, [(row, record)]) from None
-    if b"null" in line:  # also what stands for numbers that are not finite
-        for name, value in record.items():
-            if not _is_finite(value):
-                raise _lost(source, row, name, f"JSON has no {value!r:.60}")
-    return line + b"\n"
 
 
 def not_utf8(source: str, rows: Iterable[tuple[int, Record]]) -> InputDataError:
@@ -233,45 +216,3 @@ def not_utf8(source: str, rows: Iterable[tuple[int, Record]]) -> InputDataError:
     return InputDataError(
         f"{source!a}, row {number}, column {name!r}: {value!a:.99} is not UTF-8 text; if it is the name of a file, rename that"
     )
-
-
-def csv_field(value: object) -> str:
-    """Return a value as a field: null as nothing, an empty text in quotes, and quotes wherever a reader needs them."""
-    if value is None:
-        return ""
-    if type(value) is float or type(value) is int:
-        return str(value)
-    text = as_text(value)
-    if text and not ("," in text or '"' in text or "\n" in text or "\r" in text or "\ufeff" in text):
-        return text
-    return '"' + text.replace('"', '""') + '"'
-
-
-def csv_line(values: Iterable[object]) -> str:
-    """Return a record with its line feed; one that would be a blank line is an empty text in quotes."""
-    return (",".join(map(csv_field, values)) or '""') + "\n"
-
-
-def csv_record(source: str, row: int, record: Record, names: Sequence[str]) -> bytes:
-    """Return a row as a record of CSV with the columns named; what it lacks is null.
-
-    Raises
-    ------
-    InputDataError
-        If a number within a list or struct is not finite: JSON has none such.
-    OutputError
-        If the row has other fields.
-    """
-    if not record.keys() <= set(names):
-        more = ", ".join(repr(name) for name in record if name not in names)
-        raise OutputError(
-            f"{source}, row {row}: it has fields that the first has not ({more}): one CSV file cannot hold both; "
-            "write .jsonl instead"
-        )
-    try:
-        return csv_line(record.get(name) for name in names).encode()
-    except UnicodeEncodeError:
-        raise not_utf8(source, [(row, record)]) from None
-    except ValueError:
-        name = next(name for name, value in record.items() if not isinstance(value, float) and not _is_finite(value))
-        raise _lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None

@@ -93,7 +93,7 @@ class Ids:
         known = rows[~missing]
         source = np.searchsorted(self._source_starts, known, side="right") - 1
         names[~missing] = [
-            None if s.format in ("memory", "table") else _as_utf8(s.label(n) if s.format == "txt" else s.name)
+            None if (file := s.file(n)) is None else _as_utf8(file)
             for s, n in zip((self._sources[i] for i in source.tolist()), self._numbers(known).tolist(), strict=True)
         ]
         return pa.array(names, pa.string())
@@ -202,7 +202,7 @@ def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
         If its values cannot be compared; the message names the file and the column.
     """
     try:
-        return cell_keys(batch.others[column], untyped=source.format == "csv")
+        return cell_keys(batch.others[column], untyped=source.form.untyped)
     except InputDataError as error:
         raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
 

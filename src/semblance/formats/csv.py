@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+from typing import BinaryIO
 
-from ..errors import InputDataError
-from ..files.atomic import BLOCK, read_lines
+from ..errors import InputDataError, OutputError
+from ..files.streams import BLOCK, read_lines
 from ..text.texts import from_strings
-from ._rows import csv_field, refuse_twice
-from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
+from ._columnar import ColumnarFormat
+from ._format import Format
+from ._rows import as_text, is_finite, lost, not_utf8, refuse_twice
+from ._selection import Selection, write_lines
+from ._split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
 csv.field_size_limit(sys.maxsize)
 
 
-class CsvSource(FileSource):
-    """A comma-separated file with a header. Rows are numbered by record, from 1, the header not counted.
+class Csv(Format):
+    """Comma-separated fields under a header. Rows are numbered by record, from 1, the header not counted.
 
     A row with more fields than the header is refused. A row with fewer is read if it has the columns asked for; it is copied
     as it is, padded with empty fields where columns are added, and its missing values are null in other formats.
     """
 
-    format = "csv"
+    name = "csv"
+    suffixes = (".csv",)
+    untyped = True
 
-    def raw_records(self, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
+    def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
         """Yield (fields, own bytes) of each record, the header first."""
         consumed: list[bytes] = []
         offset = 0
 
         def decoded() -> Iterator[str]:
             nonlocal offset
-            for lines in read_lines(self.path):
+            for lines in read_lines(split.place.path):
                 for line in lines:
                     consumed.append(line)
                     try:
@@ -41,7 +47,7 @@ class CsvSource(FileSource):
                     except UnicodeDecodeError as error:
                         hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                         raise InputDataError(
-                            f"{self.name}, line {reader.line_num + 1}: invalid UTF-8 at byte {offset + error.start} "
+                            f"{split.name}, line {reader.line_num + 1}: invalid UTF-8 at byte {offset + error.start} "
                             f"of the file{hint}; convert the file, or pass --encoding-errors replace to go on"
                         ) from None
                     yield text.removeprefix("\ufeff") if offset == 0 else text
@@ -59,31 +65,31 @@ class CsvSource(FileSource):
                 what = "a carriage return outside quotes; end records with a line feed, and put such a field in quotes"
             elif "unexpected end" in what:
                 what = "the file ends inside a quoted field"
-            raise InputDataError(f"{self.name}, line {reader.line_num}: not valid CSV: {what}") from None
+            raise InputDataError(f"{split.name}, line {reader.line_num}: not valid CSV: {what}") from None
 
-    def header(self) -> tuple[list[str], bytes]:
+    def header(self, split: Split) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the header's own bytes."""
-        return next(self.raw_records("replace"), ([], b""))
+        return next(self.raw_records(split, "replace"), ([], b""))
 
-    def batches(self, columns: Columns) -> Iterator[Batch]:
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted, as text."""
-        records = self.raw_records(columns.encoding_errors)
+        records = self.raw_records(split, columns.encoding_errors)
         names, _ = next(records, ([], b""))
         if not names:
             return
-        wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
+        wanted = columns.wanted
         for name in wanted:
             if name not in names:
                 if "\0" in "".join(names):
                     raise InputDataError(
-                        f"{self.name}, header: it contains NUL (it looks like UTF-16), and no column {name!r}; "
+                        f"{split.name}, header: it contains NUL (it looks like UTF-16), and no column {name!r}; "
                         "convert the file to UTF-8"
                     )
                 unsplit = len(names) == 1 and set(";\t|") & set(names[0])
                 way_out = "; fields are to be separated by commas" if unsplit else ""
-                raise missing_column(self.name, "header", "column", name, names, columns, way_out)
-        refuse_twice(self.name, "header", names, wanted)
-        self._check_free(names, columns.reserved)
+                raise missing_column(split.name, "header", "column", name, names, columns, way_out)
+        refuse_twice(split.name, "header", names, wanted)
+        _check_free(split, names, columns.reserved)
         places = [names.index(name) for name in wanted]
         last = max(places)
         rows: list[list[str]] = []
@@ -92,7 +98,7 @@ class CsvSource(FileSource):
             if not last < len(fields) <= len(names):
                 way_out = "; put a field that contains a comma in quotes" if len(fields) > last else ""
                 raise InputDataError(
-                    f"{self.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
+                    f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
                 )
             rows.append([fields[place] for place in places])
             size += len(raw)
@@ -101,15 +107,6 @@ class CsvSource(FileSource):
                 first, rows, size = first + len(rows), [], 0
         if rows:
             yield self._batch(rows, first, columns)
-
-    def check_free(self, names: Sequence[str]) -> None:
-        """Raise InputDataError if the header names one of these."""
-        self._check_free(self.header()[0], names)
-
-    def _check_free(self, header: Sequence[str], names: Sequence[str]) -> None:
-        for name in names:
-            if name in header:
-                raise reserved_column(self.name, "header", "column", name)
 
     @staticmethod
     def _batch(rows: list[list[str]], first: int, columns: Columns) -> Batch:
@@ -122,10 +119,48 @@ class CsvSource(FileSource):
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
         )
 
-    def raw_rows(self, padded: bool = False) -> Iterator[bytes]:
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Read all records as dictionaries of text, each with its number; the fields that a row lacks are None."""
+        records = self.raw_records(split, encoding_errors)
+        names, _ = next(records, ([], b""))
+        refuse_twice(split.name, "header", names)
+        for number, (fields, _) in enumerate(records, 1):
+            yield number, dict(zip_longest(names, fields))
+
+    def text_columns(self, split: Split) -> list[str]:
+        """Return the names in the header."""
+        return self.header(split)[0]
+
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
+        """Raise InputDataError if the header names one of these."""
+        _check_free(split, self.header(split)[0], names)
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write records under the header of the first split; those of CSV files with the same header as they are."""
+        names: list[str] = []
+        feed = False
+        for selection in selections:
+            split, added = selection.split, selection.added_schema.names
+            if split.form is self:
+                own, header = self.header(split)
+                if own and not names:
+                    names = [*own, *added]
+                    feed = write_lines(stream, [_annotate(header, dict(zip(added, added, strict=True)))])
+                if [*own, *added] == names:
+                    feed = write_lines(stream, selection.lines(self._raw_rows(split, bool(added)), _annotate), feed)
+                    continue
+            records: Iterator[tuple[int, Record]] = selection.records()
+            if not names:
+                first = next(records, None)
+                records = chain([] if first is None else [first], records)
+                names = list(first[1]) if first is not None else _schema_names(split)
+                stream.write(_csv_line(names).encode() if names else b"")
+            lines = (_csv_record(split.name, number, record, names) for number, record in records)
+            feed = write_lines(stream, lines, feed)
+
+    def _raw_rows(self, split: Split, padded: bool) -> Iterator[bytes]:
         """Yield each record's own bytes, the header left out; ``padded`` with empty fields to the header's number."""
-        self.check_unchanged()
-        records = self.raw_records("replace")
+        records = self.raw_records(split, "replace")
         names, _ = next(records, ([], b""))
         for fields, raw in records:
             if padded and len(fields) < len(names):
@@ -133,17 +168,65 @@ class CsvSource(FileSource):
                 raw = body + b"," * (len(names) - len(fields)) + raw[len(body) :]
             yield raw
 
-    @staticmethod
-    def annotate(line: bytes, values: Record) -> bytes:
-        """Append fields to a record, leaving its own bytes as they are."""
-        body = line.rstrip(b"\r\n")
-        return body + b"".join(b"," + csv_field(value).encode() for value in values.values()) + line[len(body) :]
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
-        """Read all records as dictionaries of text, each with its number; the fields that a row lacks are None."""
-        self.check_unchanged()
-        records = self.raw_records(encoding_errors)
-        names, _ = next(records, ([], b""))
-        refuse_twice(self.name, "header", names)
-        for number, (fields, _) in enumerate(records, 1):
-            yield number, dict(zip_longest(names, fields))
+def _check_free(split: Split, header: Sequence[str], names: Sequence[str]) -> None:
+    """Raise InputDataError if a header names one of these."""
+    for name in names:
+        if name in header:
+            raise reserved_column(split.name, "header", "column", name)
+
+
+def _schema_names(split: Split) -> list[str]:
+    """Return the columns of a split without rows, if they are known."""
+    return list(split.form.schema(split).names) if isinstance(split.form, ColumnarFormat) else []
+
+
+def _annotate(line: bytes, values: Record) -> bytes:
+    """Append fields to a record, leaving its own bytes as they are."""
+    body = line.rstrip(b"\r\n")
+    return body + b"".join(b"," + _csv_field(value).encode() for value in values.values()) + line[len(body) :]
+
+
+def _csv_field(value: object) -> str:
+    """Return a value as a field: null as nothing, an empty text in quotes, and quotes wherever a reader needs them."""
+    if value is None:
+        return ""
+    if type(value) is float or type(value) is int:
+        return str(value)
+    text = as_text(value)
+    if text and not ("," in text or '"' in text or "\n" in text or "\r" in text or "\ufeff" in text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _csv_line(values: Iterable[object]) -> str:
+    """Return a record with its line feed; one that would be a blank line is an empty text in quotes."""
+    return (",".join(map(_csv_field, values)) or '""') + "\n"
+
+
+def _csv_record(source: str, row: int, record: Record, names: Sequence[str]) -> bytes:
+    """Return a row as a record of CSV with the columns named; what it lacks is null.
+
+    Raises
+    ------
+    InputDataError
+        If a number within a list or struct is not finite: JSON has none such.
+    OutputError
+        If the row has other fields.
+    """
+    if not record.keys() <= set(names):
+        more = ", ".join(repr(name) for name in record if name not in names)
+        raise OutputError(
+            f"{source}, row {row}: it has fields that the first has not ({more}): one CSV file cannot hold both; "
+            "write .jsonl instead"
+        )
+    try:
+        return _csv_line(record.get(name) for name in names).encode()
+    except UnicodeEncodeError:
+        raise not_utf8(source, [(row, record)]) from None
+    except ValueError:
+        name = next(name for name, value in record.items() if not isinstance(value, float) and not is_finite(value))
+        raise lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None
+
+
+FORMAT = Csv()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
-from ..files.atomic import read_lines
+from ..files.streams import read_lines
 from ..text.texts import from_strings
-from .sources import Batch, Columns, FileSource, Record, missing_column, reserved_column
+from ._format import Format
+from ._rows import is_finite, lost, not_utf8
+from ._selection import Selection, write_lines
+from ._split import Batch, Columns, Record, Split, missing_column, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _LITERALS = {b"null": None, b"true": True, b"false": False}
@@ -26,11 +29,6 @@ _UNNAMED = re.compile(r'["\\\x00-\x1f]')
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def _wanted(columns: Columns) -> list[str]:
-    """The names of the fields that must be there, the text first."""
-    return list(dict.fromkeys([columns.text, *([columns.id] if columns.id is not None else []), *columns.others]))
-
-
 def _decoder(columns: Columns) -> msgspec.json.Decoder[Any]:
     """A decoder that builds nothing but the fields wanted.
 
@@ -39,14 +37,14 @@ def _decoder(columns: Columns) -> msgspec.json.Decoder[Any]:
     ParameterError
         If a name is one that the decoder does not find.
     """
-    odd = next((name for name in _wanted(columns) if _UNNAMED.search(name)), None)
+    odd = next((name for name in columns.wanted if _UNNAMED.search(name)), None)
     if odd is not None:
         raise ParameterError(
             f"a field of JSON lines that is asked for cannot have a quotation mark, a backslash or a control character in its "
             f"name; got {odd!r}: rename the field, or convert the file to parquet"
         )
     fields: list[Any] = [("text", str | None, msgspec.field(name=columns.text))]
-    for i, name in enumerate(_wanted(columns)[1:]):
+    for i, name in enumerate(list(dict.fromkeys(columns.wanted))[1:]):
         fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
     return _with_reserved(fields, columns.reserved)
 
@@ -83,18 +81,19 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"JSON has no {name}")
 
 
-class JsonLinesSource(FileSource):
-    """A file of JSON lines, plain or compressed. Blank lines are no rows; rows are numbered by line, from 1.
+class JsonLines(Format):
+    """JSON lines, plain or compressed. Blank lines are no rows; rows are numbered by line, from 1.
 
     Where a field appears twice in an object, the last counts.
     """
 
-    format = "jsonl"
+    name = "jsonl"
+    suffixes = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
-    def lines(self) -> Iterator[tuple[int, int, bytes]]:
+    def lines(self, split: Split) -> Iterator[tuple[int, int, bytes]]:
         """Yield (line number, byte offset, line with its line feed) of all lines that are not blank."""
         number, offset = 0, 0
-        for lines in read_lines(self.path):
+        for lines in read_lines(split.place.path):
             for line in lines:
                 number += 1
                 if (line.removeprefix(BOM) if number == 1 else line).strip():
@@ -102,8 +101,9 @@ class JsonLinesSource(FileSource):
                 offset += len(line)
 
     def _decode(
-        self, decode: Callable[[bytes], Any], number: int, offset: int, line: bytes, columns: Columns | None, errors: str
-    ) -> Any:
+        self, split: Split, decode: Callable[[bytes], Any], number: int, offset: int, line: bytes, columns: Columns | None,
+        errors: str,
+    ) -> Any:  # fmt: skip
         """Decode a line, mended if that is allowed and needed; ``columns`` must be there."""
         if number == 1 and line[:3] == BOM:
             offset, line = offset + 3, line[3:]
@@ -117,15 +117,17 @@ class JsonLinesSource(FileSource):
             except _FAILURES as error:
                 line, problem = _mended(line), error
         try:
-            raise self._explain(number, offset, line, columns, problem)
+            raise self._explain(split, number, offset, line, columns, problem)
         except RecursionError:
             raise InputDataError(
-                f"{self.name}, row {number}: values are nested too deeply to be read; flatten them, or remove the row"
+                f"{split.name}, row {number}: values are nested too deeply to be read; flatten them, or remove the row"
             ) from None
 
-    def _explain(self, number: int, offset: int, line: bytes, columns: Columns | None, error: Exception) -> InputDataError:
+    def _explain(
+        self, split: Split, number: int, offset: int, line: bytes, columns: Columns | None, error: Exception
+    ) -> InputDataError:  # fmt: skip
         """Find out what is wrong with a line and say it in the user's words."""
-        where = f"{self.name}, row {number}"
+        where = f"{split.name}, row {number}"
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as problem:
@@ -141,9 +143,9 @@ class JsonLinesSource(FileSource):
             return InputDataError(f"{where}: not valid JSON{hint}: {problem}; the line starts with {text[:60]!r}")
         if not isinstance(value, dict):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
-        for name in [] if columns is None else _wanted(columns):
+        for name in [] if columns is None else columns.wanted:
             if name not in value:
-                return missing_column(self.name, f"row {number}", "field", name, list(value), columns or Columns())
+                return missing_column(split.name, f"row {number}", "field", name, list(value), columns or Columns())
         if columns is not None and not isinstance(found := value[columns.text], (str, type(None))):
             return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
         for name, found in value.items():
@@ -155,9 +157,9 @@ class JsonLinesSource(FileSource):
                 )
         return InputDataError(f"{where}: cannot be read: {error}; the line starts with {text[:60]!r}")
 
-    def batches(self, columns: Columns) -> Iterator[Batch]:
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the fields wanted."""
-        wanted = _wanted(columns)
+        wanted = list(dict.fromkeys(columns.wanted))
         taken = [name for name in columns.reserved if name in wanted]
         decode = _decoder(columns if not taken else Columns(columns.text, columns.id, columns.others)).decode
         places = {name: f"wanted{i}" for i, name in enumerate(wanted[1:])} | {columns.text: "text"}
@@ -165,7 +167,7 @@ class JsonLinesSource(FileSource):
         id_place = None if columns.id is None else places[columns.id]
         others = {name: places[name] for name in columns.others}
         number, offset = 0, 0
-        for lines in read_lines(self.path):
+        for lines in read_lines(split.place.path):
             numbers: list[int] = []
             texts: list[str | None] = []
             ids: list[Any] = []
@@ -178,13 +180,13 @@ class JsonLinesSource(FileSource):
                 try:
                     row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
                 except _FAILURES:
-                    row = self._decode(decode, number, offset - len(line), line, columns, columns.encoding_errors)
+                    row = self._decode(split, decode, number, offset - len(line), line, columns, columns.encoding_errors)
                 get = row.__getattribute__
                 if taken:
-                    raise reserved_column(self.name, f"row {number}", "field", taken[0])
+                    raise reserved_column(split.name, f"row {number}", "field", taken[0])
                 for place, name in reserved:
                     if get(place) is not msgspec.UNSET:
-                        raise reserved_column(self.name, f"row {number}", "field", name)
+                        raise reserved_column(split.name, f"row {number}", "field", name)
                 numbers.append(number)
                 texts.append(row.text)
                 if id_place is not None:
@@ -199,22 +201,32 @@ class JsonLinesSource(FileSource):
                     dict(more),
                 )
 
-    def check_free(self, names: Sequence[str]) -> None:
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a line has a field of one of these names."""
         decode = _with_reserved([], names).decode
-        for number, offset, line in self.lines():
-            row = self._decode(decode, number, offset, line, None, "replace")
+        for number, offset, line in self.lines(split):
+            row = self._decode(split, decode, number, offset, line, None, "replace")
             for i, name in enumerate(names):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
-                    raise reserved_column(self.name, f"row {number}", "field", name)
+                    raise reserved_column(split.name, f"row {number}", "field", name)
 
-    def raw_rows(self, padded: bool = False) -> Iterator[bytes]:
-        """Yield each row's own bytes; there is nothing to be ``padded``."""
-        self.check_unchanged()
-        return (line for _, _, line in self.lines())
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
+        for number, offset, line in self.lines(split):
+            yield number, self._decode(split, _row, number, offset, line, None, encoding_errors)
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write lines: those of JSON lines as they are, other rows converted."""
+        write_lines(stream, _unmarked(line for selection in selections for line in self._lines_of(selection)))
+
+    def _lines_of(self, selection: Selection) -> Iterator[bytes]:
+        split = selection.split
+        if split.form is self:
+            return selection.lines((line for _, _, line in self.lines(split)), self._annotate)
+        return (_json_line(split.name, number, record) for number, record in selection.records())
 
     @staticmethod
-    def annotate(line: bytes, values: Record) -> bytes:
+    def _annotate(line: bytes, values: Record) -> bytes:
         """Append fields to the object on a line, leaving its own bytes as they are."""
         body = line.rstrip()
         inside = body[:-1].rstrip()
@@ -222,8 +234,30 @@ class JsonLinesSource(FileSource):
         added = b", ".join(msgspec.json.encode(k) + b": " + msgspec.json.encode(v) for k, v in values.items())
         return body[:-1] + comma + added + b"}" + line[len(body) :]
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
-        """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
-        self.check_unchanged()
-        for number, offset, line in self.lines():
-            yield number, self._decode(_row, number, offset, line, None, encoding_errors)
+
+def _unmarked(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines of JSON, a byte order mark before the first of all alone."""
+    for number, line in enumerate(lines):
+        yield line.removeprefix(BOM) if number else line
+
+
+def _json_line(source: str, row: int, record: Record) -> bytes:
+    """Return a row as a line of JSON.
+
+    Raises
+    ------
+    InputDataError
+        If a number is not finite, for which JSON has no form, or a text has no UTF-8.
+    """
+    try:
+        line = msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        raise not_utf8(source, [(row, record)]) from None
+    if b"null" in line:  # also what stands for numbers that are not finite
+        for name, value in record.items():
+            if not is_finite(value):
+                raise lost(source, row, name, f"JSON has no {value!r:.60}")
+    return line + b"\n"
+
+
+FORMAT = JsonLines()

@@ -10,129 +10,112 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.atomic import SUFFIXES
-from ..files.places import Inputs, Place
+from ..files.places import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
-from ._rows import plain_rows, refuse_twice
-from .parquet import check_names_free, table_batch
-from .sources import Batch, Columns, Record, missing_column, numbers_from, open_sources
+from ._columnar import ColumnarFormat, check_columns, table_batch
+from ._format import Format
+from ._registry import formats_by_suffix
+from ._rows import refuse_twice
+from ._split import Batch, Columns, Record, Split, numbers_from
+from .sources import open_sources
 
-KNOWN = tuple(SUFFIXES)
-MAX_PATH, MAX_SUFFIX = 1024, max(map(len, KNOWN))
+MAX_PATH = 1024
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 
 
-class ListSource:
+class _Lists(Format):
     """A list of texts or a column of them; ids are row numbers, from 0."""
 
-    name = "input"
-    relative = "input"
-    format = "memory"
-    places: Sequence[Place] = ()
+    name = "memory"
+    written_as = "jsonl"
+    has_columns = False
 
-    def __init__(self, data: Any) -> None:
-        self._data = data
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "LISTS"
 
-    def label(self, number: int) -> Any:
+    def label(self, split: Split, number: int) -> int:
         """Return the row number itself."""
         return number
 
-    def identity(self) -> Record:
+    def file(self, split: Split, number: int) -> None:
+        """Return None: there is no file."""
+
+    def identity(self, split: Split) -> Record:
         """Return that the input was in memory."""
         return {"name": "in memory"}
 
-    def batches(self, columns: Columns) -> Iterator[Batch]:
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the texts; there are no columns but the text."""
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
             raise InputDataError(f"a list of texts has no columns; {', '.join(names)} was asked for: pass a table")
         first = 0
-        for texts in as_texts(self._data, columns.encoding_errors):
+        for texts in as_texts(split.data, columns.encoding_errors):
             yield Batch(texts, numbers_from(first, len(texts)))
             first += len(texts)
 
-    def check_free(self, names: Sequence[str]) -> None:
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
 
-    def check_unchanged(self) -> None:
-        """Do nothing: what is in memory is taken as it is."""
-
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return the number of texts; their bytes are in memory already."""
-        return len(self._data) if hasattr(self._data, "__len__") else 0, 0
+        return len(split.data) if hasattr(split.data, "__len__") else 0, 0
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Return all rows as dictionaries of id and text, each with its number."""
         row = 0
-        for texts in as_texts(self._data, "replace"):
+        for texts in as_texts(split.data, "replace"):
             for i in range(len(texts)):
                 yield row, {"id": row, "text": texts.row(i).decode("utf-8", "replace")}
                 row += 1
 
 
-class TableSource:
+class _Tables(ColumnarFormat):
     """An Arrow table; ids are row numbers, from 0, unless a column is named."""
 
     name = "table"
-    relative = "table"
-    format = "table"
-    places: Sequence[Place] = ()
+    written_as = "parquet"
+    first_number = 0
 
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "TABLES"
 
-    def label(self, number: int) -> Any:
-        """Return the row number itself."""
-        return number
+    label, file, identity = _Lists.label, _Lists.file, _Lists.identity
 
-    def identity(self) -> Record:
-        """Return that the input was in memory."""
-        return {"name": "in memory"}
+    def schema(self, split: Split) -> pa.Schema:
+        """Return the table's schema."""
+        return split.data.schema
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The table's schema."""
-        return self._table.schema
-
-    @property
-    def compression(self) -> str:
-        """The compression for files written from it."""
-        return "snappy"
-
-    def batches(self, columns: Columns) -> Iterator[Batch]:
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted."""
-        wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
-        for name in wanted:
-            if name not in self._table.column_names:
-                raise missing_column("table", "schema", "column", name, self._table.column_names, columns)
-        refuse_twice("table", "schema", self._table.column_names, wanted)
-        self.check_free(columns.reserved)
+        check_columns(split, split.data.column_names, columns)
         first = 0
-        for batch in self._table.select(list(dict.fromkeys(wanted))).to_batches():
-            yield table_batch(batch, first, columns, "table")
+        for batch in split.data.select(list(dict.fromkeys(columns.wanted))).to_batches():
+            yield table_batch(batch, first, columns, split.name)
             first += len(batch)
 
-    def check_free(self, names: Sequence[str]) -> None:
-        """Raise InputDataError if the table has a column of one of these names."""
-        check_names_free("table", self._table.column_names, names)
-
-    def check_unchanged(self) -> None:
-        """Do nothing: tables do not change."""
-
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return the number of rows; their bytes are in memory already."""
-        return len(self._table), 0
+        return len(split.data), 0
 
-    def tables(self) -> Iterator[pa.Table]:
+    def tables(self, split: Split) -> Iterator[pa.Table]:
         """Return the table."""
-        yield self._table
+        yield split.data
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
-        """Return all rows as dictionaries, each with its number."""
-        row = 0
-        for batch in self._table.to_batches(1024):
-            yield from plain_rows(batch, self.name, row)
-            row += len(batch)
+
+LISTS, TABLES = _Lists(), _Tables()
+
+
+def list_split(texts: Any) -> Split:
+    """Return a list of texts, or a column of them, as a split."""
+    return Split(form=LISTS, name="input", relative="input", data=texts)
+
+
+def table_split(table: pa.Table, name: str = "table") -> Split:
+    """Return an Arrow table as a split."""
+    return Split(form=TABLES, name=name, relative=name, data=table)
 
 
 def _is_missing(path: str) -> bool:
@@ -142,11 +125,6 @@ def _is_missing(path: str) -> bool:
     if len(path) > MAX_PATH or "\n" in path or "\0" in path or not globbing.has_magic(path):
         return True
     return next(globbing.iglob(path, recursive=True), None) is None
-
-
-def _names_file(item: str) -> bool:
-    """Tell whether a str could be the name of a file of a known suffix."""
-    return item[-MAX_SUFFIX:].lower().endswith(KNOWN) and len(item) <= MAX_PATH and "\n" not in item
 
 
 def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
@@ -169,7 +147,12 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return True
     if not all(issubclass(kind, str) for kind in kinds):
         return False
-    named = [item for item in items if "." in item[-MAX_SUFFIX:-2] and _names_file(item)]
+    known = tuple(formats_by_suffix())
+    longest = max(map(len, known))
+    named = [
+        item for item in items
+        if "." in item[-longest:] and item[-longest:].lower().endswith(known) and len(item) <= MAX_PATH and "\n" not in item
+    ]  # fmt: skip
     if len(named) == len(items):
         missing = next((item for item in items if _is_missing(item)), None)
         if missing is None:
@@ -184,7 +167,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     if existing is not None:
         raise InputDataError(
             f"{existing!r:.200} names an existing file or folder, but the list could be texts: a list of str is read as paths "
-            f"only if each item ends in a known suffix ({', '.join(SUFFIXES)}); pass paths as pathlib.Path, or {AS_TEXTS}"
+            f"only if each item ends in a known suffix ({', '.join(known)}); pass paths as pathlib.Path, or {AS_TEXTS}"
         )
     return False
 
@@ -207,19 +190,19 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
             raise InputDataError(f"{path!r:.200}: no file {'matches' if globbing.has_magic(path) else 'of that name'}{hint}")
         return open_sources([path], glob=glob, format=format)
     if isinstance(data, pa.RecordBatch):
-        return [TableSource(pa.Table.from_batches([data]))]
+        return [table_split(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):
-        return [TableSource(data)]
+        return [table_split(data)]
     if hasattr(type(data), "collect"):
         raise InputDataError(f"a lazy frame has no rows yet; got {type(data).__name__}: call collect() first")
     frame = _frame(data)
     if frame is not None:
-        return [TableSource(frame)]
+        return [table_split(frame)]
     column = as_arrow_columns(data)
     if column is not None and pa.types.is_struct(column.type):
-        return [TableSource(pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in column.chunks]))]
+        return [table_split(pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in column.chunks]))]
     if column is not None:
-        return [ListSource(column)]
+        return [list_split(column)]
     if isinstance(data, dict):
         raise InputDataError("a path, a table or a list of texts is expected; got a dict: pass a dict of columns as a table, "
                              "pyarrow.table(columns)")  # fmt: skip
@@ -228,7 +211,7 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
         return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format)
-    return [ListSource(items)]
+    return [list_split(items)]
 
 
 def _frame(data: Any) -> pa.Table | None:

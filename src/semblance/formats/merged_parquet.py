@@ -14,11 +14,13 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
+from ._columnar import ColumnarFormat, selected_schema, selected_tables
 from ._rows import as_text, not_utf8, plain_values, refuse_twice
-from .parquet import GROUP_BYTES
-from .sources import Record
+from ._selection import Selection
+from ._split import Record
 
 ROW_GROUP = 1 << 14
+GROUP_BYTES = 128 << 20
 _DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
@@ -147,17 +149,19 @@ def _batched(rows: Iterable[tuple[int, Record]]) -> Iterator[list[tuple[int, Rec
         yield some
 
 
-def common_schema(selections: Sequence[Any]) -> pa.Schema:
+def common_schema(selections: Sequence[Selection]) -> pa.Schema:
     """Return the columns of all sources, in the order they appear, with the types that hold their values."""
     columns: dict[str, _Column] = {}
     for selection in selections:
-        if hasattr(selection.source, "tables"):
-            refuse_twice(selection.source.name, "schema", selection.schema.names)
-            for field in selection.schema:
+        split, form = selection.split, selection.split.form
+        if isinstance(form, ColumnarFormat):
+            schema = selected_schema(selection, form)
+            refuse_twice(split.name, "schema", schema.names)
+            for field in schema:
                 columns.setdefault(field.name, _Column()).kinds[field.type] = None
             continue
-        if selection.source.format == "csv":
-            for name in selection.source.header()[0]:
+        if (names := form.text_columns(split)) is not None:
+            for name in names:
                 columns.setdefault(name, _Column()).is_text = True
             for field in selection.added_schema:
                 columns.setdefault(field.name, _Column()).kinds[field.type] = None
@@ -168,7 +172,7 @@ def common_schema(selections: Sequence[Any]) -> pa.Schema:
     return pa.schema([(name, column.kind()) for name, column in columns.items()])
 
 
-def common_tables(selections: Sequence[Any], schema: pa.Schema) -> Iterator[pa.Table]:
+def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield the rows of all sources, with the columns of ``common_schema``.
 
     Raises
@@ -177,10 +181,10 @@ def common_tables(selections: Sequence[Any], schema: pa.Schema) -> Iterator[pa.T
         If a value does not fit the column's type; the message names file and column.
     """
     for selection in selections:
-        name = selection.source.name
-        if hasattr(selection.source, "tables"):
+        name, form = selection.split.name, selection.split.form
+        if isinstance(form, ColumnarFormat):
             row = 1
-            for table in selection.tables():
+            for table in selected_tables(selection, form):
                 yield pa.Table.from_arrays([_cast(table, field, name, row) for field in schema], schema=schema)
                 row += len(table)
             continue

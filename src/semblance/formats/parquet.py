@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import chain
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import InputDataError
-from ..text.texts import from_arrow_array
-from ._rows import plain_rows, refuse_twice
-from .sources import Batch, Columns, FileSource, Record, missing_column, numbers_from, reserved_column
+from ..errors import InputDataError, OutputError
+from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
+from ._selection import Selection
+from ._split import Batch, Columns, Record, Split
+from .merged_parquet import GROUP_BYTES, common_schema, common_tables, row_groups
 
 BATCH_ROWS = 4096
 BATCH_BYTES = 8 << 20
-GROUP_BYTES = 128 << 20
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
 
 
@@ -43,54 +45,50 @@ def _n_leaves(kind: pa.DataType) -> int:
     return sum(_n_leaves(kind.field(i).type) for i in range(kind.num_fields)) or 1
 
 
-class ParquetSource(FileSource):
-    """A parquet file. Rows are numbered from 1."""
+class Parquet(ColumnarFormat):
+    """Parquet. Rows are numbered from 1."""
 
-    format = "parquet"
+    name = "parquet"
+    suffixes = (".parquet",)
+    compressible = False
+    holds_provenance = True
 
-    def _open(self) -> pq.ParquetFile:
+    def _open(self, split: Split) -> pq.ParquetFile:
         # a name that is not UTF-8 must be opened by its bytes
-        source = self.path if self.name == str(self.path) else pa.OSFile(os.fsencode(self.path))
-        with _reading(self.name, ": not a readable parquet file"):
+        path = split.place.path
+        source = path if split.name == str(path) else pa.OSFile(os.fsencode(path))
+        with _reading(split.name, ": not a readable parquet file"):
             return pq.ParquetFile(source, buffer_size=1 << 20)
 
-    @property
-    def schema(self) -> pa.Schema:
+    def schema(self, split: Split) -> pa.Schema:
         """The file's Arrow schema, its metadata included."""
-        with self._open() as file:
+        with self._open(split) as file:
             return file.schema_arrow
 
-    @property
-    def compression(self) -> str:
+    def compression(self, split: Split) -> str:
         """The compression of the first column, for files written after it."""
-        with self._open() as file:
+        with self._open(split) as file:
             if file.metadata.num_row_groups and file.metadata.num_columns:
                 return CODECS.get(str(file.metadata.row_group(0).column(0).compression), "snappy")
             return "snappy"
 
-    def batches(self, columns: Columns) -> Iterator[Batch]:
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted and no other."""
-        wanted = [columns.text, *([columns.id] if columns.id is not None else []), *columns.others]
-        with self._open() as file:
-            names = file.schema_arrow.names
-            for name in wanted:
-                if name not in names:
-                    raise missing_column(self.name, "schema", "column", name, names, columns)
-            refuse_twice(self.name, "schema", names, wanted)
-            check_names_free(self.name, names, columns.reserved)
+        with self._open(split) as file:
+            check_columns(split, file.schema_arrow.names, columns)
             first = 1
-            batches = file.iter_batches(self._rows_at_a_time(file, columns.text), columns=list(dict.fromkeys(wanted)))
+            batches = file.iter_batches(self._rows_at_a_time(file, columns.text), columns=list(dict.fromkeys(columns.wanted)))
             while True:
-                with _reading(self.name, f", after row {first - 1}: damaged parquet data"):
+                with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
                     batch = next(batches, None)
                 if batch is None:
                     return
-                yield table_batch(batch, first, columns, self.name)
+                yield table_batch(batch, first, columns, split.name)
                 first += len(batch)
 
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
-        with self._open() as file:
+        with self._open(split) as file:
             known = text in file.schema_arrow.names
             return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
 
@@ -109,18 +107,13 @@ class ParquetSource(FileSource):
         share = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, self._bytes_of(file, name))
         return int(max(1, min(BATCH_ROWS, share)))
 
-    def check_free(self, names: Sequence[str]) -> None:
-        """Raise InputDataError if the schema names one of these."""
-        check_names_free(self.name, self.schema.names, names)
-
-    def tables(self) -> Iterator[pa.Table]:
+    def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a row group, or a part of a large one, at a time."""
-        self.check_unchanged()
-        with self._open() as file:
+        with self._open(split) as file:
             tables = self._tables(file)
             row = 0
             while True:
-                with _reading(self.name, f", after row {row}: damaged parquet data"):
+                with _reading(split.name, f", after row {row}: damaged parquet data"):
                     table = next(tables, None)
                 if table is None:
                     return
@@ -138,31 +131,43 @@ class ParquetSource(FileSource):
                 for batch in file.iter_batches(-(-group.num_rows // parts), row_groups=[number]):
                     yield pa.Table.from_batches([batch], file.schema_arrow)
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
-        """Read all rows as dictionaries, each with its number."""
-        row = 1
-        for table in self.tables():
-            for batch in table.to_batches(1024):
-                yield from plain_rows(batch, self.name, row)
-                row += len(batch)
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write tables: as they are where all splits have the same schema, converted where not."""
+        columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
+        schemas = [selected_schema(some, form) for some, form in columnar]
+        alike = len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas)
+        schema = schemas[0] if alike else common_schema(selections)
+        schema = schema.with_metadata({**(schema.metadata or {}), b"semblance": json.dumps(provenance).encode()})
+        tables: Iterator[pa.Table]
+        if alike:
+            compression = columnar[0][1].compression(selections[0].split)
+            tables = chain.from_iterable(selected_tables(some, form) for some, form in columnar)
+        else:
+            compression, tables = "snappy", row_groups(common_tables(selections, schema))
+        with _writer(stream, schema, compression) as writer:
+            for table in tables:
+                if len(table):
+                    writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
 
 
-def check_names_free(source: str, found: Sequence[str], names: Sequence[str]) -> None:
-    """Raise InputDataError if a schema names a column that annotation would add."""
-    for name in names:
-        if name in found:
-            raise reserved_column(source, "schema", "column", name)
-
-
-def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
-    """Take the columns of a job out of an Arrow record batch."""
+@contextmanager
+def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[pq.ParquetWriter]:
+    """Open a writer of parquet; what cannot be written becomes an OutputError that names the column."""
     try:
-        texts = from_arrow_array(batch.column(columns.text))
-    except InputDataError as error:
-        raise InputDataError(f"{name}, column {columns.text!r}: {error}") from None
-    return Batch(
-        texts,
-        numbers_from(first, len(batch)),
-        None if columns.id is None else batch.column(columns.id),
-        {other: batch.column(other) for other in columns.others},
-    )
+        with pq.ParquetWriter(stream, schema, compression=compression) as writer:
+            yield writer
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        culprits = [field.name for field in schema if not _is_writable(field)]
+        where = f"column {culprits[0]!r}, of type {schema.field(culprits[0]).type}" if culprits else "a column"
+        raise OutputError(f"{where}, cannot be written as parquet: {error}; cast or drop it") from None
+
+
+def _is_writable(field: pa.Field) -> bool:
+    try:
+        with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])):
+            return True
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        return False
+
+
+FORMAT = Parquet()

@@ -4,69 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
-from ..files.atomic import BLOCK, read_blocks, read_raw
+from ..files.folders import NewFolder
 from ..files.places import Place
+from ..files.streams import BLOCK, read_blocks, read_raw
 from ..text.texts import Texts
-from .sources import Batch, Columns, Record, check_unchanged, numbers_from
+from ._format import Format
+from ._selection import Selection
+from ._split import Batch, Columns, Record, Split, numbers_from
 
 BATCH_FILES = 1024
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins
 
 
-class TextFilesSource:
-    """Files of plain text, one document each; the default id is the file's path."""
+class TextFiles(Format):
+    """Plain text, a document in each file; the default id is the file's path."""
 
-    format = "txt"
+    name = "txt"
+    suffixes = (".txt",)
+    rows_are_files = True
+    has_columns = False
 
-    def __init__(self, places: list[Place]) -> None:
-        self.places: Sequence[Place] = places
-        self.name, self.relative = places[0].name, places[0].relative
+    def sniff(self, head: bytes) -> bool:
+        """Tell a text from what begins with bytes that no text has; UTF-16, which has them, is refused later."""
+        return b"\0" not in head or head[:2] in _UTF16
 
-    def label(self, number: int) -> Any:
+    def splits(self, places: Sequence[Place], options: Any) -> list[Split]:
+        """Return all files as one split."""
+        first = places[0]
+        return [Split(form=self, name=first.name, relative=first.relative, places=tuple(places), options=options)]
+
+    def label(self, split: Split, number: int) -> Any:
         """Return the path of the file of a number, from 1."""
-        return self.places[number - 1].name
+        return split.places[number - 1].name
 
-    def identity(self) -> Record:
+    def file(self, split: Split, number: int) -> str:
+        """Return the path of the file of a number, from 1."""
+        return split.places[number - 1].name
+
+    def names_in_folder(self, split: Split) -> list[str]:
+        """Return the name of each file."""
+        return [place.relative for place in split.places]
+
+    def identity(self, split: Split) -> Record:
         """Return how many files there are, their bytes, and what tells their names, sizes and times of change from others'."""
         known = blake2b(digest_size=16)
-        for place in self.places:
+        for place in split.places:
             known.update(f"{place.name}\0{place.size}\0{place.modified_ns}\0".encode())
-        once = {"read_once": True} if any(place.spool is not None for place in self.places) else {}
-        n_bytes = sum(place.size for place in self.places)
-        return {"name": self.name, "files": len(self.places), "bytes": n_bytes, "digest": known.hexdigest()} | once
+        once = {"read_once": True} if any(place.spool is not None for place in split.places) else {}
+        n_bytes = sum(place.size for place in split.places)
+        return {"name": split.name, "files": len(split.places), "bytes": n_bytes, "digest": known.hexdigest()} | once
 
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return the number of files and their bytes."""
-        return len(self.places), sum(place.size for place in self.places)
+        return len(split.places), sum(place.size for place in split.places)
 
-    def check_unchanged(self) -> None:
-        """Raise InputDataError if a file changed since it was first met."""
-        check_unchanged(self.places)
-
-    @staticmethod
-    def read(path: Path) -> bytes:
-        """Return a file's bytes."""
-        return b"".join(read_blocks(path))
-
-    @staticmethod
-    def copy(place: Place, stream: BinaryIO) -> None:
-        """Write a file's own bytes into a stream."""
-        for block in read_raw(place.path):
-            stream.write(block)
-
-    def batches(self, columns: Columns) -> Iterator[Batch]:
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the files; there are no columns but the text."""
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
             raise ParameterError(f"text files have no columns; {', '.join(names)} was asked for")
         first = 1
-        for some in self._batched():
-            contents = [self.read(place.path) for place in some]
+        for some in _batched(split.places):
+            contents = [_content(place) for place in some]
             if columns.encoding_errors == "strict":
                 for place, content in zip(some, contents, strict=True):
                     _check_text(place.name, content)
@@ -76,31 +80,49 @@ class TextFilesSource:
             yield Batch(texts, numbers_from(first, len(some)))
             first += len(some)
 
-    def _batched(self) -> Iterator[list[Place]]:
-        some: list[Place] = []
-        size = 0
-        for place in self.places:
-            some.append(place)
-            size += place.size
-            if len(some) == BATCH_FILES or size > BLOCK:
-                yield some
-                some, size = [], 0
-        if some:
-            yield some
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Read all files as dictionaries of id and text, each with its number."""
+        for number, place in enumerate(split.places, 1):
+            yield number, {"id": place.name, "text": _content(place).decode("utf-8", "replace")}
 
-    def check_free(self, names: Sequence[str]) -> None:
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
-        """Read all files as dictionaries of id and text, each with its number."""
-        self.check_unchanged()
-        for number, place in enumerate(self.places, 1):
-            yield number, {"id": place.name, "text": self.read(place.path).decode("utf-8", "replace")}
+    def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
+        """Copy the files as they are."""
+        if selection.added is not None:
+            raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
+        selection.split.check_unchanged()
+        for place, kept in zip(selection.split.places, selection.mask, strict=True):
+            if kept:
+                with folder.file(place.relative, compress=False) as stream:
+                    for block in read_raw(place.path):
+                        stream.write(block)
+        selection.split.check_unchanged()
+
+
+def _content(place: Place) -> bytes:
+    """Return a file's bytes."""
+    return b"".join(read_blocks(place.path))
+
+
+def _batched(places: Sequence[Place]) -> Iterator[list[Place]]:
+    """Yield files, as many at a time as make a batch."""
+    some: list[Place] = []
+    size = 0
+    for place in places:
+        some.append(place)
+        size += place.size
+        if len(some) == BATCH_FILES or size > BLOCK:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _check_text(name: str, content: bytes) -> None:
     """Refuse what is no text in UTF-8."""
-    hint = " (it looks like UTF-16)" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+    hint = " (it looks like UTF-16)" if content[:2] in _UTF16 else ""
     way_out = "convert the file, or pass --encoding-errors replace to go on"
     try:
         content.decode("utf-8")
@@ -108,3 +130,6 @@ def _check_text(name: str, content: bytes) -> None:
         raise InputDataError(f"{name}: invalid UTF-8 at byte {error.start} of the file{hint}; {way_out}") from None
     if (place := content.find(0)) >= 0:
         raise InputDataError(f"{name}: NUL, which no text contains, at byte {place} of the file: it may be binary; {way_out}")
+
+
+FORMAT = TextFiles()

@@ -169,7 +169,7 @@ def overlap(
            against_id=against_id, glob=glob, format=format)  # fmt: skip
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
     sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
-    if against_id is None and all(source.format not in ("memory", "txt") for source in others):
+    if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
     theirs = Columns(
         text if against_text is None else against_text, against_id or None, encoding_errors=encoding_errors, prefix="against-"

@@ -96,7 +96,7 @@ class Settings:
         Whether invalid UTF-8 is an error, or separates words.
     glob : str, optional
         Which files of a folder are read.
-    format : {"parquet", "jsonl", "csv", "txt"}, optional
+    format : str, optional
         In place of what a file's suffix says.
     max_bucket : int >= 2, default 128
         In larger buckets documents are compared with kept ones only, not all with all: with every document of the bucket

@@ -18,8 +18,9 @@ import numpy as np
 
 from .. import sketches
 from ..errors import InputDataError, ParameterError
-from ..files.atomic import atomic_file, check_output
+from ..files.atomic import atomic_file
 from ..files.container import is_count
+from ..files.outputs import check_output
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
 from . import packed as packings

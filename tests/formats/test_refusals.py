@@ -13,7 +13,7 @@ import pytest
 
 import semblance as sb
 from semblance.engines.memory import free_memory
-from semblance.files.atomic import check_output
+from semblance.formats.writers import check_output
 
 TEXT = "one two three four five six seven"
 

@@ -1,0 +1,115 @@
+"""Formats of Arrow tables, whose columns have types and keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from ..text.texts import from_arrow_array
+from ._format import Format
+from ._rows import plain_rows, refuse_twice
+from ._selection import Selection
+from ._split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
+
+_RECORDS = 1024
+
+
+class ColumnarFormat(Format):
+    """A format whose splits are tables with a schema."""
+
+    first_number = 1
+    """The number of the first row."""
+
+    def schema(self, split: Split) -> pa.Schema:
+        """Return the Arrow schema, its metadata included."""
+        raise NotImplementedError
+
+    def compression(self, split: Split) -> str:
+        """Return the compression of parquet files that are written after it."""
+        return "snappy"
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns, in tables of a size that fits into memory."""
+        raise NotImplementedError
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Yield the number of each row and a dictionary of its values as JSON has them."""
+        number = self.first_number
+        for table in self.tables(split):
+            for batch in table.to_batches(_RECORDS):
+                yield from plain_rows(batch, split.name, number)
+                number += len(batch)
+
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
+        """Raise InputDataError if the schema names one of these."""
+        check_names_free(split, self.schema(split).names, names)
+
+
+def check_columns(split: Split, found: Sequence[str], columns: Columns) -> None:
+    """Raise InputDataError if a schema lacks a column that is wanted, names one twice, or has one that is reserved."""
+    for name in columns.wanted:
+        if name not in found:
+            raise missing_column(split.name, "schema", "column", name, found, columns)
+    refuse_twice(split.name, "schema", found, columns.wanted)
+    check_names_free(split, found, columns.reserved)
+
+
+def check_names_free(split: Split, found: Sequence[str], names: Sequence[str]) -> None:
+    """Raise InputDataError if a schema names a column that annotation would add."""
+    for name in names:
+        if name in found:
+            raise reserved_column(split.name, "schema", "column", name)
+
+
+def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
+    """Take the columns of a job out of an Arrow record batch."""
+    try:
+        texts = from_arrow_array(batch.column(columns.text))
+    except InputDataError as error:
+        raise InputDataError(f"{name}, column {columns.text!r}: {error}") from None
+    return Batch(
+        texts,
+        numbers_from(first, len(batch)),
+        None if columns.id is None else batch.column(columns.id),
+        {other: batch.column(other) for other in columns.others},
+    )
+
+
+def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
+    """Return the schema of ``selected_tables``."""
+    schema = form.schema(selection.split)
+    for field in selection.added_schema:
+        schema = schema.append(field)
+    return schema
+
+
+def selected_tables(selection: Selection, form: ColumnarFormat) -> Iterator[pa.Table]:
+    """Yield the selected rows as Arrow tables, additions appended."""
+    row = 0
+    selection.split.check_unchanged()
+    for table in form.tables(selection.split):
+        end = row + len(table)
+        selection.check_count(end) if end > len(selection.mask) else None
+        if selection.added is not None:
+            added = selection.added(row, end)
+            for name in added.column_names:
+                table = table.append_column(name, added.column(name))
+        mask = selection.mask[row:end]
+        yield table if mask.all() else _filtered(table, mask)
+        row = end
+    selection.check_count(row)
+    selection.split.check_unchanged()
+
+
+def _filtered(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
+    """Return the rows where ``mask`` is set; run by run where Arrow filters no columns of some type."""
+    try:
+        return table.filter(pa.array(mask))
+    except pa.ArrowNotImplementedError:
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]))).reshape(-1, 2)
+        return pa.concat_tables([table.slice(0, 0), *(table.slice(begin, end - begin) for begin, end in bounds.tolist())])

@@ -1,0 +1,155 @@
+"""What a job reads: splits of inputs, the columns it wants of them, and batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..files.places import Place
+from ..text.texts import Texts
+from ..values import Int64Array
+
+if TYPE_CHECKING:
+    from ._format import Format
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that a job needs: the text, the id (None: made from file and row), and others by name.
+
+    ``reserved`` are names that the rows must not have, since annotation adds columns of these names. ``prefix`` begins the
+    names of the options that name the text and the id.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    others: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
+    encoding_errors: str = "strict"
+    prefix: str = ""
+
+    @property
+    def wanted(self) -> list[str]:
+        """The names of the columns that must be there, the text first; a name may come twice."""
+        return [self.text, *([self.id] if self.id is not None else []), *self.others]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some rows in a row: texts, their numbers as a user counts them, ids and other columns where asked for."""
+
+    texts: Texts
+    numbers: Int64Array
+    ids: list[Any] | pa.Array | None = None
+    others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """Rows of one format, read together; they can be read again, to be written out as they were.
+
+    It is a value and pickles, so that another process can read the same rows, unless its rows lie in memory or in a temporary
+    copy of what can be read only once.
+
+    Parameters
+    ----------
+    form : Format
+    name : str
+        For messages and ids.
+    relative : str
+        The name in an output folder.
+    places : tuple of Place
+        The files that it is made of; none if its rows are in memory.
+    options : object
+        How the format is read: an instance of ``form.Options``.
+    data : object
+        Rows that are in memory.
+    """
+
+    form: Format
+    name: str
+    relative: str
+    places: tuple[Place, ...] = ()
+    options: Any = None
+    data: Any = None
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return self.form.name
+
+    @property
+    def place(self) -> Place:
+        """The file, where there is only one."""
+        (place,) = self.places
+        return place
+
+    def batches(self, columns: Columns) -> Iterator[Batch]:
+        """Read the columns wanted, in batches of rows."""
+        return self.form.read(self, columns)
+
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all rows again, whole: the number of each and a dictionary."""
+        self.check_unchanged()
+        yield from self.form.rows(self, encoding_errors)
+
+    def label(self, number: int) -> Any:
+        """Return the default id of the row of a number."""
+        return self.form.label(self, number)
+
+    def file(self, number: int) -> str | None:
+        """Return the file that the row of a number comes from, or None if it was in memory."""
+        return self.form.file(self, number)
+
+    def identity(self) -> Record:
+        """Return what tells this input from another: name, size, time of change."""
+        return self.form.identity(self)
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return about how many rows, and how many bytes in the column of that name, there will be."""
+        return self.form.expected(self, text)
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if a column of one of these names, which annotation would add, is there already."""
+        self.form.check_free(self, names)
+
+    def check_unchanged(self) -> None:
+        """Raise InputDataError if a file is known to have changed since it was first met."""
+        for place in self.places:
+            try:
+                status = place.path.stat()
+            except OSError as error:
+                raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
+            if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
+                raise InputDataError(f"{place.name}: the file changed while it was worked on; run again")
+
+
+def missing_column(
+    source: str, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
+) -> InputDataError:
+    """The error for a column that is not there."""
+    for option, given in (("text", columns.text), ("id", columns.id)):
+        if name == given and not way_out:
+            option = columns.prefix + option
+            way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
+    return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}")
+
+
+def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
+    """The error for a column that annotation would write a second time."""
+    return InputDataError(
+        f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
+        "rename it, or run without --annotate"
+    )
+
+
+def numbers_from(first: int, count: int) -> Int64Array:
+    """Row numbers ``first``, ``first + 1``, ..."""
+    return np.arange(first, first + count, dtype=np.int64)

@@ -1,0 +1,185 @@
+"""Files that appear whole or not at all, what killed writers leave, and what is on the disk when it is reported."""
+
+import errno
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.files import atomic
+from semblance.files.atomic import atomic_file
+from semblance.files.folders import atomic_directory
+from semblance.formats.writers import check_output
+
+A = "one two three four five six"
+
+
+def fill(folder, **texts):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    return folder
+
+
+def names(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
+
+
+def test_a_temporary_file_of_a_living_writer_stays(tmp_path):
+    """Whatever its process number: it may be one of another container."""
+    path = tmp_path / "out.jsonl"
+    with atomic_file(path) as stream:
+        stream.write(b"first")
+        (writing,) = tmp_path.iterdir()
+        check_output(path, force=False)
+        with atomic_file(path) as other:
+            other.write(b"second")
+        assert writing.exists() and path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("host", ["this", "other"])
+def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monkeypatch, host):
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from semblance.files.atomic import atomic_file\n"
+        "with atomic_file(Path(sys.argv[1])) as stream:\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl")], check=False)
+    (tmp_path / ".out.jsonl.1234-0123abcd.tmp").write_text("not ours")
+    assert len(list(tmp_path.iterdir())) == 2
+    if host == "other":
+        monkeypatch.setattr(atomic, "_host", lambda: "another")
+    check_output(tmp_path / "out.jsonl", force=False)
+    assert len(list(tmp_path.iterdir())) == (1 if host == "this" else 2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
+def test_errors_leave_no_temporary_files(tmp_path, error):
+    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out")):
+        with pytest.raises((KeyboardInterrupt, sb.OutputError, ValueError)), write():
+            raise error
+    assert not list(tmp_path.iterdir())
+
+
+class Recorded:
+    """What was synced, renamed and made, in its order."""
+
+    def __init__(self, monkeypatch):
+        self.calls = []
+        fsync, replace, rename, mkdir = os.fsync, os.replace, os.rename, os.mkdir
+
+        def synced(file):
+            self.calls.append(("sync", os.readlink(f"/proc/self/fd/{file}")))
+            fsync(file)
+
+        def moved(do):
+            def move(source, target):
+                self.calls.append(("rename", str(target)))
+                do(source, target)
+
+            return move
+
+        def made(path, *more, **other):
+            mkdir(path, *more, **other)
+            self.calls.append(("mkdir", str(path)))
+
+        monkeypatch.setattr(os, "fsync", synced)
+        monkeypatch.setattr(os, "replace", moved(replace))
+        monkeypatch.setattr(os, "rename", moved(rename))
+        monkeypatch.setattr(os, "mkdir", made)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+@pytest.mark.parametrize("name", ["deep/er/out.jsonl", "deep/er/out.jsonl.gz", "deep/er/out.jsonl.zst"])
+def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch, name):
+    """The file, then its name, then every new folder's name."""
+    seen = Recorded(monkeypatch)
+    path = tmp_path / name
+    with atomic_file(path) as stream:
+        stream.write(b"text")
+    kinds = [(kind, where) for kind, where in seen.calls if kind != "mkdir"]
+    moved = kinds.index(("rename", str(path)))
+    assert kinds[moved - 1][0] == "sync" and kinds[moved - 1][1].endswith(".tmp")
+    assert ("sync", str(path.parent)) in kinds[moved + 1 :]
+    for folder in (tmp_path / "deep", tmp_path / "deep/er"):
+        made = seen.calls.index(("mkdir", str(folder)))
+        assert ("sync", str(folder.parent)) in seen.calls[made:]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch):
+    """Every file and every folder once, then the rename, then the folder above."""
+    seen = Recorded(monkeypatch)
+    with atomic_directory(tmp_path / "out") as folder:
+        for i in range(20):
+            with folder.file(f"{i % 2}/{i}.txt") as stream:
+                stream.write(b"text")
+    moved = seen.calls.index(("rename", str(tmp_path / "out")))
+    before = [Path(where).name for kind, where in seen.calls[:moved] if kind == "sync"]
+    assert sorted(n for n in before if n.endswith(".txt")) == sorted(f"{i}.txt" for i in range(20))
+    assert before.count("0") == before.count("1") == 1 and len(before) == 23
+    assert ("sync", str(tmp_path)) in seen.calls[moved:]
+
+
+@pytest.mark.parametrize(
+    ("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EBADF, False), (errno.EIO, True)]
+)
+def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
+    """Some file systems of networks refuse it, which is no error; a disk that reports one is."""
+    fsync = os.fsync
+
+    def failing(file):
+        if os.path.isdir(f"/proc/self/fd/{file}"):
+            raise OSError(number, os.strerror(number))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    if fails:
+        with pytest.raises(sb.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
+            pass
+    else:
+        with atomic_file(tmp_path / "x.jsonl") as stream:
+            stream.write(b"text")
+        assert (tmp_path / "x.jsonl").read_bytes() == b"text"
+
+
+def test_file_systems_without_locks(tmp_path, monkeypatch):
+    """Files are written all the same, and nobody's temporary files are removed."""
+
+    def refused(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    with atomic_file(tmp_path / "x.jsonl"):
+        monkeypatch.setattr(fcntl, "flock", refused)
+        check_output(tmp_path / "x.jsonl", force=False)
+        assert len(list(tmp_path.iterdir())) == 1
+    with atomic_file(tmp_path / "x.jsonl") as stream:
+        stream.write(b"text")
+    result = sb.dedup(fill(tmp_path / "in", a=A))
+    for force in (False, True):
+        result.write(tmp_path / "out", force=force)
+    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda at: sb.save(sb.FastSimilarity(permutations=64).sign(sb.shingle([A])), at / "saved"),
+        lambda at: sb.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
+        lambda at: sb.Index.create(at / "saved" / "deep").close(),
+    ],
+)
+def test_the_name_of_what_is_saved_is_on_the_disk(tmp_path, monkeypatch, write):
+    seen = Recorded(monkeypatch)
+    write(tmp_path)
+    assert ("sync", str(tmp_path)) in seen.calls

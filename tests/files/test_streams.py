@@ -1,0 +1,66 @@
+"""Streams: the same bytes and lines whatever the blocks and the compression."""
+
+import gzip
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.files import streams
+from semblance.files.streams import compressed, compression_of, read_blocks, read_lines, read_raw
+
+PACKED = {".x": lambda data: data, ".x.GZ": gzip.compress, ".zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("streams")
+
+
+@given(
+    st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"", b"\xff", b"long " * 20]), max_size=30),
+    st.integers(1, 50),
+    st.sampled_from(sorted(PACKED)),
+)
+def test_lines_for_any_blocks(folder, pieces, block, suffix):
+    data = b"".join(pieces)
+    path = folder / f"file{suffix}"
+    path.write_bytes(PACKED[suffix](data))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(streams, "BLOCK", block)
+        lines = [line for some in read_lines(path) for line in some]
+        blocks = list(read_blocks(path))
+        assert b"".join(read_raw(path)) == path.read_bytes()
+    assert b"".join(blocks) == data and all(1 <= len(some) <= block for some in blocks)
+    assert lines == [line + b"\n" for line in data.split(b"\n")[:-1]] + (
+        [data.rpartition(b"\n")[2]] if data[-1:] not in (b"\n", b"") else []
+    )
+    assert list(read_blocks(path, 3)) == [data[i : i + 3] for i in range(0, len(data), 3)] or compression_of(path) == "zstd"
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_is_compressed_is_read_again(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    written = []
+    for _ in range(2):
+        with open(path, "wb") as raw, compressed(raw, path) as stream:
+            stream.write(b"one\n" * 1000)
+        written.append(path.read_bytes())
+    assert b"".join(read_blocks(path)) == b"one\n" * 1000
+    assert written[0] == written[1]  # no time is in it
+    assert (len(written[0]) < 4000) == (compression_of(path) is not None)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "data"), [(".gz", b"no"), (".gz", gzip.compress(b"some text" * 99)[:-9]), (".zst", b"no data of its own")]
+)
+def test_damage_names_the_file(tmp_path, suffix, data):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(data)
+    with pytest.raises(sb.InputDataError, match=rf"{path}: .*damaged or cut short"):
+        list(read_blocks(path))
+    assert b"".join(read_raw(path)) == data
+    with pytest.raises(sb.InputDataError, match=r"gone: cannot be read: No such file"):
+        list(read_blocks(tmp_path / "gone"))

@@ -1,0 +1,19 @@
+"""The format of CONTRIBUTING.md as an installed package."""
+
+import pytest
+from format_samples import install_toy
+
+
+@pytest.fixture(scope="session")
+def toy_folder(tmp_path_factory):
+    """A folder with the package."""
+    folder = tmp_path_factory.mktemp("site")
+    install_toy(folder)
+    return folder
+
+
+@pytest.fixture
+def toy(toy_folder, monkeypatch):
+    """The package is installed."""
+    monkeypatch.syspath_prepend(toy_folder)
+    return toy_folder

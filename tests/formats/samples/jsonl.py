@@ -1,0 +1,28 @@
+"""Samples of JSON lines."""
+
+import json
+
+A, B = "one two three", "four five six"
+LINES = b'{"id": "1", "text": "one two three"}\n{"id": "2", "text": "four five six"}\n'
+
+
+def make(rows):
+    """Rows as bytes."""
+    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+
+
+HOSTILE = {
+    "empty": (b"", []),
+    "byte order mark": (b"\xef\xbb\xbf" + LINES, [A, B]),
+    "carriage returns": (LINES.replace(b"\n", b"\r\n"), [A, B]),
+    "no final newline": (LINES[:-1], [A, B]),
+    "blank lines": (LINES.replace(b"\n", b"\n\n \n"), [A, B]),
+    "NUL": (LINES.replace(b"four", b"fo\0ur"), "row 2: not valid JSON"),
+    "NUL, escaped": (LINES.replace(b"four", b"fo\\u0000ur"), [A, "fo\0ur five six"]),
+    "invalid UTF-8": (LINES.replace(b"four", b"fo\xffur"), "row 2: invalid UTF-8 at byte 60 of the file"),
+    "UTF-16": (LINES.decode().encode("utf-16"), "row 1: .*it looks like UTF-16"),
+    "missing field": (LINES + b'{"id": "3"}\n', "row 3: field 'text' is missing; fields found: id"),
+    "null text": (LINES + b'{"id": "3", "text": null}\n', [A, B, ""]),
+    "a text that is none": (LINES + b'{"id": "3", "text": 3}\n', "row 3: field 'text' must be a string or null; found 3"),
+    "cut short": (LINES[:-8], "row 2: not valid JSON"),
+}

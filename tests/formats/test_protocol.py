@@ -1,0 +1,286 @@
+"""One body of tests through which every format goes, fed by its samples."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from format_samples import SAMPLES, packed, sample
+
+import semblance as sb
+from semblance.files import streams
+from semblance.formats import Columns
+from semblance.formats._registry import format_named, formats_by_suffix, names
+from semblance.formats.sources import open_sources
+
+pytestmark = pytest.mark.usefixtures("toy")
+
+ROWS = [
+    {"id": f"i{i}", "text": f"row {i} of {i * 7919} words and {i * 104729} more, é 中 𝄞" if i % 7 else None}
+    for i in range(40)
+]  # fmt: skip
+HOSTILE = [(name, case) for name in SAMPLES for case in sample(name).HOSTILE]
+CASES = {"empty", "byte order mark", "carriage returns", "NUL", "invalid UTF-8"}
+
+
+def suffixes():
+    """Each format with each suffix that is its own; the one from outside is not known yet."""
+    known = [(form.name, suffix) for suffix, form in formats_by_suffix().items()]
+    return [*known, ("ssv", ".ssv"), ("ssv", ".ssv.gz")]
+
+
+every_format = pytest.mark.parametrize("name", SAMPLES)
+every_suffix = pytest.mark.parametrize(("name", "suffix"), suffixes())
+
+
+def written(folder, name, suffix, rows=ROWS):
+    """Write rows into a folder as a format has them; return what to read: a file, or a folder of files that are rows."""
+    folder.mkdir()
+    make = sample(name).make
+    if not format_named(name).rows_are_files:
+        (folder / f"in{suffix}").write_bytes(packed(make(rows), suffix))
+        return folder / f"in{suffix}"
+    for i, row in enumerate(rows):
+        (folder / f"{i:05}{suffix}").write_bytes(packed(make([row]), suffix))
+    return folder
+
+
+def texts(source, **columns):
+    """All texts that a job would get."""
+    found = []
+    for split in source:
+        for batch in split.batches(Columns(**columns)):
+            assert len(batch.texts) == len(batch.numbers)
+            found += [batch.texts.row(i).decode("utf-8", "surrogateescape") for i in range(len(batch.texts))]
+    return found
+
+
+def contents(path):
+    """The rows of a file or folder: what each column holds, as JSON has it."""
+    return [
+        {column: bytes(value).decode() if type(value).__name__ == "Raw" else value for column, value in row.items()}
+        for split in open_sources([path])
+        for _, row in split.records()
+    ]
+
+
+def values(rows):
+    """The texts, "" for null, which not all formats tell from it."""
+    return [row["text"] or "" for row in rows]
+
+
+def test_every_format_has_samples():
+    assert sorted(names()) == SAMPLES
+    for name in SAMPLES:
+        assert sample(name).HOSTILE.keys() >= CASES
+
+
+@every_suffix
+def test_rows_are_read_as_they_were_made(tmp_path, name, suffix):
+    form = format_named(name)
+    assert formats_by_suffix()[suffix] is form and suffix == suffix.lower()
+    path = written(tmp_path / "in", name, suffix)
+    source = open_sources([path])
+    assert {split.format for split in source} == {name}
+    assert texts(source) == values(ROWS) == values(contents(path))
+    (split,) = source
+    n_rows, n_bytes = split.expected("text")
+    assert n_rows >= 0 and n_bytes >= 0 and split.identity()["bytes"] == sum(place.size for place in split.places)
+    numbers = [number for number, _ in split.records()]
+    assert numbers == [n for batch in split.batches(Columns()) for n in batch.numbers.tolist()]
+    assert len({split.label(number) for number in numbers}) == len(ROWS)
+    assert all(Path(split.file(number)).exists() for number in numbers)
+    if form.has_columns:
+        ids = [
+            v
+            for batch in split.batches(Columns(id="id", others=("id",)))
+            for v in zip(batch.ids, batch.others["id"], strict=True)
+        ]
+        assert [str(one) for one, other in ids if one == other] == [row["id"] for row in ROWS]
+
+
+def test_another_process_reads_pickled_splits(tmp_path, toy):
+    """It knows nothing but the pickle, and has the same packages."""
+    splits = [open_sources([written(tmp_path / f"{i}", *each)])[0] for i, each in enumerate(suffixes())]
+    code = (
+        "import json, pickle, sys; from semblance.formats import Columns\n"
+        "for split in pickle.load(sys.stdin.buffer):\n"
+        "    rows = [batch.texts.row(i).decode() for batch in split.batches(Columns()) for i in range(len(batch.texts))]\n"
+        "    print(json.dumps([split.format, rows]))"
+    )
+    path = os.pathsep.join([str(toy), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(splits), capture_output=True, check=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )  # fmt: skip
+    assert list(map(json.loads, done.stdout.splitlines())) == [[name, values(ROWS)] for name, _ in suffixes()]
+    again = pickle.loads(pickle.dumps(splits))
+    assert all(one.form is other.form and one.places == other.places for one, other in zip(splits, again, strict=True))
+
+
+@every_suffix
+def test_a_suffix_may_be_in_any_case(tmp_path, name, suffix):
+    assert texts(open_sources([written(tmp_path / "in", name, suffix.upper())])) == values(ROWS)
+
+
+@every_suffix
+def test_all_rows_kept_are_written_as_they_were(tmp_path, name, suffix):
+    path = written(tmp_path / "in", name, suffix)
+    result = sb.dedup(path, threshold=1.0, threads=1)
+    distinct = [row for i, row in enumerate(ROWS) if row["text"] or not i]
+    assert len(result) == len(ROWS) and result.keep.sum() in (len(ROWS), len(distinct))
+    result.write(tmp_path / "out")
+    outputs = sorted(p for p in (tmp_path / "out").rglob("*") if p.name != "_semblance.json")
+    kept = [row for row, keep in zip(contents(path), result.keep, strict=True) if keep]
+    assert values(contents(tmp_path / "out")) == values(kept)
+    if format_named(name).rows_are_files:
+        assert [p.read_bytes() for p in outputs] == [
+            p.read_bytes() for p, k in zip(sorted(path.iterdir()), result.keep, strict=True) if k
+        ]
+        return
+    assert [p.name for p in outputs] == [path.name]
+    assert contents(outputs[0]) == kept
+    result.write(tmp_path / f"out{suffix}")
+    assert contents(tmp_path / f"out{suffix}") == kept
+    described = tmp_path / f"out{suffix}_semblance.json"
+    assert described.exists() is not format_named(name).holds_provenance
+    assert result.provenance["inputs"] == (
+        json.loads(described.read_bytes())["inputs"] if described.exists() else result.provenance["inputs"]
+    )
+
+
+@every_suffix
+def test_annotation_adds_columns(tmp_path, name, suffix):
+    path = written(tmp_path / "in", name, suffix, [*ROWS[1:4], ROWS[1]])
+    result = sb.dedup(path, threads=1, annotate=True)
+    target = tmp_path / (f"out{suffix}" if not format_named(name).rows_are_files else "out.jsonl")
+    result.write(target, annotate=True)
+    before, after = contents(path), contents(target)
+    assert [{column: row[column] for column in before[0]} for row in after] == before
+    assert list(after[0])[len(before[0]) :] == ["keep", "duplicate_of", "resemblance", "cluster"]
+    assert [str(row["keep"]).lower() for row in after] == ["true", "true", "true", "false"]
+    assert after[3]["duplicate_of"] == result.removed["duplicate_of"][0].as_py()
+    if format_named(name).has_columns:
+        with pytest.raises(sb.InputDataError, match="'keep' is there already"):
+            sb.dedup(target, annotate=True)
+        with pytest.raises(sb.InputDataError, match="'keep' is there already"):
+            open_sources([target])[0].check_free(["keep"])
+    else:
+        with pytest.raises(sb.ParameterError, match="cannot be annotated"):
+            result.write(tmp_path / "out", annotate=True)
+
+
+@every_format
+def test_rows_of_other_formats_can_be_written(tmp_path, name):
+    """From lines of JSON with numbers, truth and lists, from a table, and from text files."""
+    form = format_named(name)
+    if form.rows_are_files:
+        pytest.skip("a file holds one row")
+    suffix = form.suffixes[0]
+    (tmp_path / "in.jsonl").write_text('{"text": "one two", "n": 1.50, "b": true, "x": [1, 2], "no": null}\n')
+    sb.dedup(tmp_path / "in.jsonl").write(tmp_path / f"1{suffix}")
+    (row,) = contents(tmp_path / f"1{suffix}")
+    assert list(row) == ["text", "n", "b", "x", "no"] and row["text"] == "one two" and not row["no"]
+    assert [json.loads(value) if isinstance(value, str) else value for value in list(row.values())[1:4]] == [1.5, True, [1, 2]]
+    (tmp_path / "a.txt").write_text("one two")
+    sb.dedup([tmp_path / "a.txt"]).write(tmp_path / f"2{suffix}")
+    assert contents(tmp_path / f"2{suffix}") == [{"id": str(tmp_path / "a.txt"), "text": "one two"}]
+    table = pa.table({"text": ["one two", "three four"], "n": [1, 2], "x": pa.array([None, 2.5])})
+    sb.dedup(table).write(tmp_path / f"3{suffix}")
+    plain = [
+        {column: None if value in ("", None) else float(value) for column, value in row.items() if column != "text"}
+        for row in contents(tmp_path / f"3{suffix}")
+    ]
+    assert plain == [{"n": 1.0, "x": None}, {"n": 2.0, "x": 2.5}]
+
+
+@every_suffix
+def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, suffix):
+    rows = [
+        {"id": f"i{i}", "text": f"{i % 9} " + " ".join(f"w{i % 9 * j}" for j in range(30)) + " x" * (i % 2)} for i in range(30)
+    ]
+    path = written(tmp_path / "in", name, suffix, rows)
+    outputs = []
+    for threads, block in ((1, 1 << 22), (2, 100), (3, 7)):
+        monkeypatch.setattr(streams, "BLOCK", block)
+        result = sb.dedup(path, threads=threads)
+        assert 0 < result.keep.sum() < len(rows)
+        result.write(tmp_path / str(block))
+        outputs.append([(p.name, p.read_bytes()) for p in sorted((tmp_path / str(block)).iterdir()) if p.name[0] != "_"])
+    assert outputs[0] == outputs[1] == outputs[2] and outputs[0]
+
+
+@pytest.mark.parametrize(("name", "case"), HOSTILE)
+def test_hostile_bytes(tmp_path, name, case):
+    """They come to texts that are known, or to an error that names the file, in all suffixes of the format alike."""
+    data, expected = sample(name).HOSTILE[case]
+    for suffix in format_named(name).suffixes:
+        path = tmp_path / f"in{suffix}"
+        path.write_bytes(packed(data, suffix))
+        if isinstance(expected, list):
+            assert texts(open_sources([path])) == expected
+            continue
+        with pytest.raises(sb.InputDataError, match=expected) as error:
+            texts(open_sources([path]))
+        assert str(error.value).startswith(str(path))
+
+
+@every_suffix
+def test_invalid_utf8_can_be_replaced(tmp_path, name, suffix):
+    data, _ = sample(name).HOSTILE["invalid UTF-8"]
+    (tmp_path / f"in{suffix}").write_bytes(packed(data, suffix))
+    source = open_sources([tmp_path / f"in{suffix}"])
+    assert any("�" in text or "\udcff" in text for text in texts(source, encoding_errors="replace"))
+
+
+@every_suffix
+def test_a_line_of_any_length(tmp_path, monkeypatch, name, suffix):
+    rows = [{"id": "a", "text": "word " * 200_000 + "end"}, {"id": "b", "text": "short"}]
+    path = written(tmp_path / "in", name, suffix, rows)
+    monkeypatch.setattr(streams, "BLOCK", 1000)
+    assert texts(open_sources([path])) == values(rows)
+
+
+@pytest.mark.parametrize(("name", "suffix"), [(n, s) for n, s in suffixes() if s.count(".") > 1])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: data[:20] + b"\xff" * 20 + data[40:], lambda data: b"no"]
+)
+def test_damaged_compression_is_an_error(tmp_path, name, suffix, damage):
+    path = written(tmp_path / "in", name, suffix)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(sb.InputDataError, match="damaged or cut short") as error:
+        texts(open_sources([path]))
+    assert str(error.value).startswith(str(path))
+
+
+@every_suffix
+def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
+    path = written(tmp_path / "in", name, suffix)
+    if format_named(name).has_columns:
+        for columns in ({"text": "body"}, {"id": "url"}, {"others": ("when",)}):
+            with pytest.raises(sb.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
+                texts(open_sources([path]), **columns)
+            assert str(error.value).startswith(str(path))
+    else:
+        with pytest.raises(sb.ParameterError, match="have no columns; url was asked for"):
+            texts(open_sources([path]), id="url")
+
+
+@every_suffix
+def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
+    path = written(tmp_path / "in", name, suffix)
+    (split,) = open_sources([path])
+    split.check_unchanged()
+    changed = split.places[-1].path
+    changed.write_bytes(changed.read_bytes() + b"\n")
+    with pytest.raises(sb.InputDataError, match="changed while it was worked on"):
+        split.check_unchanged()
+    with pytest.raises(sb.InputDataError, match="changed while it was worked on"):
+        list(split.records())
+    changed.unlink()
+    with pytest.raises(sb.InputDataError, match="cannot be read"):
+        split.check_unchanged()
