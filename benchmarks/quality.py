@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from truth import exact_pairs, recall_on_sample
 
 import semblance as sb
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.pairs import find_pairs
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = 1500

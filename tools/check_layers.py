@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 RANKS = (("errors", "wording"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
-         ("search",), ("methods",), ("formats",), ("steps",), ("engines",), ("pipeline",), ("index",), ("jobs",), ("cli",))  # fmt: skip
+         ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("jobs",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ONLY_NUMBA = Path("kernels/_compile.py")
 

@@ -16,7 +16,7 @@ __version__ = "0.1.1"
 _HOMES = {
     "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
-    "DedupResult": "pipeline.result",
+    "DedupResult": "jobs.result",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.hamming",
     "FastSimilarity": "sketches.fast_similarity",
@@ -40,10 +40,10 @@ _HOMES = {
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
-    "Result": "pipeline.result",
+    "Result": "jobs.result",
     "SemblanceError": "errors",
     "SetSketch": "sketches.set_sketch",
-    "Settings": "pipeline.settings",
+    "Settings": "jobs.settings",
     "Shingles": "values",
     "Shingling": "text.shingle",
     "Signatures": "values",
@@ -53,13 +53,13 @@ _HOMES = {
     "WeightedSets": "values",
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
-    "dedup": "pipeline.deduplicate",
+    "dedup": "jobs.dedup",
     "html_to_text": "text.html",
     "keep": "jobs.opened",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
-    "overlap": "pipeline.overlap",
-    "pairs": "pipeline.pairs",
+    "overlap": "jobs.overlap",
+    "pairs": "jobs.pairs",
     "pairs_above": "search.exhaustive",
     "plan": "planner",
     "save": "sketches.saved",
@@ -100,12 +100,12 @@ if TYPE_CHECKING:
         SemblanceError,
     )
     from .index.index import Index
+    from .jobs.dedup import dedup
     from .jobs.opened import Kept, keep, verify
-    from .pipeline.deduplicate import dedup
-    from .pipeline.overlap import overlap
-    from .pipeline.pairs import pairs
-    from .pipeline.result import DedupResult, Result
-    from .pipeline.settings import Settings
+    from .jobs.overlap import overlap
+    from .jobs.pairs import pairs
+    from .jobs.result import DedupResult, Result
+    from .jobs.settings import Settings
     from .planner import Plan, plan
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above

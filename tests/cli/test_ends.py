@@ -76,7 +76,8 @@ def test_a_reader_that_leaves_ends_the_program_silently(corpus):
 def fails_with(monkeypatch, error, where="__init__"):
     """Let a job fail: when it begins, or when it writes or closes."""
     from semblance.pipeline.corpus import Corpus
-    from semblance.pipeline.result import DedupResult
+
+    from semblance.jobs.result import DedupResult
 
     def fail(*_args, **_kwargs):
         raise error

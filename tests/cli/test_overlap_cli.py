@@ -11,7 +11,7 @@ import pytest
 
 from semblance.cli.main import main
 from semblance.cli.overlap import overlap as command
-from semblance.pipeline.overlap import overlap
+from semblance.jobs.overlap import overlap
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [

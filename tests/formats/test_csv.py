@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semblance as sb
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.pairs import find_pairs
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"

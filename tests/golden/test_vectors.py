@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 
 import semblance as sb
+from semblance.jobs.settings import Settings
 from semblance.kernels import banding
-from semblance.pipeline.settings import Settings
 
 # What rules 2 made other words of: marks and numerals among ideographs, more scripts, and words where a block of 64 bytes ends.
 RULES_2 = [

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpora import planted
-
-import semblance as sb
 from semblance.pipeline import result as result_module
 from semblance.pipeline import rows as rows_module
+
+import semblance as sb
 from semblance.values.tables import DECISIONS, SOURCE_BITS
 
 BASE = [f"word{i}" for i in range(60)]
@@ -359,7 +359,7 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
 
 def described(folder, **changes):
     """Change a description and make its checksum right again."""
-    from semblance.pipeline.saved_result import _checksum
+    from semblance.jobs.saved_result import _checksum
 
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")

@@ -11,8 +11,8 @@ import pytest
 
 import semblance as sb
 from semblance.cli.main import main, program
-from semblance.pipeline.compare import compare_texts
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.compare import compare_texts
+from semblance.jobs.pairs import find_pairs
 
 SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
 OF_THE_JOB = {"data", "against", "progress"}  # of a job, but no settings

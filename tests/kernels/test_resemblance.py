@@ -8,12 +8,12 @@ from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
+from semblance.pipeline import keep as keep_module
+from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
 
 from semblance.kernels import keep as keep_kernel
 from semblance.kernels import resemblance as kernel
 from semblance.methods.exact_sets import RowSets
-from semblance.pipeline import keep as keep_module
-from semblance.pipeline.keep import NO_PAIRS, Buckets, Walk, join_scored
 
 
 def arrays(sets):

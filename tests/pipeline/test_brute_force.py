@@ -8,7 +8,7 @@ from corpora import KINDS, edited, planted, vocabulary, word_sets
 from naive import walk as naive
 
 import semblance as sb
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.pairs import find_pairs
 
 
 def check_removed(result, texts, threshold):

@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
-
-import semblance as sb
 from semblance.pipeline import documents as documents_module
 from semblance.pipeline import verify as verify_module
+
+import semblance as sb
 
 BASE = [f"word{i}" for i in range(100)]
 A = " ".join(BASE)
@@ -222,7 +222,7 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_what_i
 
 
 def test_a_cut_list_says_so():
-    from semblance.pipeline.pairs import find_pairs
+    from semblance.jobs.pairs import find_pairs
 
     assert find_pairs([A] * 50, max_pairs=10).summary["cut_by_max_pairs"]
     assert not find_pairs([A] * 5, max_pairs=10).summary["cut_by_max_pairs"]

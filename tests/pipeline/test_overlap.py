@@ -249,7 +249,7 @@ def test_parameters(settings, message):
 
 def test_chance_hashes_zero(monkeypatch):
     """A shingle whose hash is 0 is looked up like any other."""
-    from semblance.pipeline.passages import Passages
+    from semblance.jobs.passages import Passages
 
     known = Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
     rows, passages, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import semblance as sb
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.pairs import find_pairs
 from semblance.theory import banding, shares, simhash
 
 

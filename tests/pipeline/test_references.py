@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive import walk as naive
 
 import semblance as sb
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.pairs import find_pairs
 
 BASES = [" ".join(f"{letter}{i}" for i in range(60)) for letter in "ab"]
 TEXTS = ["", "!", *BASES, *(f"{base} more" for base in BASES), *(f"{base}  more!" for base in BASES)]

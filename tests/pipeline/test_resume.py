@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpora import planted
+from semblance.pipeline import corpus as corpus_module
+from semblance.pipeline import documents as documents_module
 
 import semblance as sb
 from semblance.engines import memory as memory_module
 from semblance.files.container import ArrayFile
-from semblance.pipeline import corpus as corpus_module
-from semblance.pipeline import documents as documents_module
 
 FIXED = {"id": "id", "threads": 1, "annotate": True, "keep": "largest:score"}
 

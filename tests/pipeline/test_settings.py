@@ -5,10 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from semblance.pipeline import result as result_module
 
 import semblance as sb
-from semblance.pipeline import result as result_module
-from semblance.pipeline.pairs import find_pairs
+from semblance.jobs.pairs import find_pairs
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
@@ -79,7 +79,7 @@ def test_a_closed_result_says_so(tmp_path):
 
 def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
     for job in (sb.dedup(TEXTS), find_pairs(TEXTS)):
-        for module in (result_module, __import__("semblance.pipeline.pairs", fromlist=["pairs"])):
+        for module in (result_module, __import__("semblance.jobs.pairs", fromlist=["pairs"])):
             monkeypatch.setattr(module, "peak_memory", lambda: 12345)
         job.write(tmp_path / f"{type(job).__name__}.jsonl")
         summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()

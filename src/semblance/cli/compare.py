@@ -26,7 +26,7 @@ def compare(
 
     from ..errors import ParameterError
     from ..formats.sources import Columns, open_sources
-    from ..pipeline.compare import compare_texts
+    from ..jobs.compare import compare_texts
 
     if left == right == "-":
         raise ParameterError("standard input ('-') can be one of the two files, not both")

@@ -49,7 +49,7 @@ def dedup(
     """
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output
-    from ..pipeline.deduplicate import dedup as run
+    from ..jobs.dedup import dedup as run
     from .interrupts import explained
     from .progress import progress
 

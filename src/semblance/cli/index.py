@@ -67,7 +67,7 @@ def _documents(
     """Yield (ids, texts) of many documents at a time; ``columns``: text, id, and what invalid UTF-8 is."""
     from ..formats.sources import Columns, open_sources
     from ..formats.writers import check_before
-    from ..pipeline.batches import read_with_ids
+    from ..inputs.batches import read_with_ids
     from .progress import note_skipped
 
     sources = open_sources(given, glob=glob, format=format)
@@ -79,7 +79,7 @@ def _documents(
 
 
 def _threads(wanted: int | None) -> int:
-    from ..pipeline.settings import available_threads
+    from ..jobs.settings import available_threads
 
     return wanted or available_threads()
 

@@ -59,7 +59,7 @@ def overlap(
     from ..errors import ParameterError
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, format_of, write_table
-    from ..pipeline.overlap import overlap as run
+    from ..jobs.overlap import overlap as run
     from ..wording import counted
     from .progress import note_skipped, progress
 

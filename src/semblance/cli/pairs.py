@@ -38,7 +38,7 @@ def pairs(
     """
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, format_of
-    from ..pipeline.pairs import find_pairs
+    from ..jobs.pairs import find_pairs
     from ..wording import counted, text_size
     from .interrupts import explained
     from .progress import note_skipped, progress

@@ -30,6 +30,10 @@ class Table(Protocol):
         """Return some columns."""
         ...
 
+    def slice(self, begin: int, end: int) -> Table:
+        """Return some rows of a table that is stored, by number."""
+        ...
+
 
 class Fold(Protocol):
     """A small array added up over rows, in any order and in any number of tasks."""
@@ -53,6 +57,10 @@ class Engine(Protocol):
 
     def source(self, splits: Sequence[Any], reading: Any) -> Table:
         """Return the documents of some inputs."""
+        ...
+
+    def rows(self, table: pa.Table) -> Table:
+        """Return rows that are in memory already."""
         ...
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> Table:

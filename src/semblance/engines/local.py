@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.store import Workspace
-from ..formats.reading import Reading, read_documents
+from ..inputs.reading import Reading, read_documents
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
@@ -116,6 +116,14 @@ class LocalEngine:
         self._documents = Documents(self, splits, reading)
         return self._documents
 
+    def rows(self, table: pa.Table) -> Lazy:
+        """Return rows that are in memory already."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            yield from [Piece(partial(iter, table.to_batches()), 1)][mark:]
+
+        return Lazy(table.schema, pieces, 1)
+
     def map(self, rows: Any, step: Step, schema: pa.Schema) -> Lazy:
         """Run a step."""
         return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(step, schema)
@@ -174,7 +182,7 @@ class LocalEngine:
         if isinstance(right, Stored) and right.ranked:
             take, missing, fields = right.at, nothing, [field for field in right.schema if field.name != "order"]
         else:
-            dense = Dense(right, len(self))
+            dense = self._dense(right)
             take, missing, fields = dense.at, dense.missing, dense.fields
         schema = pa.schema([*left.schema, *(pa.field(prefix + field.name, field.type) for field in fields)])
         return self.map(left, partial(joined, schema, on, [field.name for field in fields], take, missing, how), schema)
@@ -189,6 +197,15 @@ class LocalEngine:
             yield from rows.pieces(mark)
 
         return Lazy(schema, pieces, self.threads)
+
+    def _dense(self, rows: Any) -> Dense:
+        """Return rows by order; those that are stored are put so once."""
+        if not isinstance(rows, Stored):
+            return Dense(rows, len(self))
+        known = ",".join(rows.schema.names)
+        if known not in rows.dense:
+            rows.dense[known] = Dense(rows, len(self))
+        return rows.dense[known]  # type: ignore[no-any-return]
 
     def _present(self, rows: Any) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..formats.reading import text_column
+from ..inputs.reading import text_column
 from ..text.texts import Texts
 from ..values import Int64Array
 from .engine import Batches

@@ -203,11 +203,8 @@ def joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
 
 def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> None:
     """Write rows out, those of equal numbers into arrays of one name."""
-    numbers = arrays[by]
-    if bound is None:
-        part = ((numbers.view(np.uint64) * _GOLDEN) >> np.uint64(58)).astype(np.int64)
-    else:
-        part = numbers * SPREAD // bound
+    mixed = (arrays[by].view(np.uint64) * _GOLDEN) >> np.uint64(58)
+    part = mixed.astype(np.int64) if bound is None else arrays[by] * SPREAD // bound
     order = np.argsort(part, kind="stable")
     bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
     out: dict[str, NDArray[Any]] = {}

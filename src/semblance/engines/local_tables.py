@@ -69,6 +69,10 @@ class Lazy:
 
         return Lazy(schema, pieces, self.threads)
 
+    def slice(self, begin: int, end: int) -> Lazy:
+        """Refuse: rows that are not stored have no numbers."""
+        raise TypeError("rows that are made when they are asked for are not counted: store them first")
+
     def select(self, names: Sequence[str]) -> Lazy:
         """Return some columns."""
         schema = pa.schema([self.schema.field(name) for name in names])
@@ -104,14 +108,19 @@ class Stored:
         Which rows are there; default: all.
     ranked : bool
         Whether there is a row for each document, whose order is its row's number, or its ``place``.
+    span : (int, int), optional
+        The rows that are gone through; default: all.
     """
 
     def __init__(
         self, workspace: Workspace, parts: list[str], starts: Int64Array, schema: pa.Schema, threads: int, *,
         place: Int64Array | None = None, mask: NDArray[np.bool_] | None = None, ranked: bool = False,
+        span: tuple[int, int] | None = None,
     ) -> None:  # fmt: skip
         self.workspace, self.parts, self.starts, self.schema, self.threads = workspace, parts, starts, schema, threads
         self.place, self.mask, self.ranked = place, mask, ranked
+        self.span = (0, len(self)) if span is None else span
+        self.dense: dict[str, Any] = {}
 
     def __len__(self) -> int:
         """Return the number of rows, those left out by the mask too."""
@@ -119,12 +128,22 @@ class Stored:
 
     def having(self, **changed: Any) -> Stored:
         """Return the same rows with another schema, place or mask."""
-        known = {"schema": self.schema, "place": self.place, "mask": self.mask, "ranked": self.ranked} | changed
+        known = {
+            "schema": self.schema,
+            "place": self.place,
+            "mask": self.mask,
+            "ranked": self.ranked,
+            "span": self.span,
+        } | changed
         return Stored(self.workspace, self.parts, self.starts, known.pop("schema"), self.threads, **known)
 
     def select(self, names: Sequence[str]) -> Stored:
         """Return some columns."""
         return self.having(schema=pa.schema([self.schema.field(name) for name in names]))
+
+    def slice(self, begin: int, end: int) -> Stored:
+        """Return some rows, by number; places and masks stay those of all rows."""
+        return self.having(span=(begin, end))
 
     def columns(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
         """Yield (first row, some arrays) of part after part, masked rows too."""
@@ -175,10 +194,12 @@ class Stored:
 
     def pieces(self, mark: int = 0) -> Iterator[Piece]:
         """Yield the rows, some thousands at a time; marks count rows."""
+        start, stop = max(mark, self.span[0]), self.span[1]
         for part in range(len(self.parts)):
             first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
-            for begin in range(max(0, mark - first), n, ROWS):
-                end = min(n, begin + ROWS)
+            last = min(n, stop - first)
+            for begin in range(max(0, start - first), last, ROWS):
+                end = min(last, begin + ROWS)
                 yield Piece(partial(self._chunk, part, begin, end), first + end)
 
     def lazy(self) -> Lazy:

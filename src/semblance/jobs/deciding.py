@@ -13,7 +13,7 @@ from typing import Any
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
 from ..steps.bundle import BUNDLED, bundle
-from ..steps.decide import SETTLED, Settle, settle
+from ..steps.decide import Settle, settle, settled_schema
 from ..steps.name import name
 from ..steps.rounds import LAST, LATER, NOW, Facing, Flag, Resolve, advance, facing, flag, resolve
 from ..steps.states import Open, Undecided, opened
@@ -36,15 +36,12 @@ class Deciding:
     shingling : Shingling
     threshold : float
     empty : {"keep", "drop"}
-    all_pairs : bool
-        Whether matches with removed documents are wanted too.
     """
 
     method: Method
     shingling: Shingling
     threshold: float
     empty: str = "keep"
-    all_pairs: bool = False
 
 
 class Decider:
@@ -55,11 +52,11 @@ class Decider:
     engine : Engine
     found : Searched
     settings : Deciding
-    key : int
+    key : bytes
         Enters the hashes by which texts are compared.
     """
 
-    def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: int, label: str = "") -> None:
+    def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
 
     def _compared(self, rows: Table) -> Table:
@@ -74,19 +71,39 @@ class Decider:
         s = self.settings
         return {"method": s.method, "shingling": s.shingling, "threshold": s.threshold, "boundary": self.found.boundary}
 
+    def _walked(self, closed: Table, all_pairs: bool) -> Table:
+        """Return the matches inside bundles: of removed documents with kept ones, or all."""
+        settings = Walk(all_pairs=all_pairs, **self._comparing)
+        walking = partial(walk, settings=settings, key=self.key)
+        stem = "matches-of-all" if all_pairs else "matches"
+        return self.engine.store(self.engine.map(self._compared(closed), walking, MATCHES), f"{stem}{self.label}")
+
     def matches(self) -> Table:
-        """Return the matches of removed documents with kept ones, or all matches."""
+        """Return the matches of removed documents with kept ones."""
+        return self._decided(False)
+
+    def all_matches(self) -> Table:
+        """Return the matches of all pairs."""
+        return self._decided(True)
+
+    def kept_matches(self, matches: Table) -> Table:
+        """Choose from all matches those of removed documents with kept ones."""
+        stream = self.engine.meet(matches, None, ("right", "left"))
+        resolving = partial(resolve, settings=Resolve(boundary=self.found.boundary))
+        return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
+
+    def _decided(self, all_pairs: bool) -> Table:
+        """Walk bundles where the engine has them; go by rounds else."""
         engine, pairs = self.engine, self.found.pairs
-        walking = partial(walk, settings=Walk(all_pairs=self.settings.all_pairs, **self._comparing), key=self.key)
+        rest_of = self._all_verified if all_pairs else self._by_rounds
         if engine.components is None:
-            return self._all_verified(pairs) if self.settings.all_pairs else self._by_rounds(pairs)
+            return rest_of(pairs)
         closed = engine.components(pairs)
-        walked = engine.store(engine.map(self._compared(closed), walking, MATCHES), f"matches{self.label}")
+        walked = self._walked(closed, all_pairs)
         rest = engine.join(pairs, closed, "left", "anti")
         if next(iter(rest.batches()), None) is None:
             return walked
-        other = self._all_verified(rest) if self.settings.all_pairs else self._by_rounds(rest)
-        return engine.union(walked, other)
+        return engine.union(walked, rest_of(rest))
 
     def _all_verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
@@ -135,15 +152,17 @@ class Decider:
             rows = self.engine.join(rows, blocked, "order", "left")
         return self.engine.store(self.engine.map(rows, advance, STATES), f"states{self.label}-{number}")
 
-    def settled(self, matches: Table) -> Table:
-        """Return what becomes of each document; ``matches`` are those with kept documents."""
-        engine, found = self.engine, self.found
-        best = engine.map(engine.meet(matches, "right", "left"), name, STANDING)
-        standing = engine.store(best, f"standing{self.label}")
-        rows = engine.join(found.sketches.select(["order", "empty"]), found.leaders, "order", "left")
-        rows = engine.join(engine.join(rows, standing, "order", "left"), standing, "leader", "left")
-        settling = Settle(boundary=found.boundary, empty=self.settings.empty)
-        return engine.map(rows, partial(settle, settings=settling), SETTLED)
+    def standing(self, matches: Table) -> Table:
+        """Name who stands for each removed document; ``matches`` are those with kept documents."""
+        best = self.engine.map(self.engine.meet(matches, "right", "left"), name, STANDING)
+        return self.engine.store(best, f"standing{self.label}")
+
+    def settled(self, sketches: Table, standing: Table) -> Table:
+        """Add to each document what becomes of it; ``sketches`` have order and empty, and what is to be passed on."""
+        rows = self.engine.join(sketches, self.found.leaders, "order", "left")
+        rows = self.engine.join(self.engine.join(rows, standing, "order", "left"), standing, "leader", "left")
+        settling = Settle(boundary=self.found.boundary, empty=self.settings.empty)
+        return self.engine.map(rows, partial(settle, settings=settling), settled_schema(rows.schema))
 
     def at(self, threshold: float) -> Decider:
         """Return what decides about the same pairs at another threshold."""

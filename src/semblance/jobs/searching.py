@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, RowError
-from ..formats.reading import Reading
+from ..inputs.reading import Reading
 from ..methods.method import Method
 from ..steps.bucket import Bucket, bucket
 from ..steps.count import Count
@@ -92,7 +92,9 @@ class Searched:
         return int(self.totals[REFERENCES])
 
 
-def search(engine: Engine, splits: Sequence[Any], reading: Reading, settings: Searching, key: bytes) -> Searched:
+def search(
+    engine: Engine, splits: Sequence[Any], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
+) -> Searched:
     """Sketch all documents and find the pairs that are to be compared.
 
     Parameters
@@ -104,6 +106,8 @@ def search(engine: Engine, splits: Sequence[Any], reading: Reading, settings: Se
     settings : Searching
     key : bytes
         Enters the digests of texts.
+    lap : callable
+        Called with the name of each stage when it ends.
 
     Returns
     -------
@@ -124,6 +128,7 @@ def search(engine: Engine, splits: Sequence[Any], reading: Reading, settings: Se
     except RowError as error:
         name = splits[error.position >> SOURCE_BITS].name
         raise InputDataError(f"{name}, {error}") from error.__cause__
+    lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading.boundary)
     if reading.priority is not None:
@@ -135,8 +140,10 @@ def search(engine: Engine, splits: Sequence[Any], reading: Reading, settings: Se
     same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
     leaders = engine.store(engine.map(same, partial(exact, settings=Exact(boundary=boundary, apart=settings.apart)), LEADERS),
                            "leaders")  # fmt: skip
+    lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
     pairs, crowded, counts = _candidates(engine, live, settings, boundary)
+    lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts)
 
 

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..inputs.labels import Labels
+from ..methods.method import Method
 from ..values import Int64Array
-from ..values.tables import DECISIONS, SOURCE_BITS
+from ..values.tables import SOURCE_BITS
 from ._batches import Batches, batch_of, flags, ints, ints_or, starts_of
 
 REASONS = ("kept", "reference", "exact", "near", "empty")
@@ -37,6 +39,15 @@ class Settle:
     empty: str = "keep"
 
 
+_SETTLING = ("empty", "leader", "keeper", "score", "leader_keeper", "leader_score")
+
+
+def settled_schema(rows: pa.Schema) -> pa.Schema:
+    """Return the columns that come of rows with some more columns than those that ``settle`` needs."""
+    passed = [field for field in rows if field.name not in _SETTLING]
+    return pa.schema([*passed, *(field for field in SETTLED if field.name != "order")])
+
+
 def settle(rows: Batches, settings: Settle) -> Batches:
     """Say of each document who is kept in its place, and why.
 
@@ -46,14 +57,14 @@ def settle(rows: Batches, settings: Settle) -> Batches:
     ----------
     rows : iterator of RecordBatch
         Columns order, empty, leader (null: it is no copy), keeper and score of its own standing (null: kept), leader_keeper and
-        leader_score of its leader's.
+        leader_score of its leader's; others are passed on.
     settings : Settle
 
     Yields
     ------
     RecordBatch
-        Columns order, keeper (its own order if it is kept, null if it is dropped), score (1.0 for "exact"; null if it is kept
-        or dropped) and reason.
+        Also keeper (its own order if it is kept, null if it is dropped), score (1.0 for "exact"; null if it is kept or
+        dropped) and reason.
     """
     for batch in rows:
         order, leader = ints(batch, "order"), ints_or(batch, "leader", -1)
@@ -68,7 +79,9 @@ def settle(rows: Batches, settings: Settle) -> Batches:
             reason[flags(batch, "empty")] = _EMPTY
         reason[reference], keeper[reference] = _REFERENCE, order[reference]
         scored = (reason == _EXACT) | (reason == _NEAR)
-        yield batch_of(SETTLED, order, pa.array(keeper, mask=reason == _EMPTY), pa.array(score, mask=~scored), _named(reason))
+        made = [pa.array(keeper, mask=reason == _EMPTY), pa.array(score, mask=~scored), _named(reason)]
+        passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
+        yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
 
 
 def tally(rows: Batches) -> Batches:
@@ -108,21 +121,32 @@ class Decide:
 
     Parameters
     ----------
-    sources : tuple of str
-        The name of each source, as given.
+    schema : pyarrow.Schema
+        The columns that are wanted: those of DECISIONS, ``id``, and ``standard_error`` or ``distance``.
+    labels : Labels
+        What documents are called.
+    method : Method
+        What scores are.
     boundary : int
         Orders below it are references.
     """
 
-    sources: tuple[str, ...]
+    schema: pa.Schema
+    labels: Labels
+    method: Method
     boundary: int
 
-
-def decided_schema(id_type: pa.DataType) -> pa.Schema:
-    """Return the columns of decisions about documents whose ids are of a type."""
-    fields = [field.with_type(id_type) if field.name in ("duplicate_of", "cluster") else field for field in DECISIONS]
-    at = DECISIONS.get_field_index("bytes") + 1
-    return pa.schema([*fields[:at], pa.field("id", id_type), *fields[at:]])
+    @property
+    def needed(self) -> set[str]:
+        """Columns of the sketches that the wanted ones are made of; those of the keeper begin with "keeper_"."""
+        known = {
+            "position": {"position"}, "row": {"position"}, "number": {"number"}, "bytes": {"bytes"},
+            "source": {"position", "number"}, "id": {"position", "number", "id"},
+            "duplicate_of": {"keeper_position", "keeper_number", "keeper_id"},
+            "cluster": {"keeper_position", "keeper_number", "keeper_id"},
+            "duplicate_source": {"keeper_position", "keeper_number"}, "distance": {"keys", "keeper_keys"},
+        }  # fmt: skip
+        return set().union(*(known.get(name, set()) for name in self.schema.names))
 
 
 def decide(rows: Batches, settings: Decide) -> Batches:
@@ -131,44 +155,69 @@ def decide(rows: Batches, settings: Decide) -> Batches:
     Parameters
     ----------
     rows : iterator of RecordBatch
-        Columns order, position, number, bytes, id; keeper, score and reason; keeper_position and keeper_id (null if there is no
-        keeper); n_exact and n_duplicates (null: none).
+        Columns order, keeper, score and reason; those of the sketches that are ``needed``; n_exact and n_duplicates where
+        wanted (null: none).
     settings : Decide
 
     Yields
     ------
     RecordBatch
-        DECISIONS with the column id. Null are duplicate_of, duplicate_source and duplicate_is_reference of a document that is
+        The columns wanted. Null are duplicate_of, duplicate_source, duplicate_is_reference and scores of a document that is
         kept or dropped, and cluster, the id of the keeper, of one that is dropped.
     """
-    names = pa.array(settings.sources, pa.string())
     for batch in rows:
-        schema = decided_schema(batch.schema.field("id").type)
-        order, position, keeper = ints(batch, "order"), ints(batch, "position"), ints_or(batch, "keeper", -1)
-        kept = keeper == order
-        removed = ~kept & (keeper >= 0)
-        of_keeper = pa.array(ints_or(batch, "keeper_position", 0) >> SOURCE_BITS, mask=~removed)
-        ids, missing = batch.column("keeper_id"), pa.scalar(None, batch.schema.field("id").type)
-        columns: dict[str, Any] = {
-            "order": order,
-            "position": position,
-            "source": names.take(pa.array(position >> SOURCE_BITS)),
-            "row": position & _ROW_MASK,
-            "number": ints(batch, "number"),
-            "bytes": ints(batch, "bytes"),
-            "id": batch.column("id"),
-            "kept": kept,
-            "reason": batch.column("reason"),
-            "keeper": batch.column("keeper"),
-            "duplicate_of": pc.if_else(pa.array(removed), ids, missing),
-            "duplicate_source": names.take(of_keeper),
-            "duplicate_is_reference": pa.array(keeper < settings.boundary, mask=~removed),
-            "resemblance": batch.column("score"),
-            "cluster": ids,
-            "n_exact": ints_or(batch, "n_exact", 0),
-            "n_duplicates": ints_or(batch, "n_duplicates", 0),
-        }
-        yield batch_of(schema, *(columns[field.name] for field in schema))
+        columns = [_column(name, batch, settings) for name in settings.schema.names]
+        yield batch_of(settings.schema, *columns)
+
+
+def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
+    """Make one column of decisions."""
+    order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
+    kept, labels = keeper == order, settings.labels
+    gone = kept | (keeper < 0)
+    match name:
+        case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
+            return batch.column(name)
+        case "row":
+            return ints(batch, "position") & _ROW_MASK
+        case "source":
+            return labels.files(ints(batch, "position"), ints(batch, "number"))
+        case "id":
+            return labels.ids(*_called(batch, ""))
+        case "kept":
+            return kept
+        case "resemblance":
+            return batch.column("score")
+        case "duplicate_of" | "cluster":
+            return labels.without(gone if name == "duplicate_of" else keeper < 0, labels.ids, *_called(batch, "keeper_"))
+        case "duplicate_source":
+            return labels.without(gone, labels.files, *_called(batch, "keeper_")[:2])
+        case "duplicate_is_reference":
+            return pa.array(keeper < settings.boundary, mask=gone)
+        case "n_exact" | "n_duplicates":
+            return ints_or(batch, name, 0)
+    distance = _distances(batch) if name == "distance" else np.zeros(len(batch), np.int64)
+    return settings.method.columns(np.nan_to_num(_floats(batch, "score")), distance, gone)[name]
+
+
+def _called(batch: pa.RecordBatch, prefix: str) -> tuple[Int64Array, Int64Array, pa.Array | None]:
+    """Return position, number and, if there is one, id of documents or of their keepers."""
+    name = f"{prefix}id"
+    given = batch.column(name) if name in batch.schema.names else None
+    return ints_or(batch, f"{prefix}position", 0), ints_or(batch, f"{prefix}number", 0), given
+
+
+def _distances(batch: pa.RecordBatch) -> Int64Array:
+    """Return the bits in which the fingerprints of documents and of their keepers differ; 0 where one has none."""
+    words = []
+    for name in ("keys", "keeper_keys"):
+        column = batch.column(name)
+        width = column.type.list_size
+        values = column.values.to_numpy(zero_copy_only=True).view(np.uint64)[column.offset * width :][: len(column) * width]
+        words.append((values.reshape(-1, width), column.is_null().to_numpy(zero_copy_only=False)))
+    (own, no_own), (others, no_others) = words
+    found = np.bitwise_count(own ^ others).sum(1).astype(np.int64)
+    return np.where(no_own | no_others, 0, found)
 
 
 def _floats(batch: pa.RecordBatch, name: str) -> NDArray[np.float64]:

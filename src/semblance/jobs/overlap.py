@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import InputDataError, ParameterError
-from ..formats.columns import Ids
 from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..formats.writers import Selection, write_rows
+from ..inputs.apart import file_in_both
+from ..inputs.columns import Ids
 from ..kernels._threads import in_order
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import number
-from .apart import file_in_both
 from .passages import Passages, Rows, count_tokens
 from .settings import available_threads
 

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..formats.sources import Batch, Columns
 from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.tables import DOCUMENTS, SOURCE_BITS
 from .columns import column_keys, group_codes, id_column
-from .sources import Batch, Columns
 
 WITHIN = pa.binary(16)
 

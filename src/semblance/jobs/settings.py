@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
+from ..methods.method import Method
+from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling, Tokenizer
+from ..theory.agreement import least_agreeing
+from ..theory.banding import candidate_probability
 from ..values.arrays import MOST_SEED, whole
-from .methods import MinHashMethod
-from .simhash_method import SimHashMethod
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
@@ -152,7 +154,6 @@ class Settings:
                 f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
             )
         for name, allowed in (
-            ("method", ("minhash", "simhash")),
             ("verify", ("exact", "sketch", "none")),
             ("evidence", ("keepers", "all")),
             ("empty", ("keep", "drop")),
@@ -225,12 +226,20 @@ class Settings:
         )
 
     @cached_property
-    def finder(self) -> MinHashMethod | SimHashMethod:
+    def finder(self) -> Method:
         """How candidates are found and scored."""
-        exact = self.verify == "exact"
-        if self.method == "simhash":
-            return SimHashMethod(radius=self.radius, seed=self.seed, verify=self.verify, max_bucket=self.max_bucket)
-        return MinHashMethod(plan=self.plan, seed=self.seed, exact=exact, max_bucket=self.max_bucket)
+        names = [field.name for field in fields(MethodSettings)]
+        return make_method(self.method, MethodSettings(**{name: getattr(self, name) for name in names}))
+
+    @property
+    def least(self) -> int:
+        """In how many codes a pair must agree to be compared; 0: candidates are not cut."""
+        method = self.finder
+        if not method.n_codes or self.verify == "none":
+            return 0
+        bands, rows = method.n_keys, method.n_codes // method.n_keys
+        planned = None if self.bands is not None else float(candidate_probability(self.threshold, bands, rows))
+        return least_agreeing(bands, rows, self.threshold, self.recall, planned)
 
     @property
     def n_threads(self) -> int:
@@ -262,7 +271,7 @@ class Settings:
             {"method": "simhash", "radius": self.radius, "bits": 64}
             if self.method == "simhash"
             else {
-                "method": "minhash",
+                "method": self.method,
                 "sketch": "FastSimilarity",
                 "permutations": self.plan.permutations,
                 "bands": self.plan.bands,

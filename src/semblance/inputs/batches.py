@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..formats.columns import id_columns
 from ..formats.sources import Batch, Columns
 from ..text.texts import Texts, concatenate
-from .documents import check_encoding
+from .columns import id_columns
+from .reading import check_encoding
 
 BATCH_BYTES, BATCH_ROWS = 64 << 20, 100_000
 

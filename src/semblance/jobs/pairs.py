@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,21 @@ import numpy as np
 import pyarrow as pa
 
 from .. import __version__
+from ..engines.engine import Table
+from ..engines.memory import peak_memory
 from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
+from ..steps.totals import BYTES, EMPTY, N
 from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
-from .active import Active
-from .corpus import Corpus
-from .deduplicate import no_progress
-from .documents import Progress
-from .judge import Judge
-from ..engines.memory import peak_memory
+from ..values.tables import MATCHES
+from .deciding import Decider
+from .judging import count_rows, deciding_of, labels_of, searching_of
+from .opening import KEY, Progress, open_job
+from .rows import collect
+from .searching import search
 from .settings import MAX_BUCKET, settings_of
+from .telling import Pairs, second_columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,22 +56,27 @@ class PairsResult:
 
 
 def _spread(
-    active: Active, n_reference: int, left: Int64Array, right: Int64Array, resemblance: Float64Array, limit: int | None
+    leaders: Int64Array, boundary: int, left: Int64Array, right: Int64Array, score: Float64Array, limit: int | None
 ) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
-    """Turn pairs of active documents into pairs of all documents with the same texts, equal texts among themselves.
+    """Turn pairs of first documents into pairs of all documents with the same texts, equal texts among themselves.
 
     Reference documents are not paired with each other.
     """
-    representative = active.representative
-    order = np.argsort(representative, kind="stable")
-    leaders = representative[order]
-    starts = np.flatnonzero(np.diff(leaders, prepend=-1))
-    groups, bounds = leaders[starts], np.append(starts, len(order))
+    order = np.argsort(leaders, kind="stable")
+    firsts = leaders[order]
+    starts = np.flatnonzero(np.diff(firsts, prepend=-1))
+    groups, bounds = firsts[starts], np.append(starts, len(order))
     at_most = None if limit is None else limit + 1  # one more than wanted tells that there are more
     left, right = np.searchsorted(groups, left), np.searchsorted(groups, right)
-    left, right, source = spread_pairs(order, bounds, left, right, at_most, apart=groups < n_reference)
+    left, right, source = spread_pairs(order, bounds, left, right, at_most, apart=groups < boundary)
     cut = limit is not None and len(left) > limit
-    return left[:limit], right[:limit], np.append(resemblance, 1.0)[source][:limit], cut
+    return left[:limit], right[:limit], np.append(score, 1.0)[source][:limit], cut
+
+
+def _columns(rows: Table, names: list[str]) -> list[Any]:
+    """Return some columns of numbers, whole."""
+    parts = [[batch[name].to_numpy() for name in names] for batch in rows.select(names).batches()]
+    return [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.empty(0, np.int64)] * len(names)
 
 
 def find_pairs(
@@ -106,51 +115,55 @@ def find_pairs(
     Parameters, errors and exactness are those of ``pairs``.
     """
     job = settings_of(locals())
-    corpus = Corpus(data, against, job, progress or no_progress, apart=True)
-    documents, active = corpus.documents, corpus.active
-    found = corpus.find(every_pair=True, max_pairs=job.max_pairs)
-    none = np.empty(0, np.int64)
+    opened = open_job(data, against, job, progress)
+    limit = None if job.max_pairs is None else job.max_pairs + 1
+    found = search(opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), KEY,
+                   opened.clock.lap)  # fmt: skip
+    n_candidates = count_rows(found.pairs)
+    if job.max_pairs is not None and n_candidates > job.max_pairs:
+        first = collect(found.pairs).slice(0, job.max_pairs)
+        found = replace(found, pairs=opened.engine.rows(first))
+    decider = Decider(opened.engine, found, deciding_of(job), KEY)
     if job.verify == "none":
-        assert found is not None
-        left, right, resemblance = active.rows[found.left], active.rows[found.right], np.ones(len(found.left))
-        n_candidates = len(left)
+        left, right = _columns(found.pairs, ["left", "right"])
+        score = np.ones(len(left))
     else:
-        judge = Judge(corpus)
-        decisions = judge.judge()
-        columns = zip((none, none, np.empty(0)), *judge.verified_pairs(decisions.stem), strict=True)
-        left, right, resemblance = (np.concatenate(column) for column in columns)
-        n_candidates = decisions.n_compared
-    left, right, resemblance, cut = _spread(active, documents.n_reference, left, right, resemblance, job.max_pairs)
-    order = np.lexsort((right, left))
-    left, right, resemblance = left[order], right[order], resemblance[order]
-    table: dict[str, Any] = {"left_id": documents.ids.take(left), "right_id": documents.ids.take(right)}
-    if documents.n_reference_sources:
-        table["left_is_reference"] = pa.array(left < documents.n_reference)
-    if job.verify != "none":
-        table |= job.finder.columns(resemblance, corpus.distances(left, right), np.zeros(len(left), np.bool_))
-    corpus.clock.lap("listing")
+        left, right, score = _columns(decider.all_matches(), ["left", "right", "score"])
+        opened.clock.lap("verification")
+    n, boundary = int(found.totals[N]), found.boundary
+    leaders = np.arange(n)
+    copies, firsts = _columns(found.leaders, ["order", "leader"])
+    leaders[copies] = firsts
+    left, right, score, cut = _spread(leaders, boundary, left, right, score, job.max_pairs)
+    pairs_made = pa.table([left, right, score], schema=MATCHES)
+    labels = labels_of(opened, found)
+    told = Pairs(decider, opened.engine.rows(pairs_made), labels, second_columns(job.finder) if job.verify != "none" else [])
+    names = ["left_id", "right_id", *(["left_is_reference"] if against is not None else [])]
+    scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
+    table = collect(told.select([*names, *scores])).rename_columns([*names, *(job.finder.added if scores else ())])
+    opened.clock.lap("listing")
     summary = {
-        "documents": len(documents) - documents.n_reference,
-        "reference": documents.n_reference,
-        "empty": active.n_empty,
+        "documents": n - boundary,
+        "reference": boundary,
+        "empty": int(found.totals[EMPTY]),
         "pairs": len(left),
-        "candidate_pairs": n_candidates,
-        "cut_by_max_pairs": bool(cut or (found is not None and found.cut)),
+        "candidate_pairs": n_candidates if job.max_pairs is None else min(n_candidates, job.max_pairs),
+        "cut_by_max_pairs": cut or (job.max_pairs is not None and n_candidates > job.max_pairs),
         "verified_by": job.verify,
         "threshold": job.threshold,
         "score": job.finder.score,
         "recall_planned": job.finder.recall(job.threshold),
-        "text_bytes": documents.n_bytes,
-        "seconds": corpus.clock.seconds,
+        "text_bytes": int(found.totals[BYTES]),
+        "seconds": opened.clock.seconds,
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
     }
     provenance = {
         "semblance": __version__,
         "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
-        "inputs": [source.identity() for source in documents.sources],
+        "inputs": [source.identity() for source in opened.splits],
     }
-    return PairsResult(pa.table(table), summary, provenance, tuple(documents.sources))
+    return PairsResult(table, summary, provenance, tuple(opened.splits))
 
 
 def pairs(

@@ -7,16 +7,10 @@ from typing import Any
 
 from ..errors import ParameterError
 from ..text.shingle import Tokenizer
-from .corpus import Corpus
-from .decisions import make_result
-from .documents import Progress
-from .judge import Judge
+from .judging import decide
+from .opening import Progress, open_job
 from .result import Result
 from .settings import MAX_BUCKET, settings_of
-
-
-def no_progress(stage: str, amount: int) -> None:
-    """Report nothing."""
 
 
 def dedup(
@@ -53,6 +47,7 @@ def dedup(
     seed: int = 1,
     threads: int | None = None,
     memory: int | str | None = None,
+    engine: Any = None,
     progress: Progress | None = None,
 ) -> Result:
     """Find near-duplicates and decide which documents to keep.
@@ -97,6 +92,8 @@ def dedup(
         How pairs are found: see ``Settings``.
     threads, memory
         What the job may use; the result does not depend on it: see ``Settings``.
+    engine : str or Engine, optional
+        What runs the job; the result does not depend on it. Default: "local", this machine. Other packages can add some.
     progress : callable, optional
         Called with the name of a stage and an amount done since the last call.
 
@@ -130,6 +127,4 @@ def dedup(
     job = settings_of(locals())
     if job.verify == "none":
         raise ParameterError("dedup removes nothing unverified: verify must be exact or sketch ('none' is for pairs)")
-    corpus = Corpus(data, against, job, progress or no_progress)
-    corpus.find(every_pair=job.evidence == "all")
-    return make_result(Judge(corpus))
+    return decide(open_job(data, against, job, progress, engine))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.store import Workspace
+from ..formats.sources import Batch
 from ..kernels.hashing import digest_rows
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.cells import UNORDERED, cell_keys, kind_of
-from .sources import Batch
 
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 

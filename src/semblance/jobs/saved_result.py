@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 
 from .. import __version__
 from ..errors import InputDataError
-from ..files.atomic import SIDECAR, check_output, shown
-from ..files.outputs import NewFolder, atomic_directory, check_apart
+from ..files.folders import SIDECAR, NewFolder, atomic_directory
+from ..files.names import shown
+from ..files.outputs import check_apart, check_output
 from ..values.tables import DECISIONS
 from .rows import Rows
 from .settings import Settings
@@ -39,7 +40,7 @@ def save_result(
         If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
     """
     path = check_output(folder, force, single=False)
-    check_apart(os.fspath(folder) + "/", sources)
+    check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], single=False)
     with atomic_directory(path) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..files.store import Workspace
-from ..formats.columns import Ids, id_columns
 from ..formats.sources import Batch, Columns
+from ..inputs.columns import Ids, id_columns
+from ..inputs.reading import check_encoding
 from ..kernels import overlap as kernel
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
-from .documents import check_encoding
 
 STEM = "rows"
 MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ..theory import shares
 from ..values import Int64Array, Pairs
-from .keep import keep
+from .opened import keep
 
 
 def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:

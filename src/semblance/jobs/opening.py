@@ -1,0 +1,159 @@
+"""A job before its first row is read: its inputs, its room on the disk, its engine."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..engines.clock import Clock
+from ..engines.memory import Memory
+from ..engines.registry import Running, make_engine
+from ..errors import OutputError, ParameterError
+from ..files.places import skipped_in
+from ..files.store import Workspace
+from ..formats.memory import as_sources
+from ..inputs.apart import check_apart
+from ..inputs.reading import Reading
+from .settings import Settings, added_columns
+
+_LOG = logging.getLogger("semblance")
+SAMPLED = 64
+KEY = bytes(16)
+"""A constant for now: what enters the digests of texts, and the hashes by which they are compared."""
+Progress = Callable[[str, int], None]
+
+
+_STAGES = {
+    "sketches": "sketching", "leaders": "finding candidates", "links": "finding candidates", "pairs": "finding candidates",
+    "matches": "verifying",
+}  # fmt: skip
+
+
+def _report(progress: Progress, stage: str, amount: int) -> None:
+    """Report by the names that people are shown."""
+    name = _STAGES.get(stage.partition("-")[0], "deciding")
+    progress(stage if stage == "reading candidates again" else name, amount)
+
+
+def no_progress(stage: str, amount: int) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A job whose inputs are known and which has what it needs to run.
+
+    Parameters
+    ----------
+    settings : Settings
+    splits : list of Split
+        References first.
+    reading : Reading
+    engine : Engine
+    workspace : Workspace
+    clock : Clock
+    skipped : dict
+        Files that were not read: see ``Summary``.
+    """
+
+    settings: Settings
+    splits: list[Any]
+    reading: Reading
+    engine: Any
+    workspace: Workspace
+    clock: Clock
+    skipped: dict[str, Any]
+
+
+def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
+    """Open inputs, work folder and engine.
+
+    Parameters
+    ----------
+    data, against
+        What ``semblance.dedup`` takes.
+    settings : Settings
+    progress : callable, optional
+    engine : str or Engine, optional
+        Default: the local one.
+
+    Raises
+    ------
+    ParameterError, InputDataError, OutputError
+        If an input cannot be opened, is a reference as well, or the work folder or the disk will not do.
+    """
+    clock = Clock()
+    memory = Memory.wanted(settings.memory)
+    inputs = as_sources(data, glob=settings.glob, format=settings.format)
+    references = [] if against is None else as_sources(against, glob=settings.glob, format=settings.format)
+    check_apart(inputs, references)
+    splits = [*references, *inputs]
+    _check_room(splits, settings, memory)
+    reading = Reading(
+        text=settings.text, id=settings.id, priority=settings.keep_column, within=settings.within,
+        encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references),
+        free=added_columns(settings, bool(references)) if settings.annotate else (),
+    )  # fmt: skip
+    workspace = _open_workspace(splits, len(references), settings)
+    if engine is None or isinstance(engine, str):
+        reporting = partial(_report, progress or no_progress)
+        running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
+        engine = make_engine(engine or "local", running)
+    clock.lap("opening")
+    return Opened(settings, splits, reading, engine, workspace, clock, skipped_in(inputs, references))
+
+
+def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
+    """Open the folder of a job that is to survive a crash, or a place in memory."""
+    identities = [split.identity() for split in splits]
+    if settings.work is not None:
+        for split, identity in zip(splits, identities, strict=True):
+            if identity == {"name": "in memory"} or identity.get("read_once"):
+                raise ParameterError(
+                    "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
+                    f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"
+                )
+    job = {"semblance": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": identities}
+    return Workspace(settings.work, job, settings.resume)
+
+
+def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
+    """Say what a job that is too large for the memory will need; refuse it where the disk has no room.
+
+    Raises
+    ------
+    OutputError
+        If what is to be known of each document does not fit the disk.
+    """
+    some = splits[:: 1 + len(splits) // SAMPLED]  # of very many files some will do
+    expected = [split.expected(settings.text) for split in some]
+    n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
+    method = settings.finder
+    record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
+    if settings.work is None and size + n * record <= memory.held:
+        return
+    memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
+    try:
+        folder = Path(settings.work or tempfile.gettempdir())
+        place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+        room = shutil.disk_usage(place).free
+        if settings.resume:
+            room += sum(part.stat().st_size for part in folder.glob("*.part"))
+    except OSError as error:
+        where = settings.work or "the folder for temporary files (TMPDIR)"
+        raise OutputError(f"{where}: cannot be used as work folder: {error.strerror or error}") from None
+    surely, most = n * record, 2 * n * record + size
+    said = (
+        f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {memory.cap / 1e9:,.1f} GB of memory: "
+        f"{surely / 1e9:,.1f} to {most / 1e9:,.1f} GB go to {folder}, which has {room / 1e9:,.1f} GB free"
+    )
+    if room < surely:
+        raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
+    _LOG.info(said)

@@ -1,0 +1,186 @@
+"""Decisions and pairs as tables that are made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..engines.engine import Engine, Table
+from ..inputs.labels import Labels
+from ..methods.method import Method
+from ..steps.decide import TALLIES, Decide, decide, tally
+from ..values.tables import DECISIONS
+from .deciding import Decider
+from .rows import HeldRows, Rows
+
+_KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
+
+
+def second_columns(method: Method) -> list[pa.Field]:
+    """Return the columns that stand beside scores."""
+    return [pa.field(name, _KINDS[name]) for name in method.added[1:]]
+
+
+class Told:
+    """What was decided at one threshold, as rows.
+
+    Parameters
+    ----------
+    decider : Decider
+    matches : Table
+        Matches with kept documents, or all.
+    standing : Table
+    labels : Labels
+    leaders : bool
+        Whether decisions say of each document which is the first of equal text.
+    """
+
+    def __init__(self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool) -> None:
+        self._decider, self._matches, self._standing, self._labels = decider, matches, standing, labels
+        self._leaders = leaders
+        self._second = second_columns(decider.settings.method)
+
+    @property
+    def decisions(self) -> Decisions:
+        """A row for each document, in the order of the input, references first: DECISIONS and what a job adds to them."""
+        fields = []
+        for field in DECISIONS:
+            fields.append(field.with_type(self._labels.kind) if field.name in ("duplicate_of", "cluster") else field)
+            if field.name == "bytes":
+                fields.append(pa.field("id", self._labels.kind))
+            if field.name == "resemblance":
+                fields += self._second
+        if self._leaders:
+            fields.append(pa.field("leader", pa.int64()))
+        return Decisions(self._table, pa.schema(fields), 0, int(self._decider.found.totals[0]))
+
+    @cached_property
+    def _tallies(self) -> Table:
+        engine, decider = self._decider.engine, self._decider
+        settled = decider.settled(decider.found.sketches.select(["order", "empty"]), self._standing)
+        counted = engine.map(engine.meet(_removed(engine, settled), "keeper", "order"), tally, TALLIES)
+        return engine.store(counted, f"tallies{decider.label}")
+
+    def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
+        """Make some columns of some rows."""
+        decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
+        bare = pa.schema([field for field in schema if field.name != "leader"])
+        telling = Decide(
+            schema=bare, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        )  # fmt: skip
+        there = set(sketches.schema.names)
+        own = [name for name in sorted(telling.needed & there) if name not in ("order", "empty")]
+        rows = decider.settled(sketches.slice(begin, end).select(["order", "empty", *own]), self._standing)
+        theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
+        if theirs:
+            rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
+        if {"n_exact", "n_duplicates"} & set(schema.names):
+            rows = engine.join(rows, self._tallies, "order", "left")
+        if "leader" not in schema.names:
+            return engine.map(rows, partial(decide, settings=telling), bare)
+        told = pa.schema([*bare, schema.field("order")]) if "order" not in bare.names else bare
+        rows = engine.map(rows, partial(decide, settings=Decide(schema=told, labels=self._labels,
+                          method=decider.settings.method, boundary=decider.found.boundary)), told)  # fmt: skip
+        return engine.join(rows, decider.found.leaders, "order", "left").select(schema.names)
+
+    @cached_property
+    def pairs(self) -> Rows:
+        """The verified pairs, in the order of the input; of equal texts one stands for all."""
+        return Pairs(self._decider, self._matches, self._labels, self._second)
+
+
+def _removed(engine: Engine, settled: Table) -> Table:
+    """Return the documents that have another keeper."""
+    return engine.map(settled, partial(_others), settled.schema)
+
+
+def _others(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in rows:
+        keeper = batch["keeper"].fill_null(-1).to_numpy()
+        yield batch.filter(pa.array((keeper >= 0) & (keeper != batch["order"].to_numpy())))
+
+
+class Decisions:
+    """Rows of decisions; columns and rows that are not asked for are not made."""
+
+    def __init__(self, make: Callable[[pa.Schema, int, int], Table], schema: pa.Schema, begin: int, end: int) -> None:
+        self.schema, self._make, self._begin, self._end = schema, make, begin, end
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        if self._begin < self._end:
+            yield from self._make(self.schema, self._begin, self._end).batches()
+
+    def select(self, names: Sequence[str]) -> Decisions:
+        """Return some columns."""
+        return Decisions(self._make, pa.schema([self.schema.field(name) for name in names]), self._begin, self._end)
+
+    def slice(self, begin: int, end: int) -> Decisions:
+        """Return some rows."""
+        return Decisions(self._make, self.schema, min(self._begin + begin, self._end), min(self._begin + end, self._end))
+
+
+class Pairs:
+    """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
+
+    def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
+        self._decider, self._matches, self._labels = decider, matches, labels
+        ids = [pa.field(name, labels.kind) for name in ("left_id", "right_id")]
+        ends = [pa.field(name, pa.int64()) for name in ("left", "right")]
+        self.schema = pa.schema(
+            [*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *second]
+        )
+
+    @cached_property
+    def _held(self) -> HeldRows:
+        sketches = self._decider.found.sketches
+        names = [name for name in ("position", "number", "id") if name in sketches.schema.names]
+        names += ["keys"] if "distance" in self.schema.names else []
+        some = sketches.select(["order", *names])
+        engine = self._decider.engine
+        rows = engine.join(engine.join(self._matches, some, "left", "inner"), some, "right", "inner")
+        found = pa.Table.from_batches(rows.batches(), rows.schema).combine_chunks()
+        positions = [found[f"{side}_position"].to_numpy() for side in ("left", "right")]
+        swapped = positions[0] > positions[1]
+        order = np.lexsort((np.maximum(*positions), np.minimum(*positions)))
+
+        def side(which: str, name: str) -> pa.Array:
+            """A column of the document that comes first, or second, in the input."""
+            one, other = ("left", "right") if which == "left" else ("right", "left")
+            columns = [found[f"{end}{name}"].combine_chunks() for end in (one, other)]
+            return pa.compute.if_else(pa.array(~swapped), *columns).take(pa.array(order))
+
+        columns: dict[str, Any] = {which: side(which, "") for which in ("left", "right")}
+        for which in ("left", "right"):
+            given = side(which, "_id") if "id" in names else None
+            columns[f"{which}_id"] = self._labels.ids(
+                side(which, "_position").to_numpy(), side(which, "_number").to_numpy(), given
+            )
+        columns["left_is_reference"] = pa.array(columns["left"].to_numpy() < self._decider.found.boundary)
+        score = found["score"].to_numpy()[order]
+        columns["resemblance"] = pa.array(score)
+        distance = np.zeros(len(score), np.int64)
+        if "keys" in names:
+            words = [np.stack(found[f"{end}_keys"].to_numpy()).view(np.uint64) if len(found) else np.zeros((0, 1), np.uint64)
+                     for end in ("left", "right")]  # fmt: skip
+            distance = np.bitwise_count(words[0] ^ words[1]).sum(1).astype(np.int64)[order]
+        told = self._decider.settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
+        for name in self.schema.names[6:]:
+            columns[name] = told[name]
+        return HeldRows(pa.table([columns[name] for name in self.schema.names], schema=self.schema))
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows."""
+        return self._held.batches()
+
+    def select(self, names: Sequence[str]) -> HeldRows:
+        """Return some columns."""
+        return self._held.select(names)
+
+    def slice(self, begin: int, end: int) -> HeldRows:
+        """Return some rows."""
+        return self._held.slice(begin, end)

@@ -1,1 +1,0 @@
-"""The steps from documents to kept documents."""
