@@ -204,8 +204,8 @@ def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
         left, right, resemblance = planted(source, 20_000)
         near = (resemblance >= 0.8) & (resemblance < 1)
         wanted = dict.fromkeys(zip(left[near].tolist(), right[near].tolist(), strict=True), False)
-        for a, b, _ in result._judge.verified_pairs("verified"):
-            for pair in zip(np.minimum(a, b).tolist(), np.maximum(a, b).tolist(), strict=True):
+        for batch in result._matches.select(["left", "right"]).batches():  # the bases are kept, so that their pairs are told
+            for pair in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 if pair in wanted:
                     wanted[pair] = True
         out |= {"near": int(near.sum()), "found": sum(wanted.values())}

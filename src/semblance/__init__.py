@@ -40,6 +40,7 @@ _HOMES = {
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
+    "Result": "pipeline.result",
     "SemblanceError": "errors",
     "SetSketch": "sketches.set_sketch",
     "Settings": "pipeline.settings",
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     from .pipeline.keep import Kept, keep
     from .pipeline.overlap import overlap
     from .pipeline.pairs import pairs
-    from .pipeline.result import DedupResult
+    from .pipeline.result import DedupResult, Result
     from .pipeline.settings import Settings
     from .pipeline.verify import verify
     from .planner import Plan, plan

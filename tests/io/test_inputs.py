@@ -112,7 +112,7 @@ def test_globs(folder, tmp_path):
     (folder / "sub.md").mkdir()
     (folder / "sub.md/c.md").write_text(B)
     result = sb.dedup(folder, glob="*.md", format="txt")
-    assert sorted(p.path.name for p in result._corpus.documents.sources[0].places) == ["c.md", "notes.md"]
+    assert sorted(p.path.name for p in result._job.sources[0].places) == ["c.md", "notes.md"]
     result = sb.dedup(str(folder / "*.md"), format="txt")
     assert len(result) == 1 and result.summary.skipped["by_reason"] == {"folder": 1}
     for pattern in ("", "/x/*.md", str(folder / "*.md")):

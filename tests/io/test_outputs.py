@@ -201,7 +201,7 @@ def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
         with pytest.raises(sb.OutputError, match=r"is inside the input folder|exists|but no _semblance"):
             result.write(output)
         with pytest.raises(sb.OutputError, match="is inside the input folder"):
-            check_apart(output, result._corpus.documents.sources)
+            check_apart(output, result._job.sources)
     assert names(folder) == ["a.jsonl", "b.jsonl"]
     result.write(tmp_path / "out")
     monkeypatch.chdir(tmp_path)

@@ -18,7 +18,7 @@ SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
 OF_THE_JOB = {"data", "against", "progress"}  # of a job, but no settings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 FUNCTIONS = {
-    "dedup": (sb.dedup, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "dedup": (sb.dedup, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket", "evidence"}),
     "pairs": (sb.pairs, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (sb.overlap, {"inputs", "annotate", "matches"}, {"data", "progress"}),
     "compare": (compare_texts, set(), {"tokenizer"}),

@@ -8,9 +8,10 @@ from typing import Any
 from ..errors import ParameterError
 from ..text.shingle import Tokenizer
 from .corpus import Corpus
+from .decisions import make_result
 from .documents import Progress
 from .judge import Judge
-from .result import DedupResult
+from .result import Result
 from .settings import MAX_BUCKET, settings_of
 
 
@@ -28,6 +29,7 @@ def dedup(
     within: str | None = None,
     empty: str = "keep",
     verify: str = "exact",
+    evidence: str = "keepers",
     work: str | os.PathLike[str] | None = None,
     resume: bool = False,
     annotate: bool = False,
@@ -52,7 +54,7 @@ def dedup(
     threads: int | None = None,
     memory: int | str | None = None,
     progress: Progress | None = None,
-) -> DedupResult:
+) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     A greedy walk in keep order removes a document if and only if a document kept before it resembles it by at least the
@@ -78,6 +80,9 @@ def dedup(
         What becomes of documents without any token.
     verify : {"exact", "sketch"}, default "exact"
         Whether removals rest on exact resemblances or on estimates.
+    evidence : {"keepers", "all"}, default "keepers"
+        Which verified pairs the result has: those of a kept document and one removed, or all. With all, ``rethreshold`` needs
+        no open job; all documents that share a bucket are compared, however many they are.
     work : path, optional
         A folder for a long job's state, so that it can be resumed after a crash.
     resume : bool, default False
@@ -97,7 +102,7 @@ def dedup(
 
     Returns
     -------
-    DedupResult
+    Result
 
     Raises
     ------
@@ -126,6 +131,5 @@ def dedup(
     if job.verify == "none":
         raise ParameterError("dedup removes nothing unverified: verify must be exact or sketch ('none' is for pairs)")
     corpus = Corpus(data, against, job, progress or no_progress)
-    corpus.find(every_pair=False)
-    judge = Judge(corpus)
-    return DedupResult(judge, job.threshold, judge.judge())
+    corpus.find(every_pair=job.evidence == "all")
+    return make_result(Judge(corpus))

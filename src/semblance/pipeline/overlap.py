@@ -87,7 +87,7 @@ class OverlapResult:
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
 
-        Files, formats and errors are those of ``DedupResult.write``.
+        Files, formats and errors are those of ``Result.write``.
         """
         first = np.unique(self._rows, return_index=True)[1]
         best = self.matches.take(pa.array(first)).drop_columns(["id"]).rename_columns(list(ADDED))

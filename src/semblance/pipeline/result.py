@@ -2,96 +2,136 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .. import __version__
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
-from ..values import Float64Array, Int64Array
+from ..values import Int64Array
 from ..values.arrays import number
+from ..values.tables import SOURCE_BITS
 from ..wording import counted
-from .judge import Decisions, Judge
+from .groups import clusters_of, groups_of
+from .job import Job
 from .memory import peak_memory
-from .settings import added_columns
-from .summary import Summary
+from .rethreshold import walk_again
+from .rows import HeldRows, Rows, collect, filtered
+from .saved_result import load_result, save_result
+from .settings import Settings, added_columns
+from .summary import Summary, count
 
-LEAST_ALIKE = 3
 
-
-class DedupResult:
+class Result:
     """What ``semblance.dedup`` found. Rows are those of the input, reference documents left out.
+
+    A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write
+    documents.
 
     Attributes
     ----------
-    threshold : float
     settings : Settings
     summary : Summary
         Counts, times and sizes.
+    provenance : dict
+        Version, parameters, seed and inputs, as written with every output.
     """
 
-    def __init__(self, judge: Judge, threshold: float, decisions: Decisions) -> None:
-        self._judge = judge
-        self._corpus = corpus = judge.corpus
+    def __init__(
+        self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
+        against: bool, job: Job | None = None,
+    ) -> None:  # fmt: skip
         self._decisions = decisions
-        self.threshold = threshold
-        self.settings = corpus.settings.at(threshold)
-        self.summary = self._summarize()  # now: what it counts may lie in a work folder that will be gone
+        self._matches = matches
+        self._against = against
+        self._job = job
+        self.settings = settings
+        self.summary = summary
+        self.provenance = provenance
+
+    @property
+    def threshold(self) -> float:
+        """Least score of a removal."""
+        return self.settings.threshold
+
+    @property
+    def evidence(self) -> str:
+        """Whether ``pairs`` has the verified pairs with kept documents ("keepers"), or all ("all")."""
+        return self.settings.evidence
 
     def __repr__(self) -> str:
         """Name the counts that matter."""
         s = self.summary
-        return f"<DedupResult: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.threshold:g}>"
+        return f"<Result: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.threshold:g}>"
 
     def __len__(self) -> int:
         """Return the number of documents judged."""
-        return len(self._corpus.documents) - self._first
+        return self.summary.documents
 
     def close(self) -> None:
         """Remove the work folder's files, where there are any; rows, pairs and ids cannot be asked for after that."""
-        self._corpus.closed = True
-        self._corpus.workspace.close()
+        if self._job is not None and not self._job.closed:
+            _ = self.keep
+            self._job.closed = True
+            self._job.finish()
 
     def _check_open(self) -> None:
-        if self._corpus.closed:  # by this result, or by another that shares its documents
-            raise ParameterError("this result is closed: ask for rows, pairs and ids, and write, before close()")
+        if self._job is not None and self._job.closed:  # by this result, or by another that shares its documents
+            raise ParameterError("this result is closed: ask for rows, pairs and ids, write and save, before close()")
 
     @property
     def _first(self) -> int:
-        return self._corpus.documents.n_reference
+        return self.summary.reference
 
     @property
-    def _against(self) -> bool:
-        """Whether the job had references, if only empty ones."""
-        return self._corpus.documents.n_reference_sources > 0
+    def _score_columns(self) -> dict[str, str]:
+        """The columns that state a score: their names in decisions, and what they are called in tables for users."""
+        name = self.summary.score if self.summary.verified_by == "exact" else f"estimated_{self.summary.score}"
+        second = [name for name in ("standard_error", "distance") if name in self._decisions.schema.names]
+        return {"resemblance": name, **dict(zip(second, second, strict=True))}
+
+    @property
+    def _named_columns(self) -> list[str]:
+        """The columns that name the kept document of a row."""
+        return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if self._against else ())]
+
+    def _rows(self, names: Sequence[str], begin: int = 0, end: int | None = None) -> Rows:
+        """Return some columns of the decisions about some input rows; default: all."""
+        self._check_open()
+        end = len(self) if end is None else end
+        return self._decisions.slice(self._first + begin, self._first + end).select(names)
+
+    def _told(self, table: pa.Table) -> pa.Table:
+        """Name the columns of scores as users know them."""
+        return table.rename_columns([self._score_columns.get(name, name) for name in table.column_names])
+
+    @cached_property
+    def decisions(self) -> pa.Table:
+        """Arrow table of all that was decided, a row for each document, references first: see the reference of files."""
+        self._check_open()
+        return collect(self._decisions)
 
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
         """Whether each row is kept, bool of shape (n_rows,)."""
-        keeper = self._decisions.keeper
-        return np.equal(keeper[self._first :], np.arange(self._first, len(keeper)))
+        kept = [batch.column(0).to_numpy(zero_copy_only=False) for batch in self._rows(["kept"]).batches()]
+        return np.concatenate([np.empty(0, np.bool_), *kept])
 
-    def _columns(
-        self, left: Int64Array, right: Int64Array, score: Float64Array, missing: NDArray[np.bool_]
-    ) -> dict[str, pa.Array]:
-        """Return the columns that state the scores of pairs of rows, null where ``missing``."""
-        return self.settings.finder.columns(score, self._corpus.distances(left, right), missing)
+    @cached_property
+    def kept(self) -> pa.Table:
+        """Arrow table ``id, n_exact, n_duplicates`` of the kept documents, in input order.
 
-    def _named(self, keeper: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
-        """Return the columns that name the kept documents of some rows, null where ``missing``."""
-        ids = self._corpus.documents.ids
-        kept = np.maximum(keeper, 0)
-        columns = {"duplicate_of": ids.take(kept, missing)}
-        if self._against:
-            columns["duplicate_source"] = ids.files(kept, missing)
-            columns["duplicate_is_reference"] = pa.array(kept < self._first, mask=missing)
-        return columns
+        The counts are of the documents it stands for: its copies byte for byte, and all that are removed for it.
+        """
+        return filtered(self._rows(["id", "n_exact", "n_duplicates", "kept"]), lambda batch: batch.column("kept")).drop("kept")
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -101,32 +141,29 @@ class DedupResult:
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
         ``duplicate_of``. Documents dropped as empty have nulls.
         """
+        names = ["id", *self._named_columns, *self._score_columns]
+        removed = filtered(self._rows([*names, "kept"]), lambda batch: pc.invert(batch.column("kept")))
+        return self._told(removed.drop("kept"))
+
+    @cached_property
+    def groups(self) -> pa.Table:
+        """Arrow table ``id, n_exact, n_duplicates, duplicates``: each kept document that stands for others, and their ids.
+
+        With reference documents ``is_reference`` follows ``id``. In input order, references first.
+        """
         self._check_open()
-        rows = self._first + np.flatnonzero(~self.keep)
-        keeper = self._decisions.keeper[rows]
-        missing = keeper < 0
-        columns = {"id": self._corpus.documents.ids.take(rows)} | self._named(keeper, missing)
-        scores = self._decisions.keeper_resemblance[rows]
-        return pa.table(columns | self._columns(rows, np.maximum(keeper, 0), scores, missing))
+        return groups_of(self._decisions, self._against)
 
     @cached_property
     def pairs(self) -> pa.Table:
-        """Arrow table ``left_id, right_id, resemblance`` of all verified pairs; of equal texts one stands for all.
+        """Arrow table ``left_id, right_id, resemblance`` of verified pairs; of equal texts one stands for all.
 
+        They are those of a kept document and one removed that it matches, or, if ``evidence`` is "all", all verified pairs.
         With reference documents ``left_is_reference`` (bool) follows ``right_id``, which is never the id of one.
         """
         self._check_open()
-        none = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        found = zip(*[none, *self._judge.verified_pairs(self._decisions.stem)], strict=True)
-        left, right, score = (np.concatenate(column) for column in found)
-        left, right = np.minimum(left, right), np.maximum(left, right)
-        order = np.lexsort((right, left))
-        left, right, score = left[order], right[order], score[order]
-        ids = self._corpus.documents.ids
-        columns = {"left_id": ids.take(left), "right_id": ids.take(right)}
-        if self._against:
-            columns["left_is_reference"] = pa.array(left < self._first)
-        return pa.table(columns | self._columns(left, right, score, np.zeros(len(left), np.bool_)))
+        names = ["left_id", "right_id", *(["left_is_reference"] if self._against else ()), *self._score_columns]
+        return self._told(collect(self._matches.select(names)))
 
     @cached_property
     def clusters(self) -> Int64Array:
@@ -135,39 +172,32 @@ class DedupResult:
         Rows of reference documents are negative: -1 for the first of them.
         """
         self._check_open()
-        own = np.arange(self._first, self._first + len(self))
-        keeper = self._decisions.keeper[self._first :]
-        keeper = np.where(keeper < 0, own, keeper)
-        return np.asarray(np.where(keeper >= self._first, keeper - self._first, -1 - keeper), np.int64)
+        return clusters_of(self._decisions, self._first)
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``."""
-        self._check_open()
-        begin, end = first + begin, first + end
-        rows = np.arange(self._first + begin, self._first + end)
-        kept = self.keep[begin:end]
-        keeper = self._decisions.keeper[rows]
-        missing = kept | (keeper < 0)
-        dropped = keeper < 0
-        columns = {"keep": pa.array(kept)} | self._named(keeper, missing)
-        columns |= self._columns(rows, np.maximum(keeper, 0), self._decisions.keeper_resemblance[rows], missing)
-        columns["cluster"] = self._corpus.documents.ids.take(np.maximum(keeper, 0), dropped)
-        if self._against:
-            columns["cluster_is_reference"] = pa.array(keeper < self._first, mask=dropped)
-        return pa.table(columns)
+        names = ["kept", *self._named_columns, *self._score_columns, "cluster"]
+        told = self._told(collect(self._rows(names, first + begin, first + end))).rename_columns({"kept": "keep"})
+        if not self._against:
+            return told
+        own = pc.if_else(pc.is_valid(told["cluster"]), pa.scalar(False), pa.scalar(None, pa.bool_()))
+        return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))
 
     @cached_property
     def annotations(self) -> pa.Table:
         """Arrow table ``keep, duplicate_of, resemblance, cluster``, one row for each input row.
 
         With reference documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of`` as in ``removed``,
-        and ``cluster_is_reference`` (bool) follows ``cluster``. The cluster is the id of the kept document that stands for the row,
-        its own if it is kept; null for a document dropped as empty.
+        and ``cluster_is_reference`` (bool) follows ``cluster``. The cluster is the id of the kept document that stands for a
+        row, its own if it is kept; null for a document dropped as empty.
         """
         return self._annotated(0, 0, len(self))
 
-    def rethreshold(self, threshold: float) -> DedupResult:
+    def rethreshold(self, threshold: float) -> Result:
         """Decide anew at a higher threshold, without reading the documents again.
+
+        With ``evidence="all"`` the known pairs are walked again. Otherwise the job must be open: of two removed documents one
+        may be kept now, and pairs of these are not part of the result.
 
         Parameters
         ----------
@@ -176,77 +206,45 @@ class DedupResult:
 
         Returns
         -------
-        DedupResult
+        Result
             As ``dedup`` would return it, but for the bands, which were chosen for the lower threshold and find more.
 
         Raises
         ------
         ParameterError
-            If the threshold is lower: pairs below the old one were never kept.
+            If the threshold is lower: pairs below the old one were never kept; or if this needs an open job.
         """
-        lowest = self._corpus.settings.threshold
         threshold = number("threshold", threshold)
+        lowest = self.threshold if self._job is None or self.evidence == "all" else self._job.threshold
         if not lowest <= threshold <= 1.0:
             raise ParameterError(f"rethreshold can go from {lowest} to 1; got {threshold}: for a lower one run dedup again")
         self._check_open()
-        self._corpus.clock.forget()
-        return DedupResult(self._judge, threshold, self._judge.judge(threshold))
+        if self.evidence == "all":
+            return self._walked(threshold)
+        if self._job is None:
+            raise ParameterError(
+                "rethreshold needs all verified pairs, and this result has those with kept documents only: run dedup with "
+                'evidence="all" and save that, or ask before the job is closed'
+            )
+        return self._job.again(threshold)
 
-    def _closest_calls(self) -> list[tuple[Any, Any, float, bool]]:
-        """Return the removals of lowest score that are no exact duplicates: see ``Summary``."""
-        keeper = self._decisions.keeper[self._first :]
-        near = np.flatnonzero(~self.keep & (keeper >= 0) & (keeper != self._corpus.active.representative[self._first :]))
-        score = self._decisions.keeper_resemblance[self._first :]
-        if len(near) > LEAST_ALIKE:
-            values = score[near]
-            last = np.partition(values, LEAST_ALIKE - 1)[LEAST_ALIKE - 1]
-            near = np.concatenate([near[values < last], near[values == last][:LEAST_ALIKE]])
-        closest = near[np.argsort(score[near], kind="stable")[:LEAST_ALIKE]]
-        ids = self._corpus.documents.ids
-        gone, kept = ids.take(closest + self._first).to_pylist(), ids.take(keeper[closest]).to_pylist()
-        return list(zip(gone, kept, score[closest].tolist(), (keeper[closest] < self._first).tolist(), strict=True))
-
-    def _summarize(self) -> Summary:
-        """Count, and take times and sizes."""
-        documents, settings = self._corpus.documents, self.settings
-        removed = ~self.keep
-        keeper = self._decisions.keeper[self._first :]
-        same = keeper == self._corpus.active.representative[self._first :]
-        dropped = keeper < 0
-        return Summary(
-            documents=len(self),
-            reference=self._first,
-            empty=self._corpus.active.n_empty,
-            exact_duplicates=int((removed & same & ~dropped).sum()),
-            near_duplicates=int((removed & ~same & ~dropped).sum()),
-            empty_dropped=int(dropped.sum()),
-            kept=int(self.keep.sum()),
-            text_bytes=documents.n_bytes,
-            candidate_pairs=self._decisions.n_compared,
-            verified_pairs=self._decisions.n_verified,
-            uncompared_pairs=self._decisions.n_uncompared,
-            recall_planned=settings.finder.recall(self.threshold),
-            recall_vouched=self._decisions.recall_vouched,
-            verified_by=settings.verify,
-            threshold=self.threshold,
-            least_alike=self._closest_calls(),
-            score=settings.finder.score,
-            found_by=settings.finder.describe(),
-            seconds=dict(self._corpus.clock.seconds),
-            peak_memory=peak_memory(),
-            plan=settings.finder.plan_dict(),
-            skipped=self._corpus.skipped,
-        )
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Version, parameters, seed and inputs, as written with every output."""
-        sources = self._corpus.documents.sources
-        return {
-            "semblance": __version__,
-            "parameters": self.settings.to_dict(),
-            "inputs": [source.identity() for source in sources],
-        }
+    def _walked(self, threshold: float) -> Result:
+        """Walk all verified pairs again at a higher threshold."""
+        began = perf_counter()
+        settings = self.settings.at(threshold)
+        finder = settings.finder
+        found = walk_again(collect(self._decisions), collect(self._matches), threshold, finder.estimation_slots)
+        decisions, matches = map(HeldRows, found)
+        summary = replace(
+            self.summary, **count(decisions, self._first), verified_pairs=len(matches.table), threshold=threshold,
+            recall_planned=finder.recall(threshold), recall_vouched=finder.recall(threshold), found_by=finder.describe(),
+            plan=finder.plan_dict(), seconds={"keeping": perf_counter() - began}, peak_memory=peak_memory(),
+        )  # fmt: skip
+        provenance = self.provenance | {"parameters": settings.to_dict()}
+        return Result(
+            decisions=decisions, matches=matches, settings=settings, summary=summary, provenance=provenance,
+            against=self._against, job=self._job,
+        )  # fmt: skip
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
@@ -268,19 +266,85 @@ class DedupResult:
         InputDataError
             If an input changed in the meantime.
         ParameterError
-            If the result is closed.
+            If the result is closed, or was loaded or unpickled.
         """
         self._check_open()
-        documents, selections = self._corpus.documents, []
-        starts = documents.source_starts - self._first
-        for place, source in enumerate(documents.sources):
-            if place < documents.n_reference_sources:
-                continue
-            begin, end = int(starts[place]), int(starts[place + 1])
-            mask = np.ones(end - begin, np.bool_) if annotate else self.keep[begin:end]
+        job = self._job
+        if job is None:
+            raise ParameterError(
+                "this result was loaded or unpickled, and does not have the inputs: write before you save, or run dedup again "
+                "(decisions has source and row of every document)"
+            )
+        rows_of = np.zeros(len(job.sources), np.int64)
+        for batch in self._rows(["position"]).batches():
+            rows_of += np.bincount(batch.column(0).to_numpy() >> SOURCE_BITS, minlength=len(rows_of))
+        selections, end = [], 0
+        for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
+            begin, end = end, end + n_rows
+            mask = np.ones(n_rows, np.bool_) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self._against))
             added = partial(self._annotated, begin) if annotate else None
             selections.append(Selection(source, mask, added, self.settings.encoding_errors))
-        write_rows(output, selections, self.provenance, sources=documents.sources, force=force)
+        write_rows(output, selections, self.provenance, sources=job.sources, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Save everything but the documents to a new folder: ``decisions.parquet``, ``pairs.parquet``, ``result.json``.
+
+        Parameters
+        ----------
+        folder : str or path
+        force : bool
+            Replace an existing folder, if an earlier run wrote all that is in it.
+
+        Raises
+        ------
+        OutputError
+            If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
+        ParameterError
+            If the result is closed.
+        """
+        self._check_open()
+        facts = {
+            "evidence": self.evidence,
+            "against": self._against,
+            "summary": self.summary.to_dict(),
+            "provenance": self.provenance,
+        }
+        sources = () if self._job is None else self._job.sources
+        save_result(
+            folder, {"decisions": self._decisions, "pairs": self._matches}, facts, self.settings, sources=sources, force=force
+        )
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Load a saved result.
+
+        Parameters
+        ----------
+        folder : str or path
+
+        Returns
+        -------
+        Result
+            It cannot write documents. If a tokenizer of your own was used, ``settings`` lacks it; ``provenance`` has its name.
+
+        Raises
+        ------
+        InputDataError
+            If there is no saved result, it is damaged or changed, or a newer version saved it.
+        """
+        tables, facts, settings = load_result(folder)
+        decisions, matches = HeldRows(tables["decisions"]), HeldRows(tables["pairs"])
+        return cls(decisions=decisions, matches=matches, settings=settings, **facts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the job, tables whole."""
+        self._check_open()
+        held = {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches)), "_job": None}
+        names = ("_against", "settings", "summary", "provenance")
+        return held | {name: getattr(self, name) for name in names}
+
+
+DedupResult = Result

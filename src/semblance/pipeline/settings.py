@@ -24,7 +24,7 @@ _TYPES: tuple[tuple[Any, str, str], ...] = (
     (Real, "a number", "threshold recall"),
     (Integral, "an integer", "radius seed max_bucket"),
     (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
-    (str, "a str", "method text keep verify empty unit normalization encoding_errors"),
+    (str, "a str", "method text keep verify evidence empty unit normalization encoding_errors"),
     (str, "a str or None", "id within glob format"),
     ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
     ((str, os.PathLike), "a path or None", "work"),
@@ -72,6 +72,8 @@ class Settings:
         true or false is that, and an empty one is null.
     verify : {"exact", "sketch", "none"}, default "exact"
         Whether removals rest on exact resemblances or on estimates; "none" (unverified candidates) is for pairs only.
+    evidence : {"keepers", "all"}, default "keepers"
+        Which verified pairs a result of ``dedup`` has: those of a kept document and one removed that it matches, or all.
     empty : {"keep", "drop"}, default "keep"
         What becomes of documents without any token. They never match.
     unit, width, normalization, fold_case, tokenizer
@@ -119,6 +121,7 @@ class Settings:
     keep: str = "first"
     within: str | None = None
     verify: str = "exact"
+    evidence: str = "keepers"
     empty: str = "keep"
     unit: str = "word"
     width: int | None = None
@@ -151,6 +154,7 @@ class Settings:
         for name, allowed in (
             ("method", ("minhash", "simhash")),
             ("verify", ("exact", "sketch", "none")),
+            ("evidence", ("keepers", "all")),
             ("empty", ("keep", "drop")),
             ("encoding_errors", ("strict", "replace")),
         ):
@@ -246,6 +250,7 @@ class Settings:
             "keep": self.keep,
             "within": self.within,
             "verify": self.verify,
+            "evidence": self.evidence,
             "empty": self.empty,
             "html": self.html,
             "text": self.text,

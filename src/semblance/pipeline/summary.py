@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
+
 from ..files.places import Skipped, describe_skipped
 from ..wording import counted, printable, text_size
+from .rows import Rows, collect
+
+LEAST_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +123,38 @@ class Summary:
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
+
+
+def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
+    """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them.
+
+    Parameters
+    ----------
+    decisions : Rows
+        In the order of the input, references first.
+    n_reference : int
+    """
+    found: dict[str, int] = {}
+    score, row, first = np.empty(0), np.empty(0, np.int64), 0
+    for batch in decisions.select(["reason", "resemblance"]).batches():
+        reasons = batch.column("reason")
+        for reason, n in (tuple(pair.values()) for pair in pc.value_counts(reasons).to_pylist()):
+            found[reason] = found.get(reason, 0) + n
+        near = np.flatnonzero(pc.equal(reasons, "near").to_numpy(zero_copy_only=False))
+        scores = batch.column("resemblance").to_numpy(zero_copy_only=False)[near]
+        score, row = np.concatenate([score, scores]), np.concatenate([row, first + near])
+        least = np.argsort(score, kind="stable")[:LEAST_ALIKE]
+        score, row = score[least], row[least]
+        first += batch.num_rows
+    names = ["id", "duplicate_of", "duplicate_is_reference"]
+    told = (collect(decisions.slice(place, place + 1).select(names)).to_pylist()[0].values() for place in row.tolist())
+    calls = zip(told, score.tolist(), strict=True)
+    return {
+        "documents": first - n_reference,
+        "reference": n_reference,
+        "exact_duplicates": found.get("exact", 0),
+        "near_duplicates": found.get("near", 0),
+        "empty_dropped": found.get("empty", 0),
+        "kept": found.get("kept", 0),
+        "least_alike": [(gone, kept, value, is_reference) for (gone, kept, is_reference), value in calls],
+    }

@@ -1,0 +1,85 @@
+"""Decisions at a higher threshold, from the decisions and all verified pairs of a lower one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..theory import shares
+from ..values import Int64Array, Pairs
+from .keep import keep
+
+
+def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:
+    """Walk in keep order again, by the pairs that reach a threshold.
+
+    Parameters
+    ----------
+    decisions : pyarrow.Table
+        DECISIONS with ``id`` and ``leader``, in the order of the input, references first.
+    pairs : pyarrow.Table
+        All verified pairs: ``left`` and ``right`` (orders), ``resemblance``, and ``distance`` if decisions have it.
+    threshold : float
+        Not below the one at which the pairs were verified.
+    slots : int
+        Slots behind a score that is an estimate with a standard error.
+
+    Returns
+    -------
+    decisions, pairs : pyarrow.Table
+        As at that threshold; the same columns.
+    """
+    pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
+    order = decisions["order"].to_numpy()
+    n = len(order)
+    row = np.empty(n, np.int64)
+    row[order] = np.arange(n)
+    reference = pc.equal(decisions["reason"], "reference").to_numpy()
+    dropped = pc.equal(decisions["reason"], "empty").to_numpy()
+    ends = np.sort(np.column_stack([pairs["left"].to_numpy(), pairs["right"].to_numpy()]), axis=1)
+    score = pairs["resemblance"].to_numpy()
+    judged = np.flatnonzero(~reference[row[ends[:, 1]]])
+    judged = judged[np.lexsort((ends[judged, 1], ends[judged, 0]))]
+    left, right = ends[judged, 0].copy(), ends[judged, 1].copy()
+    walked = keep(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score[judged], 0.0, 1.0))).keeper
+
+    leader = decisions["leader"].to_numpy()
+    keeper = np.where(reference, order, walked[leader])
+    kept, near = keeper == order, ~reference & (walked[leader] != leader)
+    keeper[dropped], kept[dropped], near[dropped] = order[dropped], False, False
+    removed = ~kept & ~dropped
+    by = np.zeros(n, np.int64)  # the pair by which a row is removed
+    by[near] = judged[np.searchsorted(left * n + right, keeper[near] * n + leader[near])]
+    resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
+    n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near, removed))
+    columns: dict[str, Any] = {
+        "kept": pa.array(kept),
+        "reason": pa.array(["kept", "reference", "exact", "near", "empty"]).take(
+            pa.array(np.select([reference, dropped, kept, near], [1, 4, 0, 3], 2))
+        ),
+        "keeper": pa.array(keeper, mask=dropped),
+        "duplicate_of": _taken(decisions["id"], row[keeper], removed),
+        "duplicate_source": _taken(decisions["source"], row[keeper], removed),
+        "duplicate_is_reference": pa.array(reference[row[keeper]], mask=~removed),
+        "resemblance": pa.array(resemblance, mask=~removed),
+        "cluster": _taken(decisions["id"], row[keeper], ~dropped),
+        "n_exact": pa.array(n_exact),
+        "n_duplicates": pa.array(n_duplicates),
+    }
+    if "standard_error" in decisions.column_names:
+        columns["standard_error"] = pa.array(shares.share_error(resemblance * slots, slots), mask=~removed)
+    if "distance" in decisions.column_names:
+        distance = pairs["distance"].to_numpy()
+        columns["distance"] = pa.array(np.where(near, distance[by] if len(distance) else 0, 0), mask=~removed)
+    for name, column in columns.items():
+        at = decisions.schema.get_field_index(name)
+        decisions = decisions.set_column(at, decisions.schema.field(at), column)
+    return decisions, pairs
+
+
+def _taken(column: pa.ChunkedArray, rows: Int64Array, there: Any) -> pa.ChunkedArray:
+    """Return some values of a column, null for those that are not there."""
+    return column.take(pa.array(rows, mask=~there))

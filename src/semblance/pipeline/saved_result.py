@@ -1,0 +1,120 @@
+"""Results in folders: two tables of plain Parquet, and a description."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .. import __version__
+from ..errors import InputDataError
+from ..files.atomic import SIDECAR, check_output, shown
+from ..files.outputs import NewFolder, atomic_directory, check_apart
+from ..values.tables import DECISIONS
+from .rows import Rows
+from .settings import Settings
+from .summary import Summary
+
+DESCRIPTION = "result.json"
+FORMAT = 1
+_NEEDED = {"decisions": {*DECISIONS.names, "id"}, "pairs": {"left", "right", "left_id", "right_id", "resemblance"}}
+
+
+def save_result(
+    folder: str | Path, tables: Mapping[str, Rows], facts: Mapping[str, Any], settings: Settings, *, sources: Sequence[Any],
+    force: bool,
+) -> None:  # fmt: skip
+    """Save tables, facts and settings to a new folder.
+
+    Raises
+    ------
+    OutputError
+        If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
+    """
+    path = check_output(folder, force, single=False)
+    check_apart(os.fspath(folder) + "/", sources)
+    with atomic_directory(path) as new:
+        files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
+        given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
+        given |= {"tokenizer": None, "work": None if settings.work is None else shown(os.fspath(settings.work))}
+        said = {"semblance": __version__, "format": FORMAT, "files": files, "settings": given, **facts}
+        with new.file(DESCRIPTION) as stream:
+            stream.write(json.dumps({"checksum": _checksum(said), **said}, indent=2).encode() + b"\n")
+        with new.file(SIDECAR) as stream:
+            stream.write(json.dumps(facts["provenance"] | {"files": sorted(new.files)}, indent=2).encode() + b"\n")
+
+
+def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
+    """Write a table, a batch at a time; return how many rows it has, and its digest."""
+    n_rows = 0
+    with folder.file(name) as stream, pq.ParquetWriter(stream, rows.schema, compression="zstd") as writer:
+        for batch in rows.batches():
+            writer.write_batch(batch)
+            n_rows += batch.num_rows
+    return {"rows": n_rows, "blake2b": _digest(folder.path / name)}
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return file_digest(stream, "blake2b").hexdigest()
+
+
+def _checksum(said: Mapping[str, Any]) -> str:
+    """Return a checksum of a description, whatever the order of its keys."""
+    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any], Settings]:
+    """Return tables, facts and settings that were saved.
+
+    Raises
+    ------
+    InputDataError
+        If there is no saved result, it is damaged or changed, or of a newer version.
+    """
+    path, name = Path(folder), shown(folder)
+    try:
+        said = json.loads((path / DESCRIPTION).read_bytes())
+        checksum = said.pop("checksum")
+        form, version = said["format"], said["semblance"]
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputDataError(f"{name}: not a saved result: it has no {DESCRIPTION}") from None
+    except OSError as error:
+        raise InputDataError(f"{name}/{DESCRIPTION}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputDataError(f"{name}/{DESCRIPTION}: damaged, or not the description of a saved result") from None
+    if isinstance(form, int) and form > FORMAT:
+        raise InputDataError(f"{name}: saved by semblance {version}, which this version ({__version__}) cannot read: upgrade")
+    if checksum != _checksum(said):
+        raise InputDataError(f"{name}/{DESCRIPTION}: damaged or changed: the checksum does not match")
+    try:
+        tables = {table: _read(path, f"{table}.parquet", said["files"], needed) for table, needed in _NEEDED.items()}
+        summary = dict(said["summary"])
+        summary["least_alike"] = [tuple(call) for call in summary["least_alike"]]
+        facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary)}
+        return tables, facts, Settings(**said["settings"])
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        if isinstance(error, InputDataError):
+            raise
+        raise InputDataError(f"{name}: damaged: it does not describe a result ({error!r:.80})") from None
+
+
+def _read(folder: Path, name: str, files: Mapping[str, Any], needed: set[str]) -> pa.Table:
+    """Read a table that is as it was saved."""
+    try:
+        if _digest(folder / name) != files[name]["blake2b"]:
+            raise InputDataError(f"{shown(folder / name)}: damaged or changed: it is not the file that was saved")
+        with open(folder / name, "rb") as stream:
+            table = pq.ParquetFile(stream).read()  # not read_table, which adds columns for folders named such as a=b
+    except OSError as error:
+        raise InputDataError(f"{shown(folder / name)}: cannot be read: {error.strerror}") from None
+    if missing := needed - set(table.column_names):
+        raise InputDataError(f"{shown(folder / name)}: damaged: it has no column {min(missing)!r}")
+    return table
