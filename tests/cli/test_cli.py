@@ -6,15 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import fields
 
 import click
 import pytest
 
 import semblance as sb
-from semblance.cli.dedup import dedup
 from semblance.cli.main import main
-from semblance.cli.pairs import pairs
 from semblance.cli.plan import plan
 
 A = " ".join(f"word{i}" for i in range(60))
@@ -158,18 +155,6 @@ def test_help_and_import_load_nothing_heavy():
         "print([m for m in ('numpy', 'numba', 'pyarrow', 'scipy', 'rich', 'msgspec') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("command", [dedup, pairs])
-def test_every_default_is_that_of_the_settings(command):
-    defaults = {field.name: field.default for field in fields(sb.Settings)}
-    renamed = {"inputs", "output", "force", "against", "quiet", "as_json"}
-    for parameter in command.params:
-        if parameter.name not in renamed:
-            assert parameter.name in defaults, f"{parameter.name} is no setting"
-            assert parameter.get_default(click.Context(command)) == defaults[parameter.name], parameter.name
-    missing = set(defaults) - {p.name for p in command.params}
-    assert missing <= {"tokenizer", "max_bucket", "max_pairs", "keep", "empty", "annotate", "work", "resume"}
 
 
 def test_plan_has_the_parameters_of_the_function():

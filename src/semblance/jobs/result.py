@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
 from ..values import Int64Array
@@ -23,6 +22,7 @@ from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .groups import clusters_of, groups_of
 from .job import Job
+from ..engines.memory import peak_memory
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered
 from .saved_result import load_result, save_result
@@ -215,10 +215,9 @@ class Result:
             If the threshold is lower: pairs below the old one were never kept; or if this needs an open job.
         """
         threshold = number("threshold", threshold)
-        if not self._lowest <= threshold <= 1.0:
-            raise ParameterError(
-                f"rethreshold can go from {self._lowest} to 1; got {threshold}: for a lower one run dedup again"
-            )
+        lowest = self.threshold if self._job is None or self.evidence == "all" else self._job.threshold
+        if not lowest <= threshold <= 1.0:
+            raise ParameterError(f"rethreshold can go from {lowest} to 1; got {threshold}: for a lower one run dedup again")
         self._check_open()
         if self.evidence == "all":
             return self._walked(threshold)
@@ -228,11 +227,6 @@ class Result:
                 'evidence="all" and save that, or ask before the job is closed'
             )
         return self._job.again(threshold)
-
-    @property
-    def _lowest(self) -> float:
-        """The lowest threshold that the evidence allows to decide at."""
-        return self.threshold if self._job is None or self.evidence == "all" else self._job.threshold
 
     def _walked(self, threshold: float) -> Result:
         """Walk all verified pairs again at a higher threshold."""
