@@ -14,14 +14,14 @@ _EIGHT = np.uint64(8)
 _ONE = np.uint64(1)
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint64, uint64[::1])")
 def multiply_shift(keys, multiplier, increment, out):
     """``(multiplier * key + increment) >> 32`` for the lower 32 bits of each key: 2-universal, 32 bits out."""
     for i in range(len(keys)):
         out[i] = (multiplier * (keys[i] & _LOW32) + increment) >> _S32
 
 
-@compiled
+@compiled("void(const uint64[::1], const uint64[::1], const uint64[::1], const uint64[::1], uint64[::1])")
 def four_universal(keys, low, high, both, out):
     """Thorup & Zhang's tables for 32-bit keys of two 16-bit characters x, y: low[x] ^ high[y] ^ both[x + y]."""
     for i in range(len(keys)):
@@ -30,7 +30,7 @@ def four_universal(keys, low, high, both, out):
         out[i] = low[np.int64(x)] ^ high[np.int64(y)] ^ both[np.int64(x + y)]
 
 
-@compiled
+@compiled("void(const uint64[::1], const uint64[:, ::1], const uint64[:, ::1], const uint64[:, ::1], uint64[::1])")
 def mixed_tabulation(keys, first, derived, second, out):
     """Mixed tabulation of 64-bit keys: eight characters choose a value and eight further characters, which choose again.
 
@@ -51,14 +51,14 @@ def mixed_tabulation(keys, first, derived, second, out):
         out[i] = value
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint64[::1])")
 def keyed_mixer(keys, key, out):
     """Murmur's finaliser of each key XORed with a random one."""
     for i in range(len(keys)):
         out[i] = fmix64(keys[i] ^ key)
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint64, const uint64[::1], uint64[::1])")
 def permute(keys, universe, half_bits, round_keys, out):
     """A keyed permutation of [0, universe), without a table: a Feistel network, walked until it lands inside.
 
@@ -78,7 +78,7 @@ def permute(keys, universe, half_bits, round_keys, out):
         out[i] = value
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], uint64, uint64, const uint64[:, ::1], uint64[:, ::1])")
 def sign_with_permutations(values, offsets, universe, half_bits, round_keys, out):
     """Write the least image of each row under each of k keyed permutations into ``out`` (rows, k), uint64.
 

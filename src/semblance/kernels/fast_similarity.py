@@ -23,7 +23,7 @@ _ODD = np.uint64(0xD6E8FEB86659FD93)
 _ZERO = np.uint64(0)
 
 
-@compiled
+@compiled("void(const uint64[::1], int64, int64, uint32[::1], uint64, int64, uint64[::1])")
 def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
     """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left; ``placed`` is scratch."""
     k = len(slots)
@@ -55,7 +55,7 @@ def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
             missing -= 1
 
 
-@compiled
+@compiled("int64(const uint64[::1], int64, int64, uint64[::1], uint64[::1])")
 def gather_distinct(values, begin, end, table, out):
     """Write the distinct values of ``[begin, end)`` into ``out``; return their number, or -1 if they do not fit.
 
@@ -72,7 +72,9 @@ def gather_distinct(values, begin, end, table, out):
     return count
 
 
-@compiled
+@compiled(
+    "void(const uint64[::1], const int64[::1], int64, int64, uint64, uint64[::1], uint64[::1], uint64[::1], uint32[:, ::1])"
+)
 def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
     """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 

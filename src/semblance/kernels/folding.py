@@ -31,14 +31,14 @@ _ZERO = np.uint64(0)
 _S56 = np.uint64(56)
 
 
-@inlined
+@inlined("uint64(uint64)")
 def lower_ascii(word):
     """Lower-case the ASCII letters of eight bytes, none of which has its top bit set."""
     upper = (word + _GE_A) & ~(word + _GT_Z) & _TOPS
     return word | (upper >> _S2)
 
 
-@inlined
+@inlined("uint64(uint64)")
 def blank_separators(word):
     """Replace what is no ASCII letter or digit by a blank, in eight bytes without top bits."""
     letters = (word | _BLANKS) + _GE_LOWER_A
@@ -49,7 +49,7 @@ def blank_separators(word):
     return (word & mask) | (_BLANKS & ~mask)
 
 
-@inlined
+@inlined("uint64(const uint8[::1], int64)")
 def load_last(data, position):
     """Eight bytes of ``data`` from ``position`` on, zeros after its end, where ``load64`` would read beyond."""
     word = _ZERO
@@ -58,7 +58,7 @@ def load_last(data, position):
     return word
 
 
-@inlined
+@inlined("UniTuple(int64, 2)(uint64, int64)")
 def decode(word, available):
     """Return (code point, its length in bytes) of the first of ``available`` bytes in a word; (-1, 1) for invalid UTF-8."""
     first = np.int64(word & np.uint64(0xFF))
@@ -81,7 +81,7 @@ def decode(word, available):
     return point, length
 
 
-@compiled
+@compiled("UniTuple(int64, 2)(const uint8[::1], const int64[::1], int64, int64)")
 def find_invalid(data, offsets, start, stop):
     """Find the first byte of rows ``[start, stop)`` that is not valid UTF-8; return (row, offset in it) or (-1, -1)."""
     for row in range(start, stop):

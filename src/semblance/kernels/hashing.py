@@ -21,7 +21,7 @@ _EIGHT = np.uint64(8)
 _ZERO = np.uint64(0)
 
 
-@inlined
+@inlined("uint64(uint64)")
 def fmix64(x):
     """MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output bit half of the time."""
     x = (x ^ (x >> _S33)) * _M1
@@ -29,13 +29,13 @@ def fmix64(x):
     return x ^ (x >> _S33)
 
 
-@inlined
+@inlined("uint64(uint64, uint64)")
 def fold_multiply(a, b):
     """Both halves of the 128-bit product ``a * b``, XORed."""
     return (a * b) ^ multiply_high(a, b)
 
 
-@inlined
+@inlined("boolean(uint64[::1], uint64)")
 def is_new(table, value):
     """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros)."""
     if value == _ZERO:
@@ -50,7 +50,7 @@ def is_new(table, value):
     return False
 
 
-@compiled
+@compiled("void(const uint8[::1], const int64[::1], int64, int64, uint64[:, ::1])")
 def digest_rows(data, offsets, start, stop, out):
     """Write a 128-bit digest of the bytes of each row of ``[start, stop)`` into ``out`` of shape (rows, 2).
 
@@ -80,7 +80,7 @@ def digest_rows(data, offsets, start, stop, out):
         out[row - start, 1] = fmix64(b ^ K1)
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64[::1])")
 def mix_keys(keys, out):
     """Mix integer keys of any structure into 64-bit hashes; a bijection, so that different keys stay different."""
     for i in range(len(keys)):

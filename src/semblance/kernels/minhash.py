@@ -8,7 +8,7 @@ EMPTY = np.uint32(0xFFFFFFFF)
 _S32 = np.uint64(32)
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], int64, int64, const uint64[::1], const uint64[::1], uint32[:, ::1])")
 def sign_rows(values, offsets, start, stop, multipliers, increments, out):
     """Write the k minima of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 

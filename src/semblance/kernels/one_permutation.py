@@ -12,7 +12,7 @@ _ODD = np.uint64(0xD6E8FEB86659FD93)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], uint64, uint32[:, ::1])")
 def sign_rows(values, offsets, seed, out):
     """Write the least value of each bin of each row into ``out`` (rows, bins), uint32; bins without one keep ``EMPTY``."""
     bins = np.uint64(out.shape[1])
@@ -26,7 +26,7 @@ def sign_rows(values, offsets, seed, out):
             slots[slot] = min(slots[slot], np.uint32(mixed & _LOW31))
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], uint32[:, ::1])")
 def rotate(slots, out):
     """Fill each empty bin from the next filled one on the circle, mixed with the distance to it: two steps a bin."""
     bins = slots.shape[1]
@@ -50,7 +50,7 @@ def rotate(slots, out):
                 out[row, j] = np.uint32(fmix64(value) >> _S32)
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], uint64, uint32[:, ::1])")
 def fill_optimally(slots, seed, out):
     """Let each empty bin try random bins until it meets a filled one, whose value it copies.
 
@@ -79,7 +79,7 @@ def fill_optimally(slots, seed, out):
             out[row, j] = slots[row, source]
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], uint64, int64[::1], uint32[:, ::1])")
 def fill_in_reverse(slots, seed, places, out):
     """Let filled bins write into random bins, round after round in the order of bins, until none is empty.
 

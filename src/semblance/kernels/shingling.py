@@ -23,7 +23,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@compiled
+@compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
 def hash_separated(folded, length, separator, out):
     """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are.
 
@@ -64,7 +64,7 @@ def hash_separated(folded, length, separator, out):
     return count
 
 
-@compiled
+@compiled("int64(const uint8[::1], int64, uint64[::1])")
 def hash_code_points(folded, length, out):
     """Hash each code point of ``folded[:length]``, valid UTF-8 with 8 more bytes behind; return how many there are."""
     position = 0
@@ -81,7 +81,7 @@ def hash_code_points(folded, length, out):
     return count
 
 
-@compiled
+@compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
 def hash_bytes(data, begin, end, out):
     """Hash each byte of ``data[begin:end]``; return how many there are."""
     for i in range(begin, end):
@@ -89,7 +89,7 @@ def hash_bytes(data, begin, end, out):
     return end - begin
 
 
-@compiled
+@compiled("int64(const uint64[::1], int64, int64, uint64[::1], int64)")
 def roll(tokens, count, width, out, written):
     """Append the hashes of all shingles of ``width`` tokens to ``out``; return its new length.
 
@@ -175,7 +175,7 @@ def shingle_rows(
         out_offsets[row - start + 1] = written
 
 
-@compiled
+@compiled("void(const uint8[::1], const int64[::1], const int64[::1], const int64[::1], uint8[::1])")
 def gather_rows(data, offsets, rows, begins, out):
     """Copy the bytes of some rows to the places in ``out`` where each is to begin."""
     for i in range(len(rows)):
@@ -190,7 +190,7 @@ def gather_rows(data, offsets, rows, begins, out):
             out[target + rest] = data[source + rest]
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], int64, int64[::1], uint64[::1])")
 def roll_rows(tokens, offsets, width, out_offsets, out):
     """Write the shingle hashes of rows of ready token hashes into ``out``, one row after another."""
     written = 0
@@ -200,7 +200,7 @@ def roll_rows(tokens, offsets, width, out_offsets, out):
         out_offsets[row + 1] = written
 
 
-@compiled
+@compiled("int64(const uint64[::1], const int64[::1], uint64[::1], int64[::1], uint64[::1])")
 def distinct_rows(values, offsets, table, out_offsets, out):
     """Copy each row without repeats, in order of first appearance; return the number of values written.
 

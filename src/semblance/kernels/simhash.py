@@ -16,14 +16,17 @@ _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@inlined
+@inlined("UniTuple(uint64, 2)(uint64, uint64, uint64)")
 def full_add(a, b, c):
     """Add three bits in each of 64 places; return (sums, carries)."""
     half = a ^ b
     return half ^ c, (a & b) | (half & c)
 
 
-@compiled
+@compiled(
+    "void(const uint64[::1], const int64[::1], int64, uint64, const uint64[::1], uint64[::1], uint64[::1], "
+    "float32[:, ::1], uint64[:, ::1])"
+)
 def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
     """Write a fingerprint of ``bits`` bits of each row, all features of weight 1, into ``out`` (rows, words), uint64.
 
@@ -103,7 +106,10 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
                     margins[row, word * 64 + j] = 2 * count - n
 
 
-@compiled
+@compiled(
+    "void(const uint64[::1], const float64[::1], const int64[::1], int64, uint64, const uint64[::1], float64[::1], "
+    "float32[:, ::1], uint64[:, ::1])"
+)
 def sign_weighted(values, weights, offsets, bits, salt, ties, sums, margins, out):
     """Write a fingerprint of ``bits`` bits of each row of weighted features into ``out`` (rows, words), uint64.
 

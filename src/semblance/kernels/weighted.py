@@ -13,13 +13,13 @@ _S32 = np.uint64(32)
 _UNIT = 2.0**-53
 
 
-@compiled
+@compiled("float64(uint64, int64)")
 def uniform(key, turn):
     """A number in (0, 1) for a key and a turn."""
     return (np.float64(fmix64(key + np.uint64(turn) * _GOLDEN) >> _S11) + 0.5) * _UNIT
 
 
-@compiled
+@compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, uint64[:, ::1])")
 def sign_icws(values, weights, offsets, seed, out):
     """Improved consistent weighted sampling (Ioffe 2010): code of the sampled (element, level) for each slot, uint64."""
     for row in range(len(offsets) - 1):
@@ -40,7 +40,7 @@ def sign_icws(values, weights, offsets, seed, out):
             out[row, j] = code
 
 
-@compiled
+@compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, float64[::1], uint64[:, ::1])")
 def sign_probminhash3(values, weights, offsets, seed, minima, out):
     """ProbMinHash3 (Ertl 2020): per element a rising sequence of points, each put into a random slot, until all are lower.
 
@@ -74,7 +74,7 @@ def sign_probminhash3(values, weights, offsets, seed, minima, out):
                     break
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], uint64, float64, float64, int64, uint16[:, ::1])")
 def sign_setsketch(values, offsets, seed, rate, log_base, limit, out):
     """SetSketch (Ertl 2021) with independent registers: max over elements of 1 - log_b h, h exponential, cut to [0, limit]."""
     for row in range(len(offsets) - 1):

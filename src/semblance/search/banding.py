@@ -280,7 +280,11 @@ class BandingIndex:
             self._made_by = made_by
         full = np.flatnonzero(~signatures.empty)
         keys = np.empty((len(full), self.bands), np.uint64)
-        kernel.band_keys(signatures.values[full], np.zeros(len(full), np.uint64), self.bands, self.rows, keys)
+        slots, groups = signatures.values[full], np.zeros(len(full), np.uint64)
+        if slots.dtype == np.uint32:
+            kernel.band_keys(slots, groups, self.bands, self.rows, keys)
+        else:
+            kernel.wide_band_keys(slots.astype(np.uint64), groups, self.bands, self.rows, keys)
         return keys, full
 
     def add(self, signatures: Signatures) -> BandingIndex:

@@ -69,6 +69,7 @@ class OnePermutation(SlotScheme):
         return self._filled(out)
 
     def _filled(self, bins: UInt32Array) -> UInt32Array:
+        bins = np.ascontiguousarray(bins)
         out = np.empty_like(bins)
         seed = derive(self.seed, "densification", 1)[0]
         if self.densify == "rotation":

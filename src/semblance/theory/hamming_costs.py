@@ -14,7 +14,8 @@ from math import comb, log2
 
 import numpy as np
 
-from .hamming_search import block_candidates, probes
+from .blocks import block_candidates
+from .hamming_search import probes
 
 
 @dataclass(frozen=True, slots=True)
