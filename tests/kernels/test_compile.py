@@ -33,7 +33,7 @@ def make():
     def add(a, b):
         return a + b
 
-    @compiled("Tuple((int64, uint64))(Columns, const uint64[:, ::1], uint64, uint64[::1])")
+    @compiled("Tuple((int64, uint64))(Columns, const uint64[:, ::1], uint64, uint64[::1])", Columns)
     def gather(columns, table, more, out):
         total = np.uint64(0)
         for i in range(len(out)):

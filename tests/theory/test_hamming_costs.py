@@ -9,7 +9,7 @@ import pytest
 from naive import hamming as naive
 
 import semblance as sb
-from semblance.search import tune
+from semblance.search import costs, tune
 from semblance.theory import hamming_costs, hamming_search
 from semblance.theory.hamming_costs import Costs
 
@@ -184,13 +184,15 @@ def test_index_chooses_by_the_memory_it_may_use(rng):
 
 def test_measured_constants_are_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    tune.machine_costs.cache_clear()
-    assert tune.machine_costs() == Costs()
-    costs = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
-    assert all(x > 0 for v in asdict(costs).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,)))
-    path = tune.save_costs(costs)
-    assert path.parent.parent == tmp_path and tune.machine_costs() == costs
+    costs.machine_costs.cache_clear()
+    assert costs.machine_costs() == Costs()
+    measured = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
+    assert all(
+        x > 0 for v in asdict(measured).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,))
+    )
+    path = costs.save_costs(measured)
+    assert path.parent.parent == tmp_path and costs.machine_costs() == measured
     path.write_text("{" + json.dumps("sizes"))
-    tune.machine_costs.cache_clear()
-    assert tune.machine_costs() == Costs()
-    tune.machine_costs.cache_clear()
+    costs.machine_costs.cache_clear()
+    assert costs.machine_costs() == Costs()
+    costs.machine_costs.cache_clear()

@@ -57,13 +57,12 @@ class Kernel(CPUDispatcher):
     Arrays must have the declared type; scalars are converted to it, as in C.
     """
 
-    declared = ""
+    declared, tuples = "", ()
 
     @property
     def signature(self):
         """The declared signature, as Numba's type."""
-        known = {name: x for name, x in self.py_func.__globals__.items() if isinstance(x, type)}
-        return _parse(self.declared, {name: _TUPLES[x] for name, x in known.items() if x in _TUPLES})
+        return _parse(self.declared, {cls.__name__: _TUPLES[cls] for cls in self.tuples})
 
     def compile(self, sig):
         """Compile for the declared signature, whatever is asked for, unless that was done before."""
@@ -90,11 +89,11 @@ class Kernel(CPUDispatcher):
         super()._explain_matching_error(*args, **kws)
 
 
-def compiled(signature):
+def compiled(signature, *tuples):
     """Compile a function on its first call: serial, without the interpreter lock, cached on disk where a folder allows.
 
     ``signature`` is its only one, in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const``
-    arrays are only read, and may be read-only; ``Tables`` is a NamedTuple under ``typed``, known where the function is.
+    arrays are only read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
     """
     if not isinstance(signature, str):  # a function, compiled for each combination of types that it is called with
         return signature if DISABLE_JIT else _cached(njit(nogil=True, error_model="numpy")(signature))
@@ -103,7 +102,7 @@ def compiled(signature):
         if DISABLE_JIT:
             return function
         kernel = Kernel(py_func=function, targetoptions=dict(_OPTIONS))
-        kernel.declared = signature
+        kernel.declared, kernel.tuples = signature, tuples
         return _cached(kernel)
 
     return decorate
@@ -116,12 +115,12 @@ def _cached(kernel):
     return kernel
 
 
-def inlined(signature):
+def inlined(signature, *tuples):
     """Compile a small function that kernels of any file may call; LLVM inlines it.
 
     A call with arrays still counts references, with atomic instructions: not for the innermost loops.
     """
-    return compiled(signature)
+    return compiled(signature, *tuples)
 
 
 def is_cached(kernel) -> bool:

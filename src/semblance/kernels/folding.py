@@ -5,9 +5,21 @@ adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= 
 calls with arrays would count references, with atomic instructions.
 """
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
-from ._compile import compiled, different_bytes, fold_ascii, inlined, load64, lower_block, store64, trailing_zeros
+from ._compile import (
+    compiled,
+    different_bytes,
+    fold_ascii,
+    inlined,
+    load64,
+    lower_block,
+    store64,
+    trailing_zeros,
+    typed,
+)  # fmt: skip
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
 NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
@@ -29,6 +41,16 @@ _S2 = np.uint64(2)
 _S7 = np.uint64(7)
 _ZERO = np.uint64(0)
 _S56 = np.uint64(56)
+
+
+@typed
+class Characters(NamedTuple):
+    """What is known of each character: pages of 128 of them, their kinds, and what they fold to."""
+
+    pages: Annotated[np.ndarray, "const uint16[::1]"]
+    kinds: Annotated[np.ndarray, "const uint16[::1]"]
+    folds: Annotated[np.ndarray, "const uint16[::1]"]
+    fold_bytes: Annotated[np.ndarray, "const uint64[::1]"]
 
 
 @inlined("uint64(uint64)")
@@ -99,14 +121,19 @@ def find_invalid(data, offsets, start, stop):
     return -1, -1
 
 
-@compiled
-def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
+@compiled(
+    "int64(const uint8[::1], const int64[::1], int64, int64, Characters, int64, int64[:, ::1])",
+    Characters,
+)
+def find_unnormalized(data, offsets, start, stop, characters, flag, out):
     """Find the stretches that may not be in the normal form that ``flag`` stands for; return how many there are.
 
     A stretch is a run of characters beyond ASCII and the one character before it: nothing in ASCII composes with what
     precedes it. It may not be normal if a character of it is marked as changing or composing, or if combining classes
     fall. ``out`` of shape (n, 3) receives (row, begin, end) of the first n stretches.
     """
+    pages = characters.pages
+    kinds = characters.kinds
     count = 0
     for row in range(start, stop):
         position = offsets[row]
@@ -137,13 +164,17 @@ def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
     return count
 
 
-@compiled
-def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out):
+@compiled(
+    "int64(const uint8[::1], int64, int64, boolean, Characters, uint8[::1])",
+    Characters,
+)
+def fold_words(data, begin, end, fold_case, characters, out):
     """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the number of bytes written.
 
     Letters, digits and marks make words; a letter or digit of a script without spaces is a word of its own, to which
     marks belong. Invalid UTF-8 separates words. ``out`` has room for three bytes per byte and 80 more.
     """
+    pages, kinds, folds, fold_bytes = characters
     position = begin
     written = 0
     previous = OTHER
@@ -200,13 +231,17 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
     return written
 
 
-@compiled
-def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fold_bytes, out):
+@compiled(
+    "int64(const uint8[::1], int64, int64, boolean, boolean, Characters, uint8[::1])",
+    Characters,
+)
+def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
     """Write ``data[begin:end]`` into ``out``, each run of white space as one blank; return the bytes written.
 
     With ``keep_lines`` a run that holds a line break becomes one line feed. White space at either end is dropped.
     Invalid UTF-8 becomes U+FFFD. ``out`` has room for three bytes per byte and 80 more.
     """
+    pages, kinds, folds, fold_bytes = characters
     position = begin
     written = 0
     gap = 0

@@ -14,8 +14,8 @@ K2 = np.uint64(0x8EBC6AF09C88C6E3)
 K3 = np.uint64(0x589965CC75374CC3)
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
-_M1 = np.uint64(0xFF51AFD7ED558CCD)
-_M2 = np.uint64(0xC4CEB9FE1A85EC53)
+M1 = np.uint64(0xFF51AFD7ED558CCD)
+M2 = np.uint64(0xC4CEB9FE1A85EC53)
 _S33 = np.uint64(33)
 _EIGHT = np.uint64(8)
 _ZERO = np.uint64(0)
@@ -24,8 +24,8 @@ _ZERO = np.uint64(0)
 @inlined("uint64(uint64)")
 def fmix64(x):
     """MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output bit half of the time."""
-    x = (x ^ (x >> _S33)) * _M1
-    x = (x ^ (x >> _S33)) * _M2
+    x = (x ^ (x >> _S33)) * M1
+    x = (x ^ (x >> _S33)) * M2
     return x ^ (x >> _S33)
 
 

@@ -7,7 +7,7 @@ the text, with one multiplication for the token that enters and one for the toke
 import numpy as np
 
 from ._compile import compiled, different_bytes, load64, store64, trailing_zeros
-from .folding import decode, fold_spaces, fold_words
+from .folding import Characters, decode, fold_spaces, fold_words
 from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply, is_new
 
 UNITS = ("word", "char", "byte", "line")
@@ -129,24 +129,12 @@ def roll(tokens, count, width, out, written):
     return written
 
 
-@compiled
-def shingle_rows(
-    data,
-    offsets,
-    start,
-    stop,
-    unit,
-    width,
-    fold_case,
-    pages,
-    kinds,
-    folds,
-    fold_bytes,
-    folded,
-    tokens,
-    out_offsets,
-    out,
-):
+@compiled(
+    "void(const uint8[::1], const int64[::1], int64, int64, int64, int64, boolean, Characters, uint8[::1], uint64[::1], "
+    "int64[::1], uint64[::1])",
+    Characters,
+)
+def shingle_rows(data, offsets, start, stop, unit, width, fold_case, characters, folded, tokens, out_offsets, out):
     """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
 
     ``out_offsets`` (rows + 1) receives where each row's hashes start. The scratch
@@ -162,9 +150,9 @@ def shingle_rows(
             count = hash_bytes(data, begin, end, tokens)
         else:
             if unit == _UNIT_WORD:
-                length = fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, folded)
+                length = fold_words(data, begin, end, fold_case, characters, folded)
             else:
-                length = fold_spaces(data, begin, end, fold_case, unit == _UNIT_LINE, pages, kinds, folds, fold_bytes, folded)
+                length = fold_spaces(data, begin, end, fold_case, unit == _UNIT_LINE, characters, folded)
             if unit == _UNIT_CHAR:
                 count = hash_code_points(folded, length, tokens)
             else:

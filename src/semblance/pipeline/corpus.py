@@ -21,7 +21,7 @@ from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..hashing import derive
 from ..kernels import banding as banding_kernel
-from ..search.banding import BandLinks, Candidates, collect_links, link_bands
+from ..search.candidates import BandLinks, Candidates, collect_links, link_bands
 from ..sketches import FastSimilarity
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array

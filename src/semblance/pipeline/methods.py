@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..kernels import banding as banding_kernel
 from ..planner import Plan
-from ..search.banding import Candidates, find_candidates
+from ..search.candidates import Candidates, find_candidates
 from ..sketches import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..files.store import Workspace
 from ..kernels import banding as kernel
-from ..search.banding import BandLinks, Candidates, collect_links
+from ..search.candidates import BandLinks, Candidates, collect_links
 from ..values import Int64Array
 from ..values.arrays import runs
 

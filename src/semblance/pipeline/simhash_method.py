@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..kernels import cosine as kernel
-from ..search.banding import Candidates
+from ..search.candidates import Candidates
 from ..search.self_join import equal_rows, near_pairs, spread_pairs
 from ..sketches import SimHash
 from ..theory import simhash

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels._threads import in_order
-from ..search.banding import Candidates
+from ..search.candidates import Candidates
 from ..values import Float64Array, Int64Array, Pairs, Shingles, UInt32Array
 from ..values.arrays import number, runs
 from .keep import NO_PAIRS, Buckets, Scored, Walk, Walked, join_scored
