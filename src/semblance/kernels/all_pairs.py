@@ -5,19 +5,17 @@ block by loops over neighbouring words, of which the processor does several at o
 mismatches already, the rest of their words is left out.
 """
 
-import numpy as np
-
 from ._compile import compiled, popcount
+from .constants import ZERO
 from .hits import Hits
 
 BLOCK = 256
-_ZERO = np.uint64(0)
 
 
 @compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")
 def turn_block(words, begin, size, first_word, columns):
     """Write the words of rows [begin, begin + size) into ``columns`` (words, BLOCK), zeros behind them."""
-    columns[:] = _ZERO
+    columns[:] = ZERO
     for j in range(size):
         for w in range(len(columns)):
             columns[w, j] = words[begin + j, first_word + w]

@@ -9,10 +9,10 @@ keys differ only there are told apart by the keys themselves.
 import numpy as np
 
 from ._compile import compiled, inlined
-from .hashing import K0, fmix64, fold_multiply
+from .constants import ONE
+from .hashing import K0, K2, fmix64, fold_multiply
 
-_ONE = np.uint64(1)
-_RETIRED = np.uint64(0x8EBC6AF09C88C6E3)  # in place of the keys of large buckets; equal to no key, not even to itself
+_RETIRED = K2  # in place of the keys of large buckets; equal to no key, not even to itself
 
 
 def _band_keys(slots, groups, bands, rows, out):
@@ -37,17 +37,17 @@ def count_parts(keys, band, part_bits, counts):
     """Count the keys of one band in each part."""
     shift = np.uint64(63) - part_bits
     for row in range(len(keys)):
-        counts[np.int64((keys[row, band] >> _ONE) >> shift)] += 1
+        counts[np.int64((keys[row, band] >> ONE) >> shift)] += 1
 
 
 @compiled("void(const uint64[:, ::1], int64, uint64, uint64, int64[::1], uint64[::1])")
 def make_entries(keys, band, row_bits, part_bits, places, out):
     """Write the entries of one band part by part, unsorted; ``places`` holds where each part begins, and then ends."""
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     shift = np.uint64(63) - part_bits
     for row in range(len(keys)):
         key = keys[row, band]
-        part = np.int64((key >> _ONE) >> shift)
+        part = np.int64((key >> ONE) >> shift)
         out[places[part]] = ((key << part_bits) & ~mask) | np.uint64(row)
         places[part] += 1
 
@@ -73,8 +73,8 @@ def mark_mixed(entries, row_bits, unused_bits, keys, band, buckets, mixed):
 
     Once sorted, such entries form buckets again, of the members whose keys are the same in all bits.
     """
-    mask = (_ONE << row_bits) - _ONE
-    unused = (_ONE << unused_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
+    unused = (ONE << unused_bits) - ONE
     for bucket in range(len(buckets)):
         begin = buckets[bucket, 0]
         end = buckets[bucket, 1]
@@ -108,7 +108,7 @@ def link(a, b, parents):
 @compiled("void(const uint64[::1], uint64, const int64[:, ::1], int64[::1])")
 def join_components(entries, row_bits, buckets, parents):
     """Link the members of each bucket to its first."""
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     for bucket in range(len(buckets)):
         first = np.int64(entries[buckets[bucket, 0]] & mask)
         for i in range(buckets[bucket, 0] + 1, buckets[bucket, 1]):
@@ -132,7 +132,7 @@ def find_roots(parents):
 @compiled("void(const uint64[::1], uint64, int64, int64, int64, uint64[:, ::1])")
 def retire_keys(entries, row_bits, begin, end, band, keys):
     """Take the keys of the members of one bucket, so that later bands do not take the bucket for a match."""
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     for i in range(begin, end):
         keys[np.int64(entries[i] & mask), band] = _RETIRED
 
@@ -144,7 +144,7 @@ def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right
     ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other. Without ``keys`` pairs
     that earlier bands hold are written too.
     """
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     earlier_bands = band if len(keys) > 0 else 0
     count = 0
     for bucket in range(len(buckets)):

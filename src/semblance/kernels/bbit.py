@@ -7,16 +7,14 @@ the planes differ in any bit: an OR of XORs, whose population count is the numbe
 import numpy as np
 
 from ._compile import compiled, inlined, popcount
+from .constants import ONE, ZERO
 from .hashing import fmix64
-
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 
 @inlined("uint64(uint64, int64, boolean)")
 def code(slot, place, remix):
     """The bits of a slot that planes are cut from: its value, or the value mixed with its place."""
-    return fmix64(slot ^ fmix64(np.uint64(place) + _ONE)) if remix else slot
+    return fmix64(slot ^ fmix64(np.uint64(place) + ONE)) if remix else slot
 
 
 @compiled("void(const uint64[:, ::1], int64, int64, int64, boolean, uint64[:, ::1], int64)")
@@ -29,7 +27,7 @@ def pack_planes(slots, begin, end, bits, remix, out, first_word):
             word = first_word + (j - begin) // 64
             place = np.uint64((j - begin) % 64)
             for b in range(bits):
-                out[row, word + b * words] |= ((value >> np.uint64(b)) & _ONE) << place
+                out[row, word + b * words] |= ((value >> np.uint64(b)) & ONE) << place
 
 
 @compiled("void(const uint64[:, ::1], int64, int64, boolean, uint64[:, ::1])")
@@ -37,10 +35,10 @@ def pack_xor(slots, combined, stored, remix, out):
     """Write ``stored`` bits of each row, each the XOR of the lowest bits of ``combined`` slots (uint64)."""
     for row in range(len(slots)):
         for j in range(stored):
-            bit = _ZERO
+            bit = ZERO
             for c in range(combined):
                 place = j * combined + c
-                bit ^= code(slots[row, place], place, remix) & _ONE
+                bit ^= code(slots[row, place], place, remix) & ONE
             out[row, j // 64] |= bit << np.uint64(j % 64)
 
 
@@ -50,10 +48,10 @@ def unpack_planes(words, first_word, slots, bits, out):
     width = (slots + 63) // 64
     for row in range(len(words)):
         for j in range(slots):
-            value = _ZERO
+            value = ZERO
             for b in range(bits):
                 plane = words[row, first_word + b * width + j // 64]
-                value |= ((plane >> np.uint64(j % 64)) & _ONE) << np.uint64(b)
+                value |= ((plane >> np.uint64(j % 64)) & ONE) << np.uint64(b)
             out[row, j] = value
 
 

@@ -20,6 +20,7 @@ from ._compile import (
     trailing_zeros,
     typed,
 )  # fmt: skip
+from .constants import ONE, ZERO
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
 NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
@@ -33,13 +34,10 @@ _GT_Z = np.uint64(0x2525252525252525)
 _GE_LOWER_A = np.uint64(0x1F1F1F1F1F1F1F1F)
 _GT_LOWER_Z = np.uint64(0x0505050505050505)
 _GT_BLANK = np.uint64(0x5F5F5F5F5F5F5F5F)
-_BYTE = np.uint64(0xFF)
 _BLANK = np.uint64(32)
 _REPLACEMENT = np.uint64(0xBDBFEF)  # U+FFFD in UTF-8
-_ONE = np.uint64(1)
 _S2 = np.uint64(2)
 _S7 = np.uint64(7)
-_ZERO = np.uint64(0)
 _S56 = np.uint64(56)
 
 
@@ -74,7 +72,7 @@ def blank_separators(word):
 @inlined("uint64(const uint8[::1], int64)")
 def load_last(data, position):
     """Eight bytes of ``data`` from ``position`` on, zeros after its end, where ``load64`` would read beyond."""
-    word = _ZERO
+    word = ZERO
     for i in range(min(8, len(data) - position)):
         word |= np.uint64(data[position + i]) << np.uint64(8 * i)
     return word
@@ -110,7 +108,7 @@ def find_invalid(data, offsets, start, stop):
         position = offsets[row]
         end = offsets[row + 1]
         while position < end:
-            while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
+            while position + 8 <= end and load64(data, position) & _TOPS == ZERO:
                 position += 8
             if position < end:
                 word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
@@ -139,7 +137,7 @@ def find_unnormalized(data, offsets, start, stop, characters, flag, out):
         position = offsets[row]
         end = offsets[row + 1]
         while position < end:
-            while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
+            while position + 8 <= end and load64(data, position) & _TOPS == ZERO:
                 position += 8
             while position < end and data[position] < 0x80:
                 position += 1
@@ -185,8 +183,8 @@ def fold_words(data, begin, end, fold_case, characters, out):
         if position + 64 <= len(data):
             beyond = fold_ascii(data, position, out, written, fold_case)
             # A loop of its own for plain ASCII: its loads do not wait for what the block before contained.
-            if beyond == _ZERO and position + 128 <= end:
-                while beyond == _ZERO and position + 128 <= end:
+            if beyond == ZERO and position + 128 <= end:
+                while beyond == ZERO and position + 128 <= end:
                     position += 64
                     written += 64
                     beyond = fold_ascii(data, position, out, written, fold_case)
@@ -195,7 +193,7 @@ def fold_words(data, begin, end, fold_case, characters, out):
         else:
             word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
             tops = word & _TOPS
-            size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
+            size = min(end - position, 8 if tops == ZERO else trailing_zeros(tops) >> 3)
             store64(out, written, blank_separators(lower_ascii(word & ~_TOPS) if fold_case else word & ~_TOPS))
         if size > 0:
             position += size
@@ -207,7 +205,7 @@ def fold_words(data, begin, end, fold_case, characters, out):
         word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         point, length = decode(word, end - position)
         kind = OTHER
-        fold = _ZERO
+        fold = ZERO
         if point >= 0:
             entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
             kind = np.int64(kinds[entry]) & 7
@@ -221,8 +219,8 @@ def fold_words(data, begin, end, fold_case, characters, out):
             if kind != MARK and (previous == SINGLE or (kind == SINGLE and previous == WORD)):
                 out[written] = 32
                 written += 1
-            store64(out, written, fold if fold != _ZERO else word)
-            written += length if fold == _ZERO else np.int64(fold >> _S56)
+            store64(out, written, fold if fold != ZERO else word)
+            written += length if fold == ZERO else np.int64(fold >> _S56)
             if kind != MARK:
                 previous = kind
             elif previous == OTHER:
@@ -249,7 +247,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
         if gap == 0 and position + 64 <= end and (written > 0 or data[position] != 32):
             special = lower_block(data, position, out, written, fold_case)
             blanks = ~different_bytes(data, position, 32)
-            size = trailing_zeros(special | (blanks & (blanks << _ONE)))
+            size = trailing_zeros(special | (blanks & (blanks << ONE)))
             if size > 0 and data[position + size - 1] == 32:  # may begin a run
                 size -= 1
             if size > 0:
@@ -258,7 +256,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
                 continue
         word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         special = (word | ~((word & ~_TOPS) + _GT_BLANK)) & _TOPS  # beyond ASCII, a blank or a control character
-        size = min(end - position, 8 if special == _ZERO else trailing_zeros(special) >> 3)
+        size = min(end - position, 8 if special == ZERO else trailing_zeros(special) >> 3)
         if size > 0:
             if gap != 0 and written > 0:
                 out[written] = gap
@@ -270,7 +268,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
             continue
         point, length = decode(word, end - position)
         kind = OTHER
-        fold = _ZERO
+        fold = ZERO
         if point >= 0:
             entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
             kind = np.int64(kinds[entry]) & 7
@@ -290,7 +288,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
                 store64(out, written, _REPLACEMENT)
                 written += 3
             else:
-                store64(out, written, fold if fold != _ZERO else word)
-                written += length if fold == _ZERO else np.int64(fold >> _S56)
+                store64(out, written, fold if fold != ZERO else word)
+                written += length if fold == ZERO else np.int64(fold >> _S56)
         position += length
     return written

@@ -8,10 +8,9 @@ much as the comparison of two fingerprints.
 import numpy as np
 
 from ._compile import compiled, inlined, popcount
+from .constants import ONE, ZERO
 from .hits import Hits
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _W = np.uint64(64)
 
 
@@ -23,14 +22,14 @@ def bits_at(words, row, start, count):
     value = words[row, word] >> shift
     if start % 64 + count > 64:
         value |= words[row, word + 1] << (_W - shift)
-    return value & ((_ONE << np.uint64(count)) - _ONE)
+    return value & ((ONE << np.uint64(count)) - ONE)
 
 
 @compiled("void(const uint64[:, ::1], int64, int64, const int64[:, ::1], uint64[::1])")
 def prefixes(words, start, stop, ranges, out):
     """Write the prefixes of rows [start, stop): the bits of some ``ranges`` (ranges, 2), first bit and number, in a row."""
     for row in range(start, stop):
-        value = _ZERO
+        value = ZERO
         for r in range(len(ranges)):
             first = ranges[r, 0]
             count = ranges[r, 1]
@@ -39,7 +38,7 @@ def prefixes(words, start, stop, ranges, out):
             part = words[row, word] >> shift
             if first % 64 + count > 64:
                 part |= words[row, word + 1] << (_W - shift)
-            value = (value << np.uint64(count)) | (part & ((_ONE << np.uint64(count)) - _ONE))
+            value = (value << np.uint64(count)) | (part & ((ONE << np.uint64(count)) - ONE))
         out[row - start] = value
 
 

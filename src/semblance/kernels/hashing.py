@@ -7,18 +7,15 @@ These functions fix the values of all signatures: they are a contract, held by t
 import numpy as np
 
 from ._compile import compiled, inlined, load64, multiply_high
+from .constants import EIGHT, ZERO
 
 K0 = np.uint64(0xA0761D6478BD642F)
 K1 = np.uint64(0xE7037ED1A0B428DB)
 K2 = np.uint64(0x8EBC6AF09C88C6E3)
 K3 = np.uint64(0x589965CC75374CC3)
-FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
-
 M1 = np.uint64(0xFF51AFD7ED558CCD)
 M2 = np.uint64(0xC4CEB9FE1A85EC53)
 _S33 = np.uint64(33)
-_EIGHT = np.uint64(8)
-_ZERO = np.uint64(0)
 
 
 @inlined("uint64(uint64)")
@@ -38,12 +35,12 @@ def fold_multiply(a, b):
 @inlined("boolean(uint64[::1], uint64)")
 def is_new(table, value):
     """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros)."""
-    if value == _ZERO:
+    if value == ZERO:
         value = K0
     mask = np.uint64(len(table) - 1)
     place = np.int64(value & mask)
     while table[place] != value:
-        if table[place] == _ZERO:
+        if table[place] == ZERO:
             table[place] = value
             return True
         place = np.int64(np.uint64(place + 1) & mask)
@@ -70,9 +67,9 @@ def digest_rows(data, offsets, start, stop, out):
             b = fold_multiply(b ^ right, left ^ K2) + left
             position += 16
         while position < end:
-            word = np.uint64(0)
+            word = ZERO
             for i in range(min(8, end - position)):
-                word |= np.uint64(data[position + i]) << (_EIGHT * np.uint64(i))
+                word |= np.uint64(data[position + i]) << (EIGHT * np.uint64(i))
             a = fold_multiply(a ^ word, K1)
             b = fold_multiply(b ^ word, K2) + word
             position += 8

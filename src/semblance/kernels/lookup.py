@@ -10,9 +10,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ._compile import compiled, popcount, prefetch, typed
+from .constants import ONE
 from .hits import Hits
 
-_ONE = np.uint64(1)
 AHEAD = 8  # queries whose runs are fetched at once
 
 
@@ -22,7 +22,7 @@ def start_runs(keys, prefix_bits, out):
     shift = np.uint64(63) - prefix_bits
     prefix = 0
     for i in range(len(keys)):
-        mine = np.int64((keys[i] >> _ONE) >> shift)
+        mine = np.int64((keys[i] >> ONE) >> shift)
         while prefix <= mine:
             out[prefix] = i
             prefix += 1
@@ -56,7 +56,7 @@ def fetch_runs(query_keys, begin, end, tables, runs):
     n_tables = len(tables.keys)
     for query in range(begin, end):
         for table in range(n_tables):
-            prefix = np.int64((query_keys[query, table] >> _ONE) >> shift)
+            prefix = np.int64((query_keys[query, table] >> ONE) >> shift)
             runs[query - begin, table, 0] = prefix
             prefetch(tables.starts[table], prefix)
     for query in range(begin, end):

@@ -5,10 +5,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ._compile import compiled, typed
+from .constants import ZERO
 from .hashing import K0
 from .hits import Hits
-
-_ZERO = np.uint64(0)
 
 
 @compiled("void(const uint64[::1], uint64[::1], int32[::1])")
@@ -16,9 +15,9 @@ def fill_table(values, table, numbers):
     """Insert distinct values into a table (uint64, a power of two long, zeros; at most half of it gets full)."""
     mask = np.uint64(len(table) - 1)
     for i in range(len(values)):
-        value = values[i] if values[i] != _ZERO else K0
+        value = values[i] if values[i] != ZERO else K0
         place = np.int64(value & mask)
-        while table[place] != _ZERO:
+        while table[place] != ZERO:
             place = np.int64(np.uint64(place + 1) & mask)
         table[place] = value
         numbers[place] = i
@@ -56,11 +55,11 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
             return row, n_found
         n_touched = 0
         for i in range(offsets[row], offsets[row + 1]):
-            value = values[i] if values[i] != _ZERO else K0
+            value = values[i] if values[i] != ZERO else K0
             place = np.int64(value & mask)
-            while table[place] != _ZERO and table[place] != value:
+            while table[place] != ZERO and table[place] != value:
                 place = np.int64(np.uint64(place + 1) & mask)
-            if table[place] == _ZERO:
+            if table[place] == ZERO:
                 continue
             number = numbers[place]
             for j in range(list_offsets[number], list_offsets[number + 1]):

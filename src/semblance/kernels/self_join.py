@@ -3,11 +3,10 @@
 import numpy as np
 
 from ._compile import compiled, popcount, prefetch
+from .constants import ONE, ZERO
 from .hashing import M1, M2
 from .hits import Hits
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _AHEAD = 16
 
 
@@ -15,7 +14,7 @@ _AHEAD = 16
 def make_entries(words, mask, row_bits, out):
     """Write for each row the upper bits of a mix of its masked words, over its number in the lower ``row_bits``."""
     for row in range(len(words)):
-        key = _ZERO
+        key = ZERO
         for w in range(words.shape[1]):
             key = (key ^ (words[row, w] & mask[w])) * M1
             key = (key ^ (key >> np.uint64(33))) * M2
@@ -37,7 +36,7 @@ def join_runs(words, entries, row_bits, masks, table, radius, start, partner, hi
     """
     left, right, distance = hits
     count = 0
-    low = (_ONE << row_bits) - _ONE
+    low = (ONE << row_bits) - ONE
     n = len(entries)
     flat = words.ravel()
     while start < n:
@@ -56,7 +55,7 @@ def join_runs(words, entries, row_bits, masks, table, radius, start, partner, hi
                 for t in range(table + 1):
                     agree = True
                     for w in range(words.shape[1]):
-                        agree = agree and (words[a, w] ^ words[b, w]) & masks[t, w] == _ZERO
+                        agree = agree and (words[a, w] ^ words[b, w]) & masks[t, w] == ZERO
                     if agree:
                         agree = t == table
                         break

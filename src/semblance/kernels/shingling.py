@@ -7,8 +7,9 @@ the text, with one multiplication for the token that enters and one for the toke
 import numpy as np
 
 from ._compile import compiled, different_bytes, load64, store64, trailing_zeros
+from .constants import FULL, ONE, ZERO
 from .folding import Characters, decode, fold_spaces, fold_words
-from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply, is_new
+from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, is_new
 
 UNITS = ("word", "char", "byte", "line")
 _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
@@ -19,8 +20,6 @@ _HORNER, _BLOCK = 16, 1024
 _ASCII_HASHES = np.array(
     [(x * int(K1) >> 64) ^ (x * int(K1) & int(FULL)) for x in (c ^ int(K0) for c in range(128))], np.uint64
 )
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 
 @compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
@@ -32,18 +31,18 @@ def hash_separated(folded, length, separator, out):
     count = 0
     start = 0
     inside = False
-    carry = _ZERO
+    carry = ZERO
     for base in range(0, length + 1, 64):
         token_bytes = different_bytes(folded, base, separator)
-        edges = token_bytes ^ ((token_bytes << _ONE) | carry)
+        edges = token_bytes ^ ((token_bytes << ONE) | carry)
         carry = token_bytes >> np.uint64(63)
-        if not inside and edges != _ZERO:
+        if not inside and edges != ZERO:
             start = base + trailing_zeros(edges)
-            edges &= edges - _ONE
+            edges &= edges - ONE
             inside = True
-        while edges != _ZERO:
+        while edges != ZERO:
             size = base + trailing_zeros(edges) - start
-            edges &= edges - _ONE
+            edges &= edges - ONE
             state = K0
             last = start
             if size >= 16:
@@ -54,13 +53,13 @@ def hash_separated(folded, length, separator, out):
                 last += size & 8
                 long = fold_multiply(K0 ^ load64(folded, start), K2)
                 state = long if size >= 8 else K0
-            word = load64(folded, last) & ((_ONE << np.uint64(8 * (size & 7))) - _ONE)
+            word = load64(folded, last) & ((ONE << np.uint64(8 * (size & 7))) - ONE)
             out[count] = fold_multiply(state ^ word, K1 ^ np.uint64(size))
             count += 1
-            inside = edges != _ZERO
+            inside = edges != ZERO
             if inside:
                 start = base + trailing_zeros(edges)
-                edges &= edges - _ONE
+                edges &= edges - ONE
     return count
 
 
@@ -117,7 +116,7 @@ def roll(tokens, count, width, out, written):
     leaving = np.uint64(1)
     for _ in range(width):
         leaving *= MULTIPLIER
-    state = _ZERO
+    state = ZERO
     for i in range(width):
         state = state * MULTIPLIER + tokens[i]
     out[written] = fmix64(state + length)
@@ -206,6 +205,6 @@ def distinct_rows(values, offsets, table, out_offsets, out):
             if is_new(table[:size], values[i]):
                 out[written] = values[i]
                 written += 1
-        table[:size] = _ZERO
+        table[:size] = ZERO
         out_offsets[row + 1] = written
     return written

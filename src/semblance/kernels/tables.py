@@ -9,10 +9,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ._compile import compiled, popcount, prefetch, typed
+from .constants import ZERO
 from .hashing import M1, M2
 from .hits import Hits
 
-_ZERO = np.uint64(0)
 LINES = 4  # cache lines of a bucket that are asked for in advance; the processor sees the stream of longer ones by itself
 
 
@@ -137,7 +137,7 @@ def search(query, own, start, stop, tables, flips, radius, first_only, block, hi
 def block_keys(words, masks, out):
     """Write the bits of each row under a mask of whole words (words,), mixed to one 64-bit key."""
     for row in range(len(words)):
-        key = _ZERO
+        key = ZERO
         for w in range(words.shape[1]):
             value = words[row, w] & masks[w]
             value = (value ^ (value >> np.uint64(33))) * M1
@@ -188,7 +188,7 @@ def search_blocks(query, query_keys, start, stop, tables, binary, radius, first_
                         for t in range(table):
                             equal = True
                             for w in range(query.shape[1]):
-                                equal = equal and (query[q, w] ^ stored[row, w]) & masks[t, w] == _ZERO
+                                equal = equal and (query[q, w] ^ stored[row, w]) & masks[t, w] == ZERO
                             earlier = earlier or equal
                         if not earlier:
                             if count < len(left):

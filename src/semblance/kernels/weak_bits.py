@@ -5,12 +5,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ._compile import compiled, popcount, prefetch, trailing_zeros, typed
+from .constants import ONE, ZERO
 from .hamming import bits_at
 from .hits import Hits
 from .tables import LINES, Block
-
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 
 @typed
@@ -57,12 +55,12 @@ def likely_flips(costs, size, heap, out):
     heap_cost, heap_flips, heap_last = heap
     most = len(heap_cost)
     n = len(costs)
-    out[0] = _ZERO
+    out[0] = ZERO
     written = 1
     if n == 0 or size == 0:
         return written
     heap_cost[0] = costs[0]
-    heap_flips[0] = _ONE
+    heap_flips[0] = ONE
     heap_last[0] = 0
     length = 1
     while written < len(out) and length > 0:
@@ -90,12 +88,12 @@ def likely_flips(costs, size, heap, out):
         heap_flips[i] = moved_flips
         heap_last[i] = moved_last
         if last + 1 < n:
-            following = _ONE << np.uint64(last + 1)
+            following = ONE << np.uint64(last + 1)
             for way in range(2):
                 if way == 1 and popcount(flips) >= size:
                     continue
                 new_cost = cost + costs[last + 1] - (costs[last] if way == 0 else 0.0)
-                new_flips = (flips ^ (_ONE << np.uint64(last)) if way == 0 else flips) | following
+                new_flips = (flips ^ (ONE << np.uint64(last)) if way == 0 else flips) | following
                 if length < most:
                     j = length
                     length += 1
@@ -137,9 +135,9 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
         for p in range(n):
             flipped = prefix
             chosen = flips[p]
-            while chosen != _ZERO:
-                flipped ^= _ONE << np.uint64(order[trailing_zeros(chosen)] - first_bit)
-                chosen &= chosen - _ONE
+            while chosen != ZERO:
+                flipped ^= ONE << np.uint64(order[trailing_zeros(chosen)] - first_bit)
+                chosen &= chosen - ONE
             out[q - start, p] = flipped
     return n
 

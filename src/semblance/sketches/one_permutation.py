@@ -10,10 +10,11 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import one_permutation as kernel
+from ..kernels.constants import EMPTY
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Int64Array, Signatures, UInt32Array, UInt64Array
-from ._scheme import EMPTY, SlotScheme
+from ._scheme import SlotScheme
 
 KINDS = ("none", "rotation", "optimal", "reverse")
 
