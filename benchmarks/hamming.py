@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT / "experiments"))
 from pair_model import stored_and_queries  # noqa: E402
 
 import semblance as sb  # noqa: E402
-from semblance.search.tune import machine_costs, measure_costs, save_costs  # noqa: E402
+from semblance.search.costs import machine_costs, save_costs  # noqa: E402
+from semblance.search.tune import measure_costs  # noqa: E402
 from semblance.theory import hamming_costs, hamming_search  # noqa: E402
 
 QUERIES, RADIUS = 20_000, 3

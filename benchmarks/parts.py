@@ -156,7 +156,7 @@ def all_pairs() -> str:
 def candidates() -> str:
     """The join of band keys of a million documents, beside polars and DuckDB doing the same."""
     rng = np.random.default_rng(0)
-    from semblance.search.banding import find_candidates
+    from semblance.search.candidates import find_candidates
 
     rows = []
     for n, bands in ((1_000_000, 16), (10_000_000, 4)):

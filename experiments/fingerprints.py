@@ -12,6 +12,7 @@ from scipy import stats
 
 import semblance as sb
 from semblance.kernels import hamming as kernel
+from semblance.kernels.hits import room_for
 from semblance.theory import hamming_search, simhash
 
 RADIUS, SIMILAR = 3, 0.9
@@ -43,10 +44,10 @@ def table_2(real: Documents) -> Section:
     words, parts = real.prints.words[:n], slice(0, int(real.features.offsets[n]))
     sets = sb.WeightedSets(real.features.values[parts], real.features.weights[parts], real.features.offsets[: n + 1])
     left, right = np.triu_indices(n, 1)
-    out = [np.empty(1, np.int64) for _ in range(3)]
+    out = room_for(1)
     seconds = {}
     for name, work in (
-        ("Hamming distance", lambda: kernel.search_all(words, 0, n, words, 0, False, True, *out)),
+        ("Hamming distance", lambda: kernel.search_all(words, 0, n, words, 0, False, True, out)),
         ("cosine", lambda: sets.cosine(left, right)),
     ):
         work()

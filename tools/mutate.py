@@ -40,10 +40,11 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             "bbit",
             "choose",
             "fractional",
-            "hamming",
             "minhash",
             "mixture",
             "one_permutation",
+            "quantization",
+            "set_distance",
             "setsketch",
             "xor_bits",
         )
@@ -58,7 +59,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             ],
             {},
         )
-        for name in ("hamming_costs", "hamming_search", "simhash")
+        for name in ("blocks", "hamming_costs", "hamming_search", "simhash", "weak_bits")
     },
     "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
     "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
@@ -67,10 +68,13 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
     "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/pipeline/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
-    "kernels/hamming.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED),
+    **{
+        f"kernels/{name}.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED)
+        for name in ("hamming", "tables", "weak_bits")
+    },
     "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
-    "search/banding.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], CHECKED),
+    "search/candidates.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], CHECKED),
     "search/hamming.py": (["tests/protocols"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
@@ -103,15 +107,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
     "kernels/keep.py": {"score: `0` to `1` in `return common / slots": "no sketch that is compared has a single slot"},
     "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
-    "kernels/lookup.py": {
-        "collect_rows: `2`": "by how much room grows",
-        "search: `256`": "room, which grows where it does not suffice",
-    },
     "pipeline/keep.py": {
         "__init__: `0` to `1` in `longest": "room that is not read",
         "outside: `True` to `False`": "a guard: the columns are equally long",
     },
-    "search/banding.py": {
+    "search/candidates.py": {
         "_portions: `bounds[:, 1] - bounds[:, 0]`": "how work is divided among threads",
         "link_bands: `0` to `1` in `known": "reads beyond an array, which only jobs on disk under bounds checks would show",
     },
@@ -119,7 +119,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
         "_build: `1` to `2`": "room that is not read",
     },
-    "search/weak_bits.py": {"of_sorted: `1` to `2`": "room that is not read, or numbers of more than 2^32 fingerprints"},
+    "search/weak_bits.py": {"of_sorted: `1` to `2`": "room that is not read"},
     "search/hamming.py": {
         "_build: `64` to `65`": "the number of bits is known once something was added",
         "_build: `1` to `2` in `memory": "how much more memory than asked for small indexes may take",

@@ -18,7 +18,7 @@ _HOMES = {
     "BandingIndex": "search.banding",
     "DedupResult": "jobs.result",
     "DocumentFrequencies": "text.features",
-    "ExhaustiveHammingIndex": "search.hamming",
+    "ExhaustiveHammingIndex": "search.exhaustive_hamming",
     "FastSimilarity": "sketches.fast_similarity",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
@@ -109,8 +109,9 @@ if TYPE_CHECKING:
     from .planner import Plan, plan
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
+    from .search.exhaustive_hamming import ExhaustiveHammingIndex
     from .search.fingerprint_file import FingerprintFile
-    from .search.hamming import ExhaustiveHammingIndex, HammingIndex
+    from .search.hamming import HammingIndex
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .sketches.fast_similarity import FastSimilarity

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import semblance as sb
 from semblance.cli.main import main
-from semblance.search import tune
+from semblance.search import costs, tune
 from semblance.theory.hamming_costs import Costs
 
 
@@ -111,14 +112,14 @@ def test_tune_without_a_home(capfd, monkeypatch):
 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", none)
-    tune.machine_costs.cache_clear()
-    assert tune.machine_costs() == Costs()
+    costs.machine_costs.cache_clear()
+    assert costs.machine_costs() == Costs()
     code, _, err = run(capfd, "tune")
     assert code == 1 and "set XDG_CACHE_HOME to a folder" in err
-    tune.machine_costs.cache_clear()
+    costs.machine_costs.cache_clear()
 
 
-GOOD = {name: value for name, value in tune.asdict(Costs()).items() if name != "source"}
+GOOD = {name: value for name, value in asdict(Costs()).items() if name != "source"}
 
 
 @pytest.mark.parametrize(
@@ -132,9 +133,9 @@ def test_damaged_constants_are_those_of_the_defaults(tmp_path, monkeypatch, wron
     (tmp_path / "semblance").mkdir()
     for values, expected in ((wrong, Costs()), (GOOD | {"scan": 7.0}, Costs(scan=7.0))):
         (tmp_path / "semblance/machine.json").write_text(json.dumps(values))
-        tune.machine_costs.cache_clear()
-        assert tune.machine_costs() == expected
-    tune.machine_costs.cache_clear()
+        costs.machine_costs.cache_clear()
+        assert costs.machine_costs() == expected
+    costs.machine_costs.cache_clear()
 
 
 @pytest.fixture

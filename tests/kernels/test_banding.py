@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from semblance.search import banding
-from semblance.search.banding import find_candidates
+from semblance.search import candidates
+from semblance.search.candidates import find_candidates
 
 
 def by_dictionary(keys, n_reference=0):
@@ -48,7 +48,7 @@ def test_pairs_equal_dictionaries(rng, n, threads):
 @pytest.mark.parametrize("shift", [0, 4, 62])
 def test_keys_that_differ_in_any_bit_share_no_bucket(rng, monkeypatch, n, part_rows_bits, distinct, shift):
     """Buckets are made of all 64 bits, however many of them the entries have room for, in few parts and in many."""
-    monkeypatch.setattr(banding, "PART_ROWS_BITS", part_rows_bits)
+    monkeypatch.setattr(candidates, "PART_ROWS_BITS", part_rows_bits)
     table = keys(rng, n, 3, min(distinct, 4) if shift == 62 else distinct, shift)
     table[:, 1] = table[rng.permutation(n), 1] | np.uint64(1 << 63)
     expected, roots = by_dictionary(table)

@@ -6,7 +6,7 @@ from conftest import JIT_OFF
 from naive import hamming as naive
 
 import semblance as sb
-from semblance.kernels import hamming as kernel
+from semblance.kernels import hamming, weak_bits
 
 
 @pytest.mark.parametrize("bits", [32, 64, 96, 128, 256])
@@ -35,7 +35,7 @@ def test_prefixes_are_the_bits_of_their_ranges(rng):
             first = int(rng.choice([0, 1, 63, 64, 65, 127, 128, 191, 192, 200]))
             ranges.append((first, int(rng.integers(1, min(21, 257 - first)))))
         out = np.empty(4, np.uint64)
-        kernel.prefixes(words, 1, 5, np.array(ranges), out)
+        hamming.prefixes(words, 1, 5, np.array(ranges), out)
         for number, found in zip(numbers[1:], out.tolist(), strict=True):
             expected = 0
             for first, count in ranges:
@@ -46,9 +46,8 @@ def test_prefixes_are_the_bits_of_their_ranges(rng):
 def run_flips(costs, size, count):
     room = count + size + 2
     out = np.empty(count, np.uint64)
-    n = kernel.likely_flips(
-        np.array(costs, float), room, size, np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64), out
-    )
+    heap = weak_bits.Heap(np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64))
+    n = weak_bits.likely_flips(np.array(costs, float), size, heap, out)
     return [tuple(i for i in range(len(costs)) if int(mask) >> i & 1) for mask in out[:n]]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from semblance.kernels import lookup, overlap
+from semblance.kernels.hits import room_for
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 300])
@@ -42,10 +43,10 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
     removed = rng.random(n) < 0.2
     least = -radius if differing else 2
     query, found = 0, []
+    stored = lookup.Tables(ordered, order.astype(np.uint32), starts, np.uint64(prefix_bits), codes, removed)
     while query < n:
-        out = [np.zeros(400, np.int64) for _ in range(3)]
-        query, count = lookup.search(keys, codes, radius, least, differing, first_only, ordered, order.astype(np.uint32), starts,
-                                     np.uint64(prefix_bits), codes, removed, query, *out)  # fmt: skip
+        out, near, runs = room_for(400), np.zeros(400, np.int64), np.zeros((lookup.AHEAD, tables, 2), np.int64)
+        query, count = lookup.search(keys, codes, radius, least, differing, first_only, stored, near, runs, query, out)
         found += list(zip(*(array[:count].tolist() for array in out), strict=True))
     expected = []
     for q in range(n):
@@ -65,10 +66,26 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
 def test_a_damaged_table_is_reported_and_not_read_beyond(rows, starts):
     """Rows at and beyond the end of the codes, runs that end beyond the keys or before they begin."""
     keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
-    out = [np.zeros(8, np.int64) for _ in range(3)]
-    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, False, keys, np.array([rows], np.uint32),
-                             np.array([starts], np.uint32), np.uint64(1), codes, np.zeros(0, np.bool_), 0, *out)  # fmt: skip
+    tables = lookup.Tables(keys, np.array([rows], np.uint32), np.array([starts], np.uint32), np.uint64(1), codes,
+                           np.zeros(0, np.bool_))  # fmt: skip
+    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, False, tables, np.zeros(8, np.int64),
+                             np.zeros((1, 1, 2), np.int64), 0, room_for(8))  # fmt: skip
     assert after == -1
+
+
+@pytest.mark.parametrize("near, found", [(2, 8), (8, 2), (2, 2), (3, 3)])
+def test_a_query_with_more_candidates_than_room_gets_no_answer(near, found):
+    """Nothing is written beyond the room; what was answered before is kept."""
+    keys, codes = np.zeros((1, 3), np.uint64), np.zeros((3, 4), np.uint16)
+    tables = lookup.Tables(keys, np.array([[2, 0, 1]], np.uint32), np.array([[0, 3, 3]], np.uint32), np.uint64(1), codes,
+                           np.zeros(0, np.bool_))  # fmt: skip
+    asked, hits = np.array([[1 << 63], [0]], np.uint64), room_for(found)
+    for first, expected in ((0, 1), (1, 1)):
+        answer = lookup.search(asked, codes[:2], 0, 0, False, False, tables, np.zeros(near, np.int64),
+                               np.zeros((2, 1, 2), np.int64), first, hits)  # fmt: skip
+        assert answer == ((2, 3) if near == found == 3 else (expected, 0))
+    if near == found == 3:
+        assert hits.right.tolist() == [0, 1, 2] and hits.counted.tolist() == [4] * 3
 
 
 def test_matches_of_rows_equal_set_arithmetic(rng):
@@ -78,15 +95,19 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
     lists = [[p for p, members in enumerate(passages) if v in members] for v in distinct]
     table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.int32)
     overlap.fill_table(distinct.astype(np.uint64), table, numbers)
-    arguments = (
-        np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)]), table, numbers,
-        np.cumsum([0, *map(len, lists)]), np.concatenate(lists).astype(np.int32), np.array([len(p) for p in passages]),
-    )  # fmt: skip
+    values, offsets = np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)])
+    known = overlap.Passages(
+        table,
+        numbers,
+        np.cumsum([0, *map(len, lists)]),
+        np.concatenate(lists).astype(np.int32),
+        np.array([len(p) for p in passages]),
+    )
     for contained in (False, True):
         found, row = [], 0
         while row < len(rows):
-            out = [np.zeros(12, np.int64) for _ in range(3)]
-            row, count = overlap.match_rows(*arguments, contained, 0.2, np.zeros(9, np.int64), np.zeros(9, np.int64), row, *out)
+            out, scratch = room_for(12), (np.zeros(9, np.int64), np.zeros(9, np.int64))
+            row, count = overlap.match_rows(values, offsets, known, contained, 0.2, *scratch, row, out)
             found += list(zip(*(array[:count].tolist() for array in out), strict=True))
         expected = set()
         for i, a in enumerate(rows):

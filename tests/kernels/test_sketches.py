@@ -69,10 +69,11 @@ def test_long_texts_that_repeat_themselves(rng, distinct):
     assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
 
 
-def test_band_keys_equal_twin(rng):
-    slots = rng.integers(0, 1 << 32, (7, 12), dtype=np.uint32)
+@pytest.mark.parametrize("kernel, dtype", [(banding.band_keys, np.uint32), (banding.wide_band_keys, np.uint64)])
+def test_band_keys_equal_twin(rng, kernel, dtype):
+    slots = rng.integers(0, 1 << (8 * np.dtype(dtype).itemsize), (7, 12), dtype=dtype)
     groups = np.array([0, 1, 2, 3, 0, 1, (1 << 64) - 1], np.uint64)
     out = np.empty((7, 3), np.uint64)
-    banding.band_keys(slots, groups, 3, 4, out)
+    kernel(slots, groups, 3, 4, out)
     for row in range(7):
         assert out[row].tolist() == naive.band_keys(slots[row].tolist(), int(groups[row]), 3, 4)

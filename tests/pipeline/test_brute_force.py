@@ -148,7 +148,7 @@ def test_components_equal_scipy(rng):
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    from semblance.search.banding import find_candidates
+    from semblance.search.candidates import find_candidates
 
     for _ in range(20):
         keys = rng.integers(0, 60, (80, 2), dtype=np.uint64) << np.uint64(40)

@@ -216,3 +216,14 @@ def test_defaults_and_what_follows_from_them():
     for wrong in (0.0, 1.5):
         with pytest.raises(sb.ParameterError, match="recall"):
             sb.HammingIndex(recall=wrong)
+
+
+@pytest.mark.parametrize("index", [sb.HammingIndex(), sb.TableIndex(), sb.WeakBitIndex()])
+def test_no_more_fingerprints_than_rows_of_32_bits(monkeypatch, index):
+    from semblance.search import _fingerprints
+
+    monkeypatch.setattr(_fingerprints, "MOST_ROWS", 5)
+    index.add(np.arange(3, dtype=np.uint64)).add(np.arange(2, dtype=np.uint64))
+    with pytest.raises(sb.ParameterError, match="at most 5 fingerprints; this would make 6"):
+        index.add(np.zeros(1, np.uint64))
+    assert len(index) == 5 == len(index.query(np.zeros(1, np.uint64)))

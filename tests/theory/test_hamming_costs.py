@@ -9,7 +9,7 @@ import pytest
 from naive import hamming as naive
 
 import semblance as sb
-from semblance.search import tune
+from semblance.search import costs, tune
 from semblance.theory import hamming_costs, hamming_search
 from semblance.theory.hamming_costs import Costs
 
@@ -120,11 +120,11 @@ def test_parts_of_a_batch():
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.layout_batch(n, m, 2, [(10, 0)], reads) == 20 * n
     assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
-    assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (16 * 2 + 8 * 2)
-    assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (16 * 5 + 8 * 8)
+    assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
+    assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (12 * 5 + 4 * 8)
     assert hamming_costs.manku_query(16, 64, 4, 1, replace(NOTHING, step=3.0), binary=True) == 4 * 4 * 3
-    offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 16 * 2.0**30
-    assert offsets == 4 * 8 * 2.0**24, "a prefix has 24 bits at most"
+    offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 12 * 2.0**30
+    assert offsets == 4 * 4 * 2.0**24, "a prefix has 24 bits at most"
 
 
 def test_memory_is_that_of_the_arrays(rng):
@@ -184,13 +184,15 @@ def test_index_chooses_by_the_memory_it_may_use(rng):
 
 def test_measured_constants_are_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    tune.machine_costs.cache_clear()
-    assert tune.machine_costs() == Costs()
-    costs = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
-    assert all(x > 0 for v in asdict(costs).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,)))
-    path = tune.save_costs(costs)
-    assert path.parent.parent == tmp_path and tune.machine_costs() == costs
+    costs.machine_costs.cache_clear()
+    assert costs.machine_costs() == Costs()
+    measured = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
+    assert all(
+        x > 0 for v in asdict(measured).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,))
+    )
+    path = costs.save_costs(measured)
+    assert path.parent.parent == tmp_path and costs.machine_costs() == measured
     path.write_text("{" + json.dumps("sizes"))
-    tune.machine_costs.cache_clear()
-    assert tune.machine_costs() == Costs()
-    tune.machine_costs.cache_clear()
+    costs.machine_costs.cache_clear()
+    assert costs.machine_costs() == Costs()
+    costs.machine_costs.cache_clear()

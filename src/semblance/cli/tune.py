@@ -52,7 +52,8 @@ def tune(
         semblance tune
         semblance tune -n 10000000 --recall 0.95 --memory 1GB --no-measure
     """
-    from ..search.tune import check_costs_folder, choices, machine_costs, measure_costs, save_costs
+    from ..search.costs import check_costs_folder, machine_costs, save_costs
+    from ..search.tune import choices, measure_costs
 
     kept = None
     if measure:

@@ -15,6 +15,7 @@ from ..files.container import ArrayFile, Streamed, is_count, write_arrays
 from ..kernels import lookup as kernel
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
+from ..kernels.hits import room_for
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
@@ -191,7 +192,7 @@ class Segment:
         return np.flatnonzero(~self.removed) if len(self.removed) else np.arange(self.n_rows)
 
     @cached_property
-    def bands(self) -> tuple[Any, ...]:
+    def bands(self) -> tuple[Any, Any, Any, np.uint64]:
         """The tables: keys, rows and starts, each a row a table, and the bits by which runs are told apart."""
         keys, rows, starts = (
             self.file.map_stack([f"band_{part}-{table:02}" for table in range(self._n_tables)])
@@ -246,15 +247,17 @@ class Segment:
         def work(some: Int64Array) -> list[tuple[Int64Array, Int64Array, Int64Array]]:
             query_keys, query_codes = sketches.keys[some], sketches.codes[some]
             room, query, parts = 1 << 12, 0, []
+            tables = kernel.Tables(*self.bands, self.codes, self.removed)
+            runs = np.empty((kernel.AHEAD, self._n_tables, 2), np.int64)
             while query < len(some):
-                found, row, score = (np.empty(room, np.int64) for _ in range(3))
+                hits, near = room_for(room), np.empty(room, np.int64)
                 after, count = kernel.search(
-                    query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, *self.bands, self.codes,
-                    self.removed, query, found, row, score,
+                    query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, tables, near, runs, query,
+                    hits,
                 )  # fmt: skip
                 if after < 0:
                     raise self._damaged("the tables that a query needs")
-                parts.append((some[found[:count]], row[:count], score[:count]))
+                parts.append((some[hits.left[:count]], hits.right[:count], hits.counted[:count]))
                 room, query = room if after > query else 4 * room, after
             return parts
 

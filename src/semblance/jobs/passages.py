@@ -15,6 +15,7 @@ from ..formats.sources import Batch, Columns
 from ..inputs.columns import Ids, id_columns
 from ..inputs.reading import check_encoding
 from ..kernels import overlap as kernel
+from ..kernels.hits import room_for
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
@@ -135,13 +136,11 @@ class Passages:
         """Return (row, passage, common, distinct shingles of the row) of all matches."""
         values, offsets = drop_repeats(values, offsets)
         common, touched = np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64)
-        found = tuple(np.empty(len(self.sizes) + 4096, np.int64) for _ in range(3))
+        lists = kernel.Passages(self.table, self.numbers, self.list_offsets, self.lists, self.sizes)
+        found = room_for(len(self.sizes) + 4096)
         parts, row = [[np.empty(0, np.int64)] * 3], 0
         while row < len(offsets) - 1:
-            row, count = kernel.match_rows(
-                values, offsets, self.table, self.numbers, self.list_offsets, self.lists, self.sizes, contained, threshold,
-                common, touched, row, *found,
-            )  # fmt: skip
+            row, count = kernel.match_rows(values, offsets, lists, contained, threshold, common, touched, row, found)
             parts.append([array[:count].copy() for array in found])
         rows, passages, both = (np.concatenate(column) for column in zip(*parts, strict=True))
         return [rows, passages, both, np.diff(offsets)[rows]]

@@ -4,31 +4,123 @@ Each instruction has a plain-Python twin, used when ``NUMBA_DISABLE_JIT=1``, so 
 tested, as ordinary Python.
 """
 
+import re
+from contextlib import suppress
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils, config
-from numba.extending import intrinsic
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.extending import intrinsic, typeof_impl
 
 DISABLE_JIT = bool(getattr(config, "DISABLE_JIT", False))
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
+_CONST = re.compile(r"const (\w+\[.*?\])")
+_TUPLES: dict[type, types.Type] = {}
 
 
-def compiled(function):
-    """Compile ``function`` on first call: serial, without the interpreter lock, cached on disk where a folder allows."""
-    try:
-        return njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:  # Numba finds no writable cache folder: compile in memory
-        return njit(nogil=True, error_model="numpy")(function)
+def _parse(text, names):
+    """Evaluate a type or a signature in Numba's notation; ``const`` before an array says that it is not written to."""
+    readable = _CONST.sub(r"\1.copy(readonly=True)", text)
+    return eval(readable, {**vars(types), **names})
 
 
-def inlined(function):
+def typed(cls):
+    """Let signatures name a NamedTuple, each field of which is ``Annotated[..., its type in a signature]``."""
+    if DISABLE_JIT:
+        return cls
+    fields = get_type_hints(cls, include_extras=True).values()
+    wanted = types.BaseTuple.from_types([_parse(field.__metadata__[0], {}) for field in fields], cls)
+
+    def resolve(value, context):
+        given = types.BaseTuple.from_types([typeof_impl(item, context) for item in value], cls)
+        fits = all(_fits(mine, declared) for mine, declared in zip(given.types, wanted.types, strict=True))
+        return wanted if fits else given  # Numba itself converts arrays to arrays, but not tuples of them to tuples of them
+
+    typeof_impl.register(cls)(resolve)
+    _TUPLES[cls] = wanted
+    return cls
+
+
+def _fits(given, wanted):
+    """Tell whether Numba passes a value of one type where another is declared."""
+    return given is not None and Kernel.targetdescr.typing_context.can_convert(given, wanted) is not None
+
+
+class Kernel(CPUDispatcher):
+    """A function that is compiled on its first call, for the one signature that it declares and for no other.
+
+    Arrays must have the declared type; scalars are converted to it, as in C.
+    """
+
+    declared, tuples = "", ()
+
+    @property
+    def signature(self):
+        """The declared signature, as Numba's type."""
+        return _parse(self.declared, {cls.__name__: _TUPLES[cls] for cls in self.tuples})
+
+    def compile(self, sig):
+        """Compile for the declared signature, whatever is asked for, unless that was done before."""
+        with global_compiler_lock:
+            if self._can_compile:
+                super().compile(self.signature)
+                self.disable_compile()
+        (overload,) = self.overloads.values()
+        return overload.entry_point
+
+    def _compile_for_args(self, *args, **kws):
+        """Compile on the first call; the dispatcher then calls what this returns: itself, which now looks at the arguments."""
+        self._compilation_chain_init_hook()
+        self.compile(None)
+        return self
+
+    def _explain_matching_error(self, *args, **kws):
+        """Name the first argument that is not as declared."""
+        (signature,) = self.nopython_signatures
+        for name, value, wanted in zip(self.__code__.co_varnames, args, signature.args, strict=False):
+            given = self.typeof_pyval(value)
+            if not _fits(given, wanted):
+                raise TypeError(f"{self.__module__}.{self.__name__}: {name} must be {wanted}, not {given}")
+        super()._explain_matching_error(*args, **kws)
+
+
+def compiled(signature, *tuples):
+    """Compile a function on its first call: serial, without the interpreter lock, cached on disk where a folder allows.
+
+    ``signature`` is its only one, in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const``
+    arrays are only read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
+    """
+    if not isinstance(signature, str):  # a function, compiled for each combination of types that it is called with
+        return signature if DISABLE_JIT else _cached(njit(nogil=True, error_model="numpy")(signature))
+
+    def decorate(function):
+        if DISABLE_JIT:
+            return function
+        kernel = Kernel(py_func=function, targetoptions=dict(_OPTIONS))
+        kernel.declared, kernel.tuples = signature, tuples
+        return _cached(kernel)
+
+    return decorate
+
+
+def _cached(kernel):
+    """Keep the compiled code on disk, unless no folder is writable."""
+    with suppress(RuntimeError):
+        kernel.enable_caching()
+    return kernel
+
+
+def inlined(signature, *tuples):
     """Compile a small function that kernels of any file may call; LLVM inlines it.
 
     A call with arrays still counts references, with atomic instructions: not for the innermost loops.
     """
-    return compiled(function)
+    return compiled(signature, *tuples)
 
 
 def is_cached(kernel) -> bool:

@@ -5,33 +5,35 @@ block by loops over neighbouring words, of which the processor does several at o
 mismatches already, the rest of their words is left out.
 """
 
-import numpy as np
-
 from ._compile import compiled, popcount
+from .constants import ZERO
+from .hits import Hits
 
 BLOCK = 256
-_ZERO = np.uint64(0)
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")
 def turn_block(words, begin, size, first_word, columns):
     """Write the words of rows [begin, begin + size) into ``columns`` (words, BLOCK), zeros behind them."""
-    columns[:] = _ZERO
+    columns[:] = ZERO
     for j in range(size):
         for w in range(len(columns)):
             columns[w, j] = words[begin + j, first_word + w]
 
 
-@compiled
-def pairs_with_block(
-    words, first_row, columns, begin, size, first_word, slots, bits, most, totals, differ, left, right, matches
-):
+@compiled(
+    "UniTuple(int64, 2)(const uint64[:, ::1], int64, const uint64[:, ::1], int64, int64, int64, int64, int64, int64, "
+    "int64[::1], uint64[::1], Hits)",
+    Hits,
+)
+def pairs_with_block(words, first_row, columns, begin, size, first_word, slots, bits, most, totals, differ, hits):
     """Find the pairs of rows i from ``first_row`` on with rows j > i of a block, with at most ``most`` slots that differ.
 
     ``columns`` holds rows [begin, begin + size) turned on their side; ``totals`` (int64) and ``differ`` (uint64) of BLOCK
     entries are scratch. Returns (row, pairs written): the row to go on from where the room may not suffice for the next, else
     the end of the block.
     """
+    left, right, matches = hits
     width = (slots + 63) // 64
     step = max(1, width // 8)
     # Unlike rows differ in all but 2^-bits of their slots: before so many words few of them have too many mismatches.

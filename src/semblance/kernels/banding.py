@@ -9,14 +9,13 @@ keys differ only there are told apart by the keys themselves.
 import numpy as np
 
 from ._compile import compiled, inlined
-from .hashing import K0, fmix64, fold_multiply
+from .constants import ONE
+from .hashing import K0, K2, fmix64, fold_multiply
 
-_ONE = np.uint64(1)
-_RETIRED = np.uint64(0x8EBC6AF09C88C6E3)  # in place of the keys of large buckets; equal to no key, not even to itself
+_RETIRED = K2  # in place of the keys of large buckets; equal to no key, not even to itself
 
 
-@compiled
-def band_keys(slots, groups, bands, rows, out):
+def _band_keys(slots, groups, bands, rows, out):
     """Write a 64-bit key of each band of ``rows`` slots into ``out`` of shape (documents, bands).
 
     Documents of different ``groups`` (uint64) get different keys.
@@ -29,27 +28,31 @@ def band_keys(slots, groups, bands, rows, out):
             out[document, band] = fmix64(state)
 
 
-@compiled
+band_keys = compiled("void(const uint32[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1])")(_band_keys)
+wide_band_keys = compiled("void(const uint64[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1])")(_band_keys)
+
+
+@compiled("void(const uint64[:, ::1], int64, uint64, int64[::1])")
 def count_parts(keys, band, part_bits, counts):
     """Count the keys of one band in each part."""
     shift = np.uint64(63) - part_bits
     for row in range(len(keys)):
-        counts[np.int64((keys[row, band] >> _ONE) >> shift)] += 1
+        counts[np.int64((keys[row, band] >> ONE) >> shift)] += 1
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], int64, uint64, uint64, int64[::1], uint64[::1])")
 def make_entries(keys, band, row_bits, part_bits, places, out):
     """Write the entries of one band part by part, unsorted; ``places`` holds where each part begins, and then ends."""
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     shift = np.uint64(63) - part_bits
     for row in range(len(keys)):
         key = keys[row, band]
-        part = np.int64((key >> _ONE) >> shift)
+        part = np.int64((key >> ONE) >> shift)
         out[places[part]] = ((key << part_bits) & ~mask) | np.uint64(row)
         places[part] += 1
 
 
-@compiled
+@compiled("int64(const uint64[::1], uint64, int64[:, ::1])")
 def find_buckets(entries, row_bits, starts):
     """Write the bounds of each run of two or more equal keys into ``starts`` of shape (n, 2); return their number."""
     count = 0
@@ -64,14 +67,14 @@ def find_buckets(entries, row_bits, starts):
     return count
 
 
-@compiled
+@compiled("void(uint64[::1], uint64, uint64, const uint64[:, ::1], int64, const int64[:, ::1], boolean[::1])")
 def mark_mixed(entries, row_bits, unused_bits, keys, band, buckets, mixed):
     """Set ``mixed`` for the buckets whose members' keys differ; their entries get the unused bits in front of the row.
 
     Once sorted, such entries form buckets again, of the members whose keys are the same in all bits.
     """
-    mask = (_ONE << row_bits) - _ONE
-    unused = (_ONE << unused_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
+    unused = (ONE << unused_bits) - ONE
     for bucket in range(len(buckets)):
         begin = buckets[bucket, 0]
         end = buckets[bucket, 1]
@@ -87,7 +90,7 @@ def mark_mixed(entries, row_bits, unused_bits, keys, band, buckets, mixed):
                 entries[i] = ((keys[np.int64(row), band] & unused) << row_bits) | row
 
 
-@inlined
+@inlined("void(int64, int64, int64[::1])")
 def link(a, b, parents):
     """Bring two rows into one component; its root is its smallest row."""
     while parents[a] != a:
@@ -102,46 +105,46 @@ def link(a, b, parents):
         parents[a] = b
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, const int64[:, ::1], int64[::1])")
 def join_components(entries, row_bits, buckets, parents):
     """Link the members of each bucket to its first."""
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     for bucket in range(len(buckets)):
         first = np.int64(entries[buckets[bucket, 0]] & mask)
         for i in range(buckets[bucket, 0] + 1, buckets[bucket, 1]):
             link(first, np.int64(entries[i] & mask), parents)
 
 
-@compiled
+@compiled("void(const int64[::1], const int64[::1], int64[::1])")
 def join_pairs(left, right, parents):
     """Link the two rows of each pair."""
     for pair in range(len(left)):
         link(left[pair], right[pair], parents)
 
 
-@compiled
+@compiled("void(int64[::1])")
 def find_roots(parents):
     """Replace each row's parent by the root of its component. Parents are never larger than their row."""
     for row in range(len(parents)):
         parents[row] = parents[parents[row]]
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, int64, int64, int64, uint64[:, ::1])")
 def retire_keys(entries, row_bits, begin, end, band, keys):
     """Take the keys of the members of one bucket, so that later bands do not take the bucket for a match."""
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     for i in range(begin, end):
         keys[np.int64(entries[i] & mask), band] = _RETIRED
 
 
-@compiled
+@compiled("int64(const uint64[::1], uint64, const int64[:, ::1], int64, const uint64[:, ::1], int64, int64[::1], int64[::1])")
 def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right):
     """Write the pairs of all buckets that no earlier band holds; return how many. Without ``left`` they are counted.
 
     ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other. Without ``keys`` pairs
     that earlier bands hold are written too.
     """
-    mask = (_ONE << row_bits) - _ONE
+    mask = (ONE << row_bits) - ONE
     earlier_bands = band if len(keys) > 0 else 0
     count = 0
     for bucket in range(len(buckets)):

@@ -7,19 +7,17 @@ the planes differ in any bit: an OR of XORs, whose population count is the numbe
 import numpy as np
 
 from ._compile import compiled, inlined, popcount
+from .constants import ONE, ZERO
 from .hashing import fmix64
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
-
-@inlined
+@inlined("uint64(uint64, int64, boolean)")
 def code(slot, place, remix):
     """The bits of a slot that planes are cut from: its value, or the value mixed with its place."""
-    return fmix64(slot ^ fmix64(np.uint64(place) + _ONE)) if remix else slot
+    return fmix64(slot ^ fmix64(np.uint64(place) + ONE)) if remix else slot
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], int64, int64, int64, boolean, uint64[:, ::1], int64)")
 def pack_planes(slots, begin, end, bits, remix, out, first_word):
     """Write slots ``[begin, end)`` (uint64) of each row as ``bits`` planes from word ``first_word`` of ``out`` on."""
     words = (end - begin + 63) // 64
@@ -29,35 +27,35 @@ def pack_planes(slots, begin, end, bits, remix, out, first_word):
             word = first_word + (j - begin) // 64
             place = np.uint64((j - begin) % 64)
             for b in range(bits):
-                out[row, word + b * words] |= ((value >> np.uint64(b)) & _ONE) << place
+                out[row, word + b * words] |= ((value >> np.uint64(b)) & ONE) << place
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], int64, int64, boolean, uint64[:, ::1])")
 def pack_xor(slots, combined, stored, remix, out):
     """Write ``stored`` bits of each row, each the XOR of the lowest bits of ``combined`` slots (uint64)."""
     for row in range(len(slots)):
         for j in range(stored):
-            bit = _ZERO
+            bit = ZERO
             for c in range(combined):
                 place = j * combined + c
-                bit ^= code(slots[row, place], place, remix) & _ONE
+                bit ^= code(slots[row, place], place, remix) & ONE
             out[row, j // 64] |= bit << np.uint64(j % 64)
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")
 def unpack_planes(words, first_word, slots, bits, out):
     """Write the codes of ``slots`` slots of each row, uint64 of shape (rows, slots)."""
     width = (slots + 63) // 64
     for row in range(len(words)):
         for j in range(slots):
-            value = _ZERO
+            value = ZERO
             for b in range(bits):
                 plane = words[row, first_word + b * width + j // 64]
-                value |= ((plane >> np.uint64(j % 64)) & _ONE) << np.uint64(b)
+                value |= ((plane >> np.uint64(j % 64)) & ONE) << np.uint64(b)
             out[row, j] = value
 
 
-@inlined
+@inlined("int64(const uint64[::1], const uint64[::1], int64, int64, int64)")
 def mismatches(left, right, first_word, width, bits):
     """Number of slots in which two rows of words differ."""
     total = 0
@@ -69,7 +67,9 @@ def mismatches(left, right, first_word, width, bits):
     return total
 
 
-@compiled
+@compiled(
+    "void(const uint64[:, ::1], const int64[::1], const uint64[:, ::1], const int64[::1], const int64[:, ::1], int64[:, ::1])"
+)
 def count_matches(left_words, left_rows, right_words, right_rows, parts, out):
     """Write the matching slots of each pair of rows in each part into ``out`` (pairs, parts), int64.
 
@@ -83,7 +83,7 @@ def count_matches(left_words, left_rows, right_words, right_rows, parts, out):
             out[pair, p] = slots - mismatches(left, right, parts[p, 0], (slots + 63) // 64, parts[p, 2])
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], const int64[::1], const uint64[:, ::1], const int64[::1], int64, int64, int64[:, ::1])")
 def count_filled(left_words, left_rows, right_words, right_rows, slots, bits, out):
     """Matches where some slots are empty: write (equal and filled in both, filled in both, filled in one) of each pair.
 

@@ -3,25 +3,21 @@
 import numpy as np
 
 from ._compile import compiled
+from .constants import BYTE, EIGHT, FULL, LOW32, ONE, S32
 from .hashing import fmix64
 
 _S16 = np.uint64(16)
-_S32 = np.uint64(32)
 _LOW16 = np.uint64(0xFFFF)
-_LOW32 = np.uint64(0xFFFFFFFF)
-_BYTE = np.uint64(0xFF)
-_EIGHT = np.uint64(8)
-_ONE = np.uint64(1)
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint64, uint64[::1])")
 def multiply_shift(keys, multiplier, increment, out):
     """``(multiplier * key + increment) >> 32`` for the lower 32 bits of each key: 2-universal, 32 bits out."""
     for i in range(len(keys)):
-        out[i] = (multiplier * (keys[i] & _LOW32) + increment) >> _S32
+        out[i] = (multiplier * (keys[i] & LOW32) + increment) >> S32
 
 
-@compiled
+@compiled("void(const uint64[::1], const uint64[::1], const uint64[::1], const uint64[::1], uint64[::1])")
 def four_universal(keys, low, high, both, out):
     """Thorup & Zhang's tables for 32-bit keys of two 16-bit characters x, y: low[x] ^ high[y] ^ both[x + y]."""
     for i in range(len(keys)):
@@ -30,7 +26,7 @@ def four_universal(keys, low, high, both, out):
         out[i] = low[np.int64(x)] ^ high[np.int64(y)] ^ both[np.int64(x + y)]
 
 
-@compiled
+@compiled("void(const uint64[::1], const uint64[:, ::1], const uint64[:, ::1], const uint64[:, ::1], uint64[::1])")
 def mixed_tabulation(keys, first, derived, second, out):
     """Mixed tabulation of 64-bit keys: eight characters choose a value and eight further characters, which choose again.
 
@@ -41,30 +37,30 @@ def mixed_tabulation(keys, first, derived, second, out):
         characters = np.uint64(0)
         key = keys[i]
         for c in range(8):
-            byte = np.int64(key & _BYTE)
+            byte = np.int64(key & BYTE)
             value ^= first[c, byte]
             characters ^= derived[c, byte]
-            key >>= _EIGHT
+            key >>= EIGHT
         for c in range(8):
-            value ^= second[c, np.int64(characters & _BYTE)]
-            characters >>= _EIGHT
+            value ^= second[c, np.int64(characters & BYTE)]
+            characters >>= EIGHT
         out[i] = value
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint64[::1])")
 def keyed_mixer(keys, key, out):
     """Murmur's finaliser of each key XORed with a random one."""
     for i in range(len(keys)):
         out[i] = fmix64(keys[i] ^ key)
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint64, const uint64[::1], uint64[::1])")
 def permute(keys, universe, half_bits, round_keys, out):
     """A keyed permutation of [0, universe), without a table: a Feistel network, walked until it lands inside.
 
     The network permutes [0, 4^half_bits), at most four times the universe (``universe`` 0 stands for 2^64).
     """
-    mask = (_ONE << half_bits) - _ONE
+    mask = (ONE << half_bits) - ONE
     for i in range(len(keys)):
         value = keys[i]
         while True:
@@ -78,16 +74,16 @@ def permute(keys, universe, half_bits, round_keys, out):
         out[i] = value
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], uint64, uint64, const uint64[:, ::1], uint64[:, ::1])")
 def sign_with_permutations(values, offsets, universe, half_bits, round_keys, out):
     """Write the least image of each row under each of k keyed permutations into ``out`` (rows, k), uint64.
 
     ``round_keys`` of shape (k, rounds); an empty row keeps 2^64 - 1.
     """
-    mask = (_ONE << half_bits) - _ONE
+    mask = (ONE << half_bits) - ONE
     for row in range(len(offsets) - 1):
         for j in range(out.shape[1]):
-            least = np.uint64(0xFFFFFFFFFFFFFFFF)
+            least = FULL
             for i in range(offsets[row], offsets[row + 1]):
                 value = values[i]
                 while True:

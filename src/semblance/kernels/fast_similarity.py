@@ -10,20 +10,14 @@ texts keep 31 bits; the later rounds, which only short texts reach, share the up
 import numpy as np
 
 from ._compile import compiled
+from .constants import EMPTY, GOLDEN, LOW31, LOW32, ODD, S32, ZERO
 from .hashing import fmix64, is_new
 
-EMPTY = np.uint32(0xFFFFFFFF)
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(0x80000000)
-_LOW31 = np.uint64(0x7FFFFFFF)
-_LOW32 = np.uint64(0xFFFFFFFF)
 _HIGH32 = np.uint64(0xFFFFFFFF00000000)
-_S32 = np.uint64(32)
-_ODD = np.uint64(0xD6E8FEB86659FD93)
-_ZERO = np.uint64(0)
 
 
-@compiled
+@compiled("void(const uint64[::1], int64, int64, uint32[::1], uint64, int64, uint64[::1])")
 def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
     """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left; ``placed`` is scratch."""
     k = len(slots)
@@ -39,10 +33,10 @@ def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
                 some = values[first : min(end, first + len(placed))]
                 for i in range(len(some)):
                     mixed = fmix64(some[i] ^ salt)
-                    key = base + ((mixed & _LOW32) * share >> _S32)
-                    placed[i] = ((mixed >> _S32) * slot_count & _HIGH32) | key
+                    key = base + ((mixed & LOW32) * share >> S32)
+                    placed[i] = ((mixed >> S32) * slot_count & _HIGH32) | key
                 for i in range(len(some)):
-                    slot = placed[i] >> _S32
+                    slot = placed[i] >> S32
                     old = slots[slot]
                     missing -= old == EMPTY
                     slots[slot] = min(old, np.uint32(placed[i]))
@@ -50,18 +44,18 @@ def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
             smallest = EMPTY
             for i in range(begin, end):
                 mixed = fmix64(values[i] ^ salt)
-                smallest = min(smallest, np.uint32(base + ((mixed & _LOW32) * share >> _S32)))
+                smallest = min(smallest, np.uint32(base + ((mixed & LOW32) * share >> S32)))
             slots[turn - k] = smallest
             missing -= 1
 
 
-@compiled
+@compiled("int64(const uint64[::1], int64, int64, uint64[::1], uint64[::1])")
 def gather_distinct(values, begin, end, table, out):
     """Write the distinct values of ``[begin, end)`` into ``out``; return their number, or -1 if they do not fit.
 
     ``table`` (uint64, a power of two long, at least twice ``out``) is overwritten.
     """
-    table[:] = _ZERO
+    table[:] = ZERO
     count = 0
     for i in range(begin, end):
         if is_new(table, values[i]):
@@ -72,7 +66,9 @@ def gather_distinct(values, begin, end, table, out):
     return count
 
 
-@compiled
+@compiled(
+    "void(const uint64[::1], const int64[::1], int64, int64, uint64, uint64[::1], uint64[::1], uint64[::1], uint32[:, ::1])"
+)
 def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
     """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 
@@ -90,10 +86,10 @@ def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
         for first in range(begin, end, len(placed)):
             some = values[first : min(end, first + len(placed))]
             for i in range(len(some)):  # apart, so that it is done for several at a time
-                mixed = (some[i] ^ salt) * _ODD
-                placed[i] = ((mixed >> _S32) * slot_count & _HIGH32) | (mixed & _LOW31)
+                mixed = (some[i] ^ salt) * ODD
+                placed[i] = ((mixed >> S32) * slot_count & _HIGH32) | (mixed & LOW31)
             for i in range(len(some)):  # without a branch: which value is smaller cannot be foretold
-                slot = placed[i] >> _S32
+                slot = placed[i] >> S32
                 slots[slot] = min(slots[slot], np.uint32(placed[i]))
         if end > begin:
             missing = 0

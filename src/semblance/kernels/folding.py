@@ -5,9 +5,22 @@ adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= 
 calls with arrays would count references, with atomic instructions.
 """
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
-from ._compile import compiled, different_bytes, fold_ascii, inlined, load64, lower_block, store64, trailing_zeros
+from ._compile import (
+    compiled,
+    different_bytes,
+    fold_ascii,
+    inlined,
+    load64,
+    lower_block,
+    store64,
+    trailing_zeros,
+    typed,
+)  # fmt: skip
+from .constants import ONE, ZERO
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
 NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
@@ -21,24 +34,31 @@ _GT_Z = np.uint64(0x2525252525252525)
 _GE_LOWER_A = np.uint64(0x1F1F1F1F1F1F1F1F)
 _GT_LOWER_Z = np.uint64(0x0505050505050505)
 _GT_BLANK = np.uint64(0x5F5F5F5F5F5F5F5F)
-_BYTE = np.uint64(0xFF)
 _BLANK = np.uint64(32)
 _REPLACEMENT = np.uint64(0xBDBFEF)  # U+FFFD in UTF-8
-_ONE = np.uint64(1)
 _S2 = np.uint64(2)
 _S7 = np.uint64(7)
-_ZERO = np.uint64(0)
 _S56 = np.uint64(56)
 
 
-@inlined
+@typed
+class Characters(NamedTuple):
+    """What is known of each character: pages of 128 of them, their kinds, and what they fold to."""
+
+    pages: Annotated[np.ndarray, "const uint16[::1]"]
+    kinds: Annotated[np.ndarray, "const uint16[::1]"]
+    folds: Annotated[np.ndarray, "const uint16[::1]"]
+    fold_bytes: Annotated[np.ndarray, "const uint64[::1]"]
+
+
+@inlined("uint64(uint64)")
 def lower_ascii(word):
     """Lower-case the ASCII letters of eight bytes, none of which has its top bit set."""
     upper = (word + _GE_A) & ~(word + _GT_Z) & _TOPS
     return word | (upper >> _S2)
 
 
-@inlined
+@inlined("uint64(uint64)")
 def blank_separators(word):
     """Replace what is no ASCII letter or digit by a blank, in eight bytes without top bits."""
     letters = (word | _BLANKS) + _GE_LOWER_A
@@ -49,16 +69,16 @@ def blank_separators(word):
     return (word & mask) | (_BLANKS & ~mask)
 
 
-@inlined
+@inlined("uint64(const uint8[::1], int64)")
 def load_last(data, position):
     """Eight bytes of ``data`` from ``position`` on, zeros after its end, where ``load64`` would read beyond."""
-    word = _ZERO
+    word = ZERO
     for i in range(min(8, len(data) - position)):
         word |= np.uint64(data[position + i]) << np.uint64(8 * i)
     return word
 
 
-@inlined
+@inlined("UniTuple(int64, 2)(uint64, int64)")
 def decode(word, available):
     """Return (code point, its length in bytes) of the first of ``available`` bytes in a word; (-1, 1) for invalid UTF-8."""
     first = np.int64(word & np.uint64(0xFF))
@@ -81,14 +101,14 @@ def decode(word, available):
     return point, length
 
 
-@compiled
+@compiled("UniTuple(int64, 2)(const uint8[::1], const int64[::1], int64, int64)")
 def find_invalid(data, offsets, start, stop):
     """Find the first byte of rows ``[start, stop)`` that is not valid UTF-8; return (row, offset in it) or (-1, -1)."""
     for row in range(start, stop):
         position = offsets[row]
         end = offsets[row + 1]
         while position < end:
-            while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
+            while position + 8 <= end and load64(data, position) & _TOPS == ZERO:
                 position += 8
             if position < end:
                 word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
@@ -99,20 +119,25 @@ def find_invalid(data, offsets, start, stop):
     return -1, -1
 
 
-@compiled
-def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
+@compiled(
+    "int64(const uint8[::1], const int64[::1], int64, int64, Characters, int64, int64[:, ::1])",
+    Characters,
+)
+def find_unnormalized(data, offsets, start, stop, characters, flag, out):
     """Find the stretches that may not be in the normal form that ``flag`` stands for; return how many there are.
 
     A stretch is a run of characters beyond ASCII and the one character before it: nothing in ASCII composes with what
     precedes it. It may not be normal if a character of it is marked as changing or composing, or if combining classes
     fall. ``out`` of shape (n, 3) receives (row, begin, end) of the first n stretches.
     """
+    pages = characters.pages
+    kinds = characters.kinds
     count = 0
     for row in range(start, stop):
         position = offsets[row]
         end = offsets[row + 1]
         while position < end:
-            while position + 8 <= end and load64(data, position) & _TOPS == _ZERO:
+            while position + 8 <= end and load64(data, position) & _TOPS == ZERO:
                 position += 8
             while position < end and data[position] < 0x80:
                 position += 1
@@ -137,13 +162,17 @@ def find_unnormalized(data, offsets, start, stop, pages, kinds, flag, out):
     return count
 
 
-@compiled
-def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out):
+@compiled(
+    "int64(const uint8[::1], int64, int64, boolean, Characters, uint8[::1])",
+    Characters,
+)
+def fold_words(data, begin, end, fold_case, characters, out):
     """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the number of bytes written.
 
     Letters, digits and marks make words; a letter or digit of a script without spaces is a word of its own, to which
     marks belong. Invalid UTF-8 separates words. ``out`` has room for three bytes per byte and 80 more.
     """
+    pages, kinds, folds, fold_bytes = characters
     position = begin
     written = 0
     previous = OTHER
@@ -154,8 +183,8 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
         if position + 64 <= len(data):
             beyond = fold_ascii(data, position, out, written, fold_case)
             # A loop of its own for plain ASCII: its loads do not wait for what the block before contained.
-            if beyond == _ZERO and position + 128 <= end:
-                while beyond == _ZERO and position + 128 <= end:
+            if beyond == ZERO and position + 128 <= end:
+                while beyond == ZERO and position + 128 <= end:
                     position += 64
                     written += 64
                     beyond = fold_ascii(data, position, out, written, fold_case)
@@ -164,7 +193,7 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
         else:
             word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
             tops = word & _TOPS
-            size = min(end - position, 8 if tops == _ZERO else trailing_zeros(tops) >> 3)
+            size = min(end - position, 8 if tops == ZERO else trailing_zeros(tops) >> 3)
             store64(out, written, blank_separators(lower_ascii(word & ~_TOPS) if fold_case else word & ~_TOPS))
         if size > 0:
             position += size
@@ -176,7 +205,7 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
         word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         point, length = decode(word, end - position)
         kind = OTHER
-        fold = _ZERO
+        fold = ZERO
         if point >= 0:
             entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
             kind = np.int64(kinds[entry]) & 7
@@ -190,8 +219,8 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
             if kind != MARK and (previous == SINGLE or (kind == SINGLE and previous == WORD)):
                 out[written] = 32
                 written += 1
-            store64(out, written, fold if fold != _ZERO else word)
-            written += length if fold == _ZERO else np.int64(fold >> _S56)
+            store64(out, written, fold if fold != ZERO else word)
+            written += length if fold == ZERO else np.int64(fold >> _S56)
             if kind != MARK:
                 previous = kind
             elif previous == OTHER:
@@ -200,13 +229,17 @@ def fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, out
     return written
 
 
-@compiled
-def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fold_bytes, out):
+@compiled(
+    "int64(const uint8[::1], int64, int64, boolean, boolean, Characters, uint8[::1])",
+    Characters,
+)
+def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
     """Write ``data[begin:end]`` into ``out``, each run of white space as one blank; return the bytes written.
 
     With ``keep_lines`` a run that holds a line break becomes one line feed. White space at either end is dropped.
     Invalid UTF-8 becomes U+FFFD. ``out`` has room for three bytes per byte and 80 more.
     """
+    pages, kinds, folds, fold_bytes = characters
     position = begin
     written = 0
     gap = 0
@@ -214,7 +247,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
         if gap == 0 and position + 64 <= end and (written > 0 or data[position] != 32):
             special = lower_block(data, position, out, written, fold_case)
             blanks = ~different_bytes(data, position, 32)
-            size = trailing_zeros(special | (blanks & (blanks << _ONE)))
+            size = trailing_zeros(special | (blanks & (blanks << ONE)))
             if size > 0 and data[position + size - 1] == 32:  # may begin a run
                 size -= 1
             if size > 0:
@@ -223,7 +256,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
                 continue
         word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         special = (word | ~((word & ~_TOPS) + _GT_BLANK)) & _TOPS  # beyond ASCII, a blank or a control character
-        size = min(end - position, 8 if special == _ZERO else trailing_zeros(special) >> 3)
+        size = min(end - position, 8 if special == ZERO else trailing_zeros(special) >> 3)
         if size > 0:
             if gap != 0 and written > 0:
                 out[written] = gap
@@ -235,7 +268,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
             continue
         point, length = decode(word, end - position)
         kind = OTHER
-        fold = _ZERO
+        fold = ZERO
         if point >= 0:
             entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
             kind = np.int64(kinds[entry]) & 7
@@ -255,7 +288,7 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, pages, kinds, folds, fo
                 store64(out, written, _REPLACEMENT)
                 written += 3
             else:
-                store64(out, written, fold if fold != _ZERO else word)
-                written += length if fold == _ZERO else np.int64(fold >> _S56)
+                store64(out, written, fold if fold != ZERO else word)
+                written += length if fold == ZERO else np.int64(fold >> _S56)
         position += length
     return written

@@ -7,50 +7,47 @@ These functions fix the values of all signatures: they are a contract, held by t
 import numpy as np
 
 from ._compile import compiled, inlined, load64, multiply_high
+from .constants import EIGHT, ZERO
 
 K0 = np.uint64(0xA0761D6478BD642F)
 K1 = np.uint64(0xE7037ED1A0B428DB)
 K2 = np.uint64(0x8EBC6AF09C88C6E3)
 K3 = np.uint64(0x589965CC75374CC3)
-FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
-
-_M1 = np.uint64(0xFF51AFD7ED558CCD)
-_M2 = np.uint64(0xC4CEB9FE1A85EC53)
+M1 = np.uint64(0xFF51AFD7ED558CCD)
+M2 = np.uint64(0xC4CEB9FE1A85EC53)
 _S33 = np.uint64(33)
-_EIGHT = np.uint64(8)
-_ZERO = np.uint64(0)
 
 
-@inlined
+@inlined("uint64(uint64)")
 def fmix64(x):
     """MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output bit half of the time."""
-    x = (x ^ (x >> _S33)) * _M1
-    x = (x ^ (x >> _S33)) * _M2
+    x = (x ^ (x >> _S33)) * M1
+    x = (x ^ (x >> _S33)) * M2
     return x ^ (x >> _S33)
 
 
-@inlined
+@inlined("uint64(uint64, uint64)")
 def fold_multiply(a, b):
     """Both halves of the 128-bit product ``a * b``, XORed."""
     return (a * b) ^ multiply_high(a, b)
 
 
-@inlined
+@inlined("boolean(uint64[::1], uint64)")
 def is_new(table, value):
     """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros)."""
-    if value == _ZERO:
+    if value == ZERO:
         value = K0
     mask = np.uint64(len(table) - 1)
     place = np.int64(value & mask)
     while table[place] != value:
-        if table[place] == _ZERO:
+        if table[place] == ZERO:
             table[place] = value
             return True
         place = np.int64(np.uint64(place + 1) & mask)
     return False
 
 
-@compiled
+@compiled("void(const uint8[::1], const int64[::1], int64, int64, uint64[:, ::1])")
 def digest_rows(data, offsets, start, stop, out):
     """Write a 128-bit digest of the bytes of each row of ``[start, stop)`` into ``out`` of shape (rows, 2).
 
@@ -70,9 +67,9 @@ def digest_rows(data, offsets, start, stop, out):
             b = fold_multiply(b ^ right, left ^ K2) + left
             position += 16
         while position < end:
-            word = np.uint64(0)
+            word = ZERO
             for i in range(min(8, end - position)):
-                word |= np.uint64(data[position + i]) << (_EIGHT * np.uint64(i))
+                word |= np.uint64(data[position + i]) << (EIGHT * np.uint64(i))
             a = fold_multiply(a ^ word, K1)
             b = fold_multiply(b ^ word, K2) + word
             position += 8
@@ -80,7 +77,7 @@ def digest_rows(data, offsets, start, stop, out):
         out[row - start, 1] = fmix64(b ^ K1)
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64[::1])")
 def mix_keys(keys, out):
     """Mix integer keys of any structure into 64-bit hashes; a bijection, so that different keys stay different."""
     for i in range(len(keys)):

@@ -5,21 +5,24 @@ some table holds a key of it that differs from the query's in at most ``radius``
 band keys, else fingerprints turned so that one of their blocks comes first.
 """
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
-from ._compile import compiled, popcount, prefetch
+from ._compile import compiled, popcount, prefetch, typed
+from .constants import ONE
+from .hits import Hits
 
-_ONE = np.uint64(1)
-_AHEAD = 8  # queries whose runs are fetched at once
+AHEAD = 8  # queries whose runs are fetched at once
 
 
-@compiled
+@compiled("void(const uint64[::1], uint64, uint32[::1])")
 def start_runs(keys, prefix_bits, out):
     """Write where the sorted keys of each prefix start into ``out`` (uint32, 2^prefix_bits + 1)."""
     shift = np.uint64(63) - prefix_bits
     prefix = 0
     for i in range(len(keys)):
-        mine = np.int64((keys[i] >> _ONE) >> shift)
+        mine = np.int64((keys[i] >> ONE) >> shift)
         while prefix <= mine:
             out[prefix] = i
             prefix += 1
@@ -28,74 +31,90 @@ def start_runs(keys, prefix_bits, out):
         prefix += 1
 
 
-@compiled
-def fetch_runs(query_keys, begin, end, keys, rows, starts, prefix_bits, runs):
+@typed
+class Tables(NamedTuple):
+    """Sorted tables, a row each: keys, rows, where runs start; the bits of a run; the codes of all rows; which are removed."""
+
+    keys: Annotated[np.ndarray, "const uint64[:, :]"]
+    rows: Annotated[np.ndarray, "const uint32[:, :]"]
+    starts: Annotated[np.ndarray, "const uint32[:, :]"]
+    prefix_bits: Annotated[np.uint64, "uint64"]
+    codes: Annotated[np.ndarray, "const uint16[:, ::1]"]
+    removed: Annotated[np.ndarray, "const boolean[::1]"]
+
+
+@compiled(
+    "void(const uint64[:, ::1], int64, int64, Tables, int64[:, :, ::1])",
+    Tables,
+)
+def fetch_runs(query_keys, begin, end, tables, runs):
     """Write where the runs of some queries start and end in each table into ``runs``, and ask for what lies there.
 
-    A look at a table waits for memory three times; so many at once wait hardly longer than one.
+    A look at a table waits for memory three times; this many at once take hardly longer than one.
     """
-    shift = np.uint64(63) - prefix_bits
+    shift = np.uint64(63) - tables.prefix_bits
+    n_tables = len(tables.keys)
     for query in range(begin, end):
-        for table in range(len(keys)):
-            prefix = np.int64((query_keys[query, table] >> _ONE) >> shift)
+        for table in range(n_tables):
+            prefix = np.int64((query_keys[query, table] >> ONE) >> shift)
             runs[query - begin, table, 0] = prefix
-            prefetch(starts[table], prefix)
+            prefetch(tables.starts[table], prefix)
     for query in range(begin, end):
-        for table in range(len(keys)):
+        for table in range(n_tables):
             prefix = runs[query - begin, table, 0]
-            run = np.int64(starts[table, prefix])
+            run = np.int64(tables.starts[table, prefix])
             runs[query - begin, table, 0] = run
-            runs[query - begin, table, 1] = np.int64(starts[table, prefix + 1])
-            prefetch(keys[table], run)
-            prefetch(rows[table], run)
+            runs[query - begin, table, 1] = np.int64(tables.starts[table, prefix + 1])
+            prefetch(tables.keys[table], run)
+            prefetch(tables.rows[table], run)
 
 
-@compiled
-def collect_rows(key, radius, keys, rows, begin, end, found, n_found):
-    """Add the rows of one run that match a key; return (array of found rows, perhaps a larger one, their number)."""
+@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64[::1], int64)")
+def collect_rows(key, radius, keys, rows, begin, end, near, n_near):
+    """Add the rows of one run that match a key to ``near``; return their number, also where not all have room."""
     for i in range(begin, end):
         if popcount(keys[i] ^ key) <= radius:
-            if n_found == len(found):
-                larger = np.empty(2 * len(found), np.int64)
-                larger[:n_found] = found
-                found = larger
-            found[n_found] = rows[i]
-            n_found += 1
-    return found, n_found
+            if n_near < len(near):
+                near[n_near] = rows[i]
+            n_near += 1
+    return n_near
 
 
-@compiled
-def search(
-    query_keys, query_codes, radius, least, differing, first_only, keys, rows, starts, prefix_bits, codes, removed,
-    query, found_query, found_row, found_score,
-):  # fmt: skip
-    """Look up queries from ``query`` on; return (next query, matches): it is the end, or ``found_*`` is full.
+@compiled(
+    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, boolean, Tables, int64[::1], "
+    "int64[:, :, ::1], int64, Hits)",
+    Tables,
+    Hits,
+)
+def search(query_keys, query_codes, radius, least, differing, first_only, tables, near, runs, query, hits):
+    """Look up queries from ``query`` on; return (next query, matches): it is the end, or there is too little room.
 
-    ``query_keys`` has the shape (n_queries, n_tables); ``keys``, ``rows`` and ``starts`` hold a row for each table. The
-    score of a row is the number of equal codes (uint16), or, where ``differing``, minus the number of differing bits; those
-    below ``least`` and rows whose ``removed`` is set do not count. With ``first_only`` a query ends with its first match.
-    Where not even ``query`` got an answer it has more candidates than ``found_*`` has room for. The next query is -1 where a
-    run does not lie in its table or a row not in ``codes``: the file is damaged.
+    ``query_keys`` has the shape (n_queries, n_tables). The score of a row is the number of equal codes (uint16), or, where
+    ``differing``, minus the number of differing bits; those below ``least`` and rows that are removed do not count. With
+    ``first_only`` a query ends with its first match. ``near`` and ``runs`` (AHEAD, n_tables, 2) are scratch. Where not even
+    ``query`` got an answer it has more candidates than ``near`` or ``hits`` has room for. The next query is -1 where a run does
+    not lie in its table or a row not among the codes: the file is damaged.
     """
+    found_query, found_row, found_score = hits
+    codes, removed = tables.codes, tables.removed
     n_out = 0
-    near = np.empty(256, np.int64)
-    runs = np.empty((_AHEAD, len(keys), 2), np.int64)
     first = query
     fetched = query
     while query < len(query_keys):
         if query == fetched:
             first = query
-            fetched = min(query + _AHEAD, len(query_keys))
-            fetch_runs(query_keys, query, fetched, keys, rows, starts, prefix_bits, runs)
+            fetched = min(query + len(runs), len(query_keys))
+            fetch_runs(query_keys, query, fetched, tables, runs)
         place = query - first
         n_near = 0
-        for table in range(len(keys)):
+        for table in range(len(tables.keys)):
             begin = runs[place, table, 0]
             end = runs[place, table, 1]
-            if begin > end or end > keys.shape[1]:
+            if begin > end or end > tables.keys.shape[1]:
                 return -1, n_out
-            near, n_near = collect_rows(query_keys[query, table], radius, keys[table], rows[table], begin, end, near, n_near)
-        if n_out + n_near > len(found_row):
+            key = query_keys[query, table]
+            n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
+        if n_near > len(near) or n_out + n_near > len(found_row):
             return query, n_out
         near[:n_near].sort()
         for i in range(n_near):

@@ -3,12 +3,10 @@
 import numpy as np
 
 from ._compile import compiled
-
-EMPTY = np.uint32(0xFFFFFFFF)
-_S32 = np.uint64(32)
+from .constants import EMPTY, S32
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], int64, int64, const uint64[::1], const uint64[::1], uint32[:, ::1])")
 def sign_rows(values, offsets, start, stop, multipliers, increments, out):
     """Write the k minima of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 
@@ -20,6 +18,6 @@ def sign_rows(values, offsets, start, stop, multipliers, increments, out):
         slots = out[row - start]
         slots[:] = EMPTY
         for i in range(offsets[row], offsets[row + 1]):
-            key = values[i] >> _S32
+            key = values[i] >> S32
             for j in range(k):
-                slots[j] = min(slots[j], np.uint32((multipliers[j] * key + increments[j]) >> _S32))
+                slots[j] = min(slots[j], np.uint32((multipliers[j] * key + increments[j]) >> S32))

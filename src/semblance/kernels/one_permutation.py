@@ -3,16 +3,11 @@
 import numpy as np
 
 from ._compile import compiled
+from .constants import EMPTY, GOLDEN, LOW31, ODD, S32
 from .hashing import fmix64
 
-EMPTY = np.uint32(0xFFFFFFFF)
-_S32 = np.uint64(32)
-_LOW31 = np.uint64(0x7FFFFFFF)
-_ODD = np.uint64(0xD6E8FEB86659FD93)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], uint64, uint32[:, ::1])")
 def sign_rows(values, offsets, seed, out):
     """Write the least value of each bin of each row into ``out`` (rows, bins), uint32; bins without one keep ``EMPTY``."""
     bins = np.uint64(out.shape[1])
@@ -21,12 +16,12 @@ def sign_rows(values, offsets, seed, out):
         slots = out[row]
         slots[:] = EMPTY
         for i in range(offsets[row], offsets[row + 1]):
-            mixed = (values[i] ^ salt) * _ODD
-            slot = np.int64((mixed >> _S32) * bins >> _S32)
-            slots[slot] = min(slots[slot], np.uint32(mixed & _LOW31))
+            mixed = (values[i] ^ salt) * ODD
+            slot = np.int64((mixed >> S32) * bins >> S32)
+            slots[slot] = min(slots[slot], np.uint32(mixed & LOW31))
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], uint32[:, ::1])")
 def rotate(slots, out):
     """Fill each empty bin from the next filled one on the circle, mixed with the distance to it: two steps a bin."""
     bins = slots.shape[1]
@@ -46,11 +41,11 @@ def rotate(slots, out):
                 source = j
                 distance = 0
             else:
-                value = np.uint64(slots[row, source]) | (np.uint64(distance) << _S32)
-                out[row, j] = np.uint32(fmix64(value) >> _S32)
+                value = np.uint64(slots[row, source]) | (np.uint64(distance) << S32)
+                out[row, j] = np.uint32(fmix64(value) >> S32)
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], uint64, uint32[:, ::1])")
 def fill_optimally(slots, seed, out):
     """Let each empty bin try random bins until it meets a filled one, whose value it copies.
 
@@ -74,12 +69,12 @@ def fill_optimally(slots, seed, out):
             source = j
             while slots[row, source] == EMPTY:
                 attempt += 1
-                key = fmix64(seed + (np.uint64(attempt) << _S32) + np.uint64(j) * _GOLDEN)
-                source = np.int64((key >> _S32) * np.uint64(bins) >> _S32)
+                key = fmix64(seed + (np.uint64(attempt) << S32) + np.uint64(j) * GOLDEN)
+                source = np.int64((key >> S32) * np.uint64(bins) >> S32)
             out[row, j] = slots[row, source]
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], uint64, int64[::1], uint32[:, ::1])")
 def fill_in_reverse(slots, seed, places, out):
     """Let filled bins write into random bins, round after round in the order of bins, until none is empty.
 
@@ -101,8 +96,8 @@ def fill_in_reverse(slots, seed, places, out):
             attempt += 1
             for i in range(filled):
                 j = places[i]
-                key = fmix64(seed + (np.uint64(attempt) << _S32) + np.uint64(j) * _GOLDEN)
-                target = np.int64((key >> _S32) * np.uint64(bins) >> _S32)
+                key = fmix64(seed + (np.uint64(attempt) << S32) + np.uint64(j) * GOLDEN)
+                target = np.int64((key >> S32) * np.uint64(bins) >> S32)
                 if missing > 0 and out[row, target] == EMPTY:
                     out[row, target] = slots[row, j]
                     missing -= 1

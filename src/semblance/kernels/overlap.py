@@ -1,37 +1,53 @@
 """Common shingles of documents and of passages that are known beforehand, by an inverted list of the passages."""
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
-from ._compile import compiled
+from ._compile import compiled, typed
+from .constants import ZERO
 from .hashing import K0
+from .hits import Hits
 
-_ZERO = np.uint64(0)
 
-
-@compiled
+@compiled("void(const uint64[::1], uint64[::1], int32[::1])")
 def fill_table(values, table, numbers):
     """Insert distinct values into a table (uint64, a power of two long, zeros; at most half of it gets full)."""
     mask = np.uint64(len(table) - 1)
     for i in range(len(values)):
-        value = values[i] if values[i] != _ZERO else K0
+        value = values[i] if values[i] != ZERO else K0
         place = np.int64(value & mask)
-        while table[place] != _ZERO:
+        while table[place] != ZERO:
             place = np.int64(np.uint64(place + 1) & mask)
         table[place] = value
         numbers[place] = i
 
 
-@compiled
-def match_rows(
-    values, offsets, table, numbers, list_offsets, lists, sizes, contained, threshold, common, touched, row,
-    found_row, found_passage, found_common,
-):  # fmt: skip
-    """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``found_*`` is full.
+@typed
+class Passages(NamedTuple):
+    """An inverted list: a table of values, their numbers, which passages hold each, and how many values each passage has."""
+
+    table: Annotated[np.ndarray, "const uint64[::1]"]
+    numbers: Annotated[np.ndarray, "const int32[::1]"]
+    list_offsets: Annotated[np.ndarray, "const int64[::1]"]
+    lists: Annotated[np.ndarray, "const int32[::1]"]
+    sizes: Annotated[np.ndarray, "const int64[::1]"]
+
+
+@compiled(
+    "UniTuple(int64, 2)(const uint64[::1], const int64[::1], Passages, boolean, float64, int64[::1], int64[::1], int64, Hits)",
+    Passages,
+    Hits,
+)
+def match_rows(values, offsets, passages, contained, threshold, common, touched, row, hits):
+    """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``hits`` is full.
 
     ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i; ``sizes`` counts each passage's values.
     A pair matches when the number of common values, divided by the size of the union or, if ``contained``, of the passage,
     reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages.
     """
+    table, numbers, list_offsets, lists, sizes = passages
+    found_row, found_passage, found_common = hits
     mask = np.uint64(len(table) - 1)
     n_found = 0
     while row < len(offsets) - 1:
@@ -39,11 +55,11 @@ def match_rows(
             return row, n_found
         n_touched = 0
         for i in range(offsets[row], offsets[row + 1]):
-            value = values[i] if values[i] != _ZERO else K0
+            value = values[i] if values[i] != ZERO else K0
             place = np.int64(value & mask)
-            while table[place] != _ZERO and table[place] != value:
+            while table[place] != ZERO and table[place] != value:
                 place = np.int64(np.uint64(place + 1) & mask)
-            if table[place] == _ZERO:
+            if table[place] == ZERO:
                 continue
             number = numbers[place]
             for j in range(list_offsets[number], list_offsets[number + 1]):

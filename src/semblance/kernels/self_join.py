@@ -3,34 +3,40 @@
 import numpy as np
 
 from ._compile import compiled, popcount, prefetch
+from .constants import ONE, ZERO
+from .hashing import M1, M2
+from .hits import Hits
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _AHEAD = 16
 
 
-@compiled
+@compiled("void(const uint64[:, ::1], const uint64[::1], uint64, uint64[::1])")
 def make_entries(words, mask, row_bits, out):
     """Write for each row the upper bits of a mix of its masked words, over its number in the lower ``row_bits``."""
     for row in range(len(words)):
-        key = _ZERO
+        key = ZERO
         for w in range(words.shape[1]):
-            key = (key ^ (words[row, w] & mask[w])) * np.uint64(0xFF51AFD7ED558CCD)
-            key = (key ^ (key >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+            key = (key ^ (words[row, w] & mask[w])) * M1
+            key = (key ^ (key >> np.uint64(33))) * M2
             key ^= key >> np.uint64(29)
         out[row] = ((key >> row_bits) << row_bits) | np.uint64(row)
 
 
-@compiled
-def join_runs(words, entries, row_bits, masks, table, radius, start, partner, left, right, distance, compared):
+@compiled(
+    "UniTuple(int64, 3)(const uint64[:, ::1], const uint64[::1], uint64, const uint64[:, ::1], int64, int64, int64, "
+    "int64, Hits, int64[::1])",
+    Hits,
+)
+def join_runs(words, entries, row_bits, masks, table, radius, start, partner, hits, compared):
     """Write the pairs of equal keys within ``radius``; return (start, partner, number of pairs), to go on from there.
 
     ``entries`` are sorted. A pair is written for the first of the ``masks`` (tables, words) under which it agrees, so that
     all tables together write it once. Ends with ``start`` at the number of entries, or where the room is full: then
     entry ``start`` goes on with its ``partner``. ``compared[0]`` is added to.
     """
+    left, right, distance = hits
     count = 0
-    low = (_ONE << row_bits) - _ONE
+    low = (ONE << row_bits) - ONE
     n = len(entries)
     flat = words.ravel()
     while start < n:
@@ -49,7 +55,7 @@ def join_runs(words, entries, row_bits, masks, table, radius, start, partner, le
                 for t in range(table + 1):
                     agree = True
                     for w in range(words.shape[1]):
-                        agree = agree and (words[a, w] ^ words[b, w]) & masks[t, w] == _ZERO
+                        agree = agree and (words[a, w] ^ words[b, w]) & masks[t, w] == ZERO
                     if agree:
                         agree = t == table
                         break

@@ -7,8 +7,9 @@ the text, with one multiplication for the token that enters and one for the toke
 import numpy as np
 
 from ._compile import compiled, different_bytes, load64, store64, trailing_zeros
-from .folding import decode, fold_spaces, fold_words
-from .hashing import FULL, K0, K1, K2, K3, fmix64, fold_multiply, is_new
+from .constants import FULL, ONE, ZERO
+from .folding import Characters, decode, fold_spaces, fold_words
+from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, is_new
 
 UNITS = ("word", "char", "byte", "line")
 _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
@@ -19,11 +20,9 @@ _HORNER, _BLOCK = 16, 1024
 _ASCII_HASHES = np.array(
     [(x * int(K1) >> 64) ^ (x * int(K1) & int(FULL)) for x in (c ^ int(K0) for c in range(128))], np.uint64
 )
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 
-@compiled
+@compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
 def hash_separated(folded, length, separator, out):
     """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are.
 
@@ -32,18 +31,18 @@ def hash_separated(folded, length, separator, out):
     count = 0
     start = 0
     inside = False
-    carry = _ZERO
+    carry = ZERO
     for base in range(0, length + 1, 64):
         token_bytes = different_bytes(folded, base, separator)
-        edges = token_bytes ^ ((token_bytes << _ONE) | carry)
+        edges = token_bytes ^ ((token_bytes << ONE) | carry)
         carry = token_bytes >> np.uint64(63)
-        if not inside and edges != _ZERO:
+        if not inside and edges != ZERO:
             start = base + trailing_zeros(edges)
-            edges &= edges - _ONE
+            edges &= edges - ONE
             inside = True
-        while edges != _ZERO:
+        while edges != ZERO:
             size = base + trailing_zeros(edges) - start
-            edges &= edges - _ONE
+            edges &= edges - ONE
             state = K0
             last = start
             if size >= 16:
@@ -54,17 +53,17 @@ def hash_separated(folded, length, separator, out):
                 last += size & 8
                 long = fold_multiply(K0 ^ load64(folded, start), K2)
                 state = long if size >= 8 else K0
-            word = load64(folded, last) & ((_ONE << np.uint64(8 * (size & 7))) - _ONE)
+            word = load64(folded, last) & ((ONE << np.uint64(8 * (size & 7))) - ONE)
             out[count] = fold_multiply(state ^ word, K1 ^ np.uint64(size))
             count += 1
-            inside = edges != _ZERO
+            inside = edges != ZERO
             if inside:
                 start = base + trailing_zeros(edges)
-                edges &= edges - _ONE
+                edges &= edges - ONE
     return count
 
 
-@compiled
+@compiled("int64(const uint8[::1], int64, uint64[::1])")
 def hash_code_points(folded, length, out):
     """Hash each code point of ``folded[:length]``, valid UTF-8 with 8 more bytes behind; return how many there are."""
     position = 0
@@ -81,7 +80,7 @@ def hash_code_points(folded, length, out):
     return count
 
 
-@compiled
+@compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
 def hash_bytes(data, begin, end, out):
     """Hash each byte of ``data[begin:end]``; return how many there are."""
     for i in range(begin, end):
@@ -89,7 +88,7 @@ def hash_bytes(data, begin, end, out):
     return end - begin
 
 
-@compiled
+@compiled("int64(const uint64[::1], int64, int64, uint64[::1], int64)")
 def roll(tokens, count, width, out, written):
     """Append the hashes of all shingles of ``width`` tokens to ``out``; return its new length.
 
@@ -117,7 +116,7 @@ def roll(tokens, count, width, out, written):
     leaving = np.uint64(1)
     for _ in range(width):
         leaving *= MULTIPLIER
-    state = _ZERO
+    state = ZERO
     for i in range(width):
         state = state * MULTIPLIER + tokens[i]
     out[written] = fmix64(state + length)
@@ -129,24 +128,12 @@ def roll(tokens, count, width, out, written):
     return written
 
 
-@compiled
-def shingle_rows(
-    data,
-    offsets,
-    start,
-    stop,
-    unit,
-    width,
-    fold_case,
-    pages,
-    kinds,
-    folds,
-    fold_bytes,
-    folded,
-    tokens,
-    out_offsets,
-    out,
-):
+@compiled(
+    "void(const uint8[::1], const int64[::1], int64, int64, int64, int64, boolean, Characters, uint8[::1], uint64[::1], "
+    "int64[::1], uint64[::1])",
+    Characters,
+)
+def shingle_rows(data, offsets, start, stop, unit, width, fold_case, characters, folded, tokens, out_offsets, out):
     """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
 
     ``out_offsets`` (rows + 1) receives where each row's hashes start. The scratch
@@ -162,9 +149,9 @@ def shingle_rows(
             count = hash_bytes(data, begin, end, tokens)
         else:
             if unit == _UNIT_WORD:
-                length = fold_words(data, begin, end, fold_case, pages, kinds, folds, fold_bytes, folded)
+                length = fold_words(data, begin, end, fold_case, characters, folded)
             else:
-                length = fold_spaces(data, begin, end, fold_case, unit == _UNIT_LINE, pages, kinds, folds, fold_bytes, folded)
+                length = fold_spaces(data, begin, end, fold_case, unit == _UNIT_LINE, characters, folded)
             if unit == _UNIT_CHAR:
                 count = hash_code_points(folded, length, tokens)
             else:
@@ -175,7 +162,7 @@ def shingle_rows(
         out_offsets[row - start + 1] = written
 
 
-@compiled
+@compiled("void(const uint8[::1], const int64[::1], const int64[::1], const int64[::1], uint8[::1])")
 def gather_rows(data, offsets, rows, begins, out):
     """Copy the bytes of some rows to the places in ``out`` where each is to begin."""
     for i in range(len(rows)):
@@ -190,7 +177,7 @@ def gather_rows(data, offsets, rows, begins, out):
             out[target + rest] = data[source + rest]
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], int64, int64[::1], uint64[::1])")
 def roll_rows(tokens, offsets, width, out_offsets, out):
     """Write the shingle hashes of rows of ready token hashes into ``out``, one row after another."""
     written = 0
@@ -200,7 +187,7 @@ def roll_rows(tokens, offsets, width, out_offsets, out):
         out_offsets[row + 1] = written
 
 
-@compiled
+@compiled("int64(const uint64[::1], const int64[::1], uint64[::1], int64[::1], uint64[::1])")
 def distinct_rows(values, offsets, table, out_offsets, out):
     """Copy each row without repeats, in order of first appearance; return the number of values written.
 
@@ -218,6 +205,6 @@ def distinct_rows(values, offsets, table, out_offsets, out):
             if is_new(table[:size], values[i]):
                 out[written] = values[i]
                 written += 1
-        table[:size] = _ZERO
+        table[:size] = ZERO
         out_offsets[row + 1] = written
     return written

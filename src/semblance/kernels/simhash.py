@@ -8,22 +8,21 @@ through the others. The sign of a sum, whether more than half of the features ha
 import numpy as np
 
 from ._compile import compiled, inlined
+from .constants import FULL, GOLDEN, ONE, ZERO
 from .hashing import fmix64
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
-_FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-
-@inlined
+@inlined("UniTuple(uint64, 2)(uint64, uint64, uint64)")
 def full_add(a, b, c):
     """Add three bits in each of 64 places; return (sums, carries)."""
     half = a ^ b
     return half ^ c, (a & b) | (half & c)
 
 
-@compiled
+@compiled(
+    "void(const uint64[::1], const int64[::1], int64, uint64, const uint64[::1], uint64[::1], uint64[::1], "
+    "float32[:, ::1], uint64[:, ::1])"
+)
 def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
     """Write a fingerprint of ``bits`` bits of each row, all features of weight 1, into ``out`` (rows, words), uint64.
 
@@ -32,14 +31,14 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
     no row.
     """
     for word in range(out.shape[1]):
-        mask = fmix64(salt + np.uint64(word) * _GOLDEN)
+        mask = fmix64(salt + np.uint64(word) * GOLDEN)
         for row in range(len(offsets) - 1):
             begin = offsets[row]
             n = offsets[row + 1] - begin
             used = 4
             while n >> used:
                 used += 1
-            planes[:used] = _ZERO
+            planes[:used] = ZERO
             for first in range(begin, begin + n, len(mixed)):
                 size = min(len(mixed), begin + n - first)
                 some = values[first : first + size]
@@ -66,7 +65,7 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
                     fours, eight_b = full_add(fours, four_a, four_b)
                     eights, carry = full_add(eights, eight_a, eight_b)
                     plane = 4
-                    while carry != _ZERO:
+                    while carry != ZERO:
                         full = planes[plane] & carry
                         planes[plane] ^= carry
                         carry = full
@@ -78,13 +77,13 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
                 for i in range(size // 16 * 16, size):
                     carry = mixed[i]
                     plane = 0
-                    while carry != _ZERO:
+                    while carry != ZERO:
                         full = planes[plane] & carry
                         planes[plane] ^= carry
                         carry = full
                         plane += 1
-            more = _ZERO  # counters above n // 2; the sum is twice the counter less n
-            equal = _FULL
+            more = ZERO  # counters above n // 2; the sum is twice the counter less n
+            equal = FULL
             for plane in range(used - 1, -1, -1):
                 if (n // 2) >> plane & 1:
                     equal &= planes[plane]
@@ -94,16 +93,19 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
             if n % 2 == 0:
                 more |= equal & ties[word]
             wanted = min(64, bits - word * 64)
-            out[row, word] = more & (_FULL >> np.uint64(64 - wanted))
+            out[row, word] = more & (FULL >> np.uint64(64 - wanted))
             if len(margins) > 0:
                 for j in range(wanted):
                     count = 0
                     for plane in range(used):
-                        count += np.int64((planes[plane] >> np.uint64(j)) & _ONE) << plane
+                        count += np.int64((planes[plane] >> np.uint64(j)) & ONE) << plane
                     margins[row, word * 64 + j] = 2 * count - n
 
 
-@compiled
+@compiled(
+    "void(const uint64[::1], const float64[::1], const int64[::1], int64, uint64, const uint64[::1], float64[::1], "
+    "float32[:, ::1], uint64[:, ::1])"
+)
 def sign_weighted(values, weights, offsets, bits, salt, ties, sums, margins, out):
     """Write a fingerprint of ``bits`` bits of each row of weighted features into ``out`` (rows, words), uint64.
 
@@ -116,15 +118,15 @@ def sign_weighted(values, weights, offsets, bits, salt, ties, sums, margins, out
         for i in range(offsets[row], offsets[row + 1]):
             weight = weights[i]
             for word in range(words):
-                mixed = fmix64(values[i] ^ fmix64(salt + np.uint64(word) * _GOLDEN))
+                mixed = fmix64(values[i] ^ fmix64(salt + np.uint64(word) * GOLDEN))
                 base = word * 64
                 for j in range(64):
-                    sums[base + j] += weight if (mixed >> np.uint64(j)) & _ONE != _ZERO else -weight
+                    sums[base + j] += weight if (mixed >> np.uint64(j)) & ONE != ZERO else -weight
         for word in range(words):
-            value = _ZERO
+            value = ZERO
             for j in range(min(64, bits - word * 64)):
                 total = sums[word * 64 + j]
-                bit = _ONE if total > 0.0 else _ZERO if total < 0.0 else (ties[word] >> np.uint64(j)) & _ONE
+                bit = ONE if total > 0.0 else ZERO if total < 0.0 else (ties[word] >> np.uint64(j)) & ONE
                 value |= bit << np.uint64(j)
                 if len(margins) > 0:
                     margins[row, word * 64 + j] = total

@@ -5,28 +5,27 @@ import math
 import numpy as np
 
 from ._compile import compiled
+from .constants import FULL, GOLDEN, S32
 from .hashing import fmix64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _S11 = np.uint64(11)
-_S32 = np.uint64(32)
 _UNIT = 2.0**-53
 
 
-@compiled
+@compiled("float64(uint64, int64)")
 def uniform(key, turn):
     """A number in (0, 1) for a key and a turn."""
-    return (np.float64(fmix64(key + np.uint64(turn) * _GOLDEN) >> _S11) + 0.5) * _UNIT
+    return (np.float64(fmix64(key + np.uint64(turn) * GOLDEN) >> _S11) + 0.5) * _UNIT
 
 
-@compiled
+@compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, uint64[:, ::1])")
 def sign_icws(values, weights, offsets, seed, out):
     """Improved consistent weighted sampling (Ioffe 2010): code of the sampled (element, level) for each slot, uint64."""
     for row in range(len(offsets) - 1):
         for j in range(out.shape[1]):
             best = np.inf
-            code = np.uint64(0xFFFFFFFFFFFFFFFF)
-            slot_key = fmix64(seed + np.uint64(j + 1) * _GOLDEN)
+            code = FULL
+            slot_key = fmix64(seed + np.uint64(j + 1) * GOLDEN)
             for i in range(offsets[row], offsets[row + 1]):
                 key = fmix64(values[i] ^ slot_key)
                 r = -math.log(uniform(key, 1) * uniform(key, 2))
@@ -40,7 +39,7 @@ def sign_icws(values, weights, offsets, seed, out):
             out[row, j] = code
 
 
-@compiled
+@compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, float64[::1], uint64[:, ::1])")
 def sign_probminhash3(values, weights, offsets, seed, minima, out):
     """ProbMinHash3 (Ertl 2020): per element a rising sequence of points, each put into a random slot, until all are lower.
 
@@ -51,7 +50,7 @@ def sign_probminhash3(values, weights, offsets, seed, minima, out):
     share = -math.expm1(-rate)
     for row in range(len(offsets) - 1):
         minima[:] = np.inf
-        out[row, :] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        out[row, :] = FULL
         highest = np.inf
         for i in range(offsets[row], offsets[row + 1]):
             key = fmix64(values[i] ^ seed)
@@ -64,7 +63,7 @@ def sign_probminhash3(values, weights, offsets, seed, minima, out):
                 point = (step + x) / weights[i]
                 if point >= highest:
                     break
-                slot = np.int64((fmix64(key + np.uint64(turn + 1) * _GOLDEN) >> _S32) * np.uint64(k) >> _S32)
+                slot = np.int64((fmix64(key + np.uint64(turn + 1) * GOLDEN) >> S32) * np.uint64(k) >> S32)
                 if point < minima[slot]:
                     minima[slot] = point
                     out[row, slot] = values[i]
@@ -74,12 +73,12 @@ def sign_probminhash3(values, weights, offsets, seed, minima, out):
                     break
 
 
-@compiled
+@compiled("void(const uint64[::1], const int64[::1], uint64, float64, float64, int64, uint16[:, ::1])")
 def sign_setsketch(values, offsets, seed, rate, log_base, limit, out):
     """SetSketch (Ertl 2021) with independent registers: max over elements of 1 - log_b h, h exponential, cut to [0, limit]."""
     for row in range(len(offsets) - 1):
         for j in range(out.shape[1]):
-            slot_key = fmix64(seed + np.uint64(j + 1) * _GOLDEN)
+            slot_key = fmix64(seed + np.uint64(j + 1) * GOLDEN)
             least = np.inf
             for i in range(offsets[row], offsets[row + 1]):
                 h = -math.log(uniform(fmix64(values[i] ^ slot_key), 1)) / rate

@@ -2,8 +2,9 @@
 
 from .banding import BandingIndex
 from .exhaustive import nearest, pairs_above
+from .exhaustive_hamming import ExhaustiveHammingIndex
 from .fingerprint_file import FingerprintFile
-from .hamming import ExhaustiveHammingIndex, HammingIndex
+from .hamming import HammingIndex
 from .tables import TableIndex
 from .weak_bits import WeakBitIndex
 

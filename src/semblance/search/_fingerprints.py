@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import hamming as kernel
+from ..kernels.hits import room_for
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 
 QUERIES_AT_A_TIME = 8192
 QUERIES_IN_FLIGHT = 32
+MOST_ROWS = (1 << 32) - 1  # tables hold rows in 32 bits
 Values = Fingerprints | ArrayLike
 Margins = NDArray[np.float32] | NDArray[np.int8] | None
 Search = Callable[..., int]
@@ -134,10 +136,14 @@ class FingerprintIndex:
         Raises
         ------
         ParameterError, IncompatibleSketchError
-            If they do not fit those added before, or the radius is not below their number of bits.
+            If they do not fit those added before, the radius is not below their number of bits, or there would be more than
+            2^32 - 1.
         """
         with self._turn:
-            self._words_added.append(self._words(values))
+            words = self._words(values)
+            if (count := len(self) + len(words)) > MOST_ROWS:
+                raise ParameterError(f"an index holds at most {MOST_ROWS:,} fingerprints; this would make {count:,}")
+            self._words_added.append(words)
         return self
 
     @property
@@ -155,7 +161,7 @@ class FingerprintIndex:
         """Build what searches need."""
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        """Return a function of (start, stop, left, right, distance, compared) that writes hits and returns their number."""
+        """Return a function of (start, stop, hits, compared) that writes hits and returns their number."""
         raise NotImplementedError
 
     def _asked(self, values: Values, margins: Margins) -> tuple[UInt64Array, Margins]:
@@ -233,9 +239,8 @@ def collect(search: Search, n: int) -> tuple[Int64Array, Int64Array, Int64Array,
         stop = min(start + QUERIES_AT_A_TIME, n)
         room = 4 * QUERIES_AT_A_TIME  # more than enough where one hit a query is wanted
         while True:
-            out = tuple(np.empty(room, np.int64) for _ in range(3))
-            compared = np.zeros(1, np.int64)
-            found = search(start, stop, *out, compared)
+            out, compared = room_for(room), np.zeros(1, np.int64)
+            found = search(start, stop, out, compared)
             if found <= room:
                 break
             room = found
@@ -255,8 +260,8 @@ def sorted_by_prefix(words: UInt64Array, ranges: tuple[tuple[int, int], ...]) ->
     entries <<= row_bits
     entries |= np.arange(n, dtype=np.uint64)
     entries.sort()
-    rows = (entries & np.uint64((1 << int(row_bits)) - 1)).astype(np.int32 if n < 1 << 31 else np.int64)
+    rows = (entries & np.uint64((1 << int(row_bits)) - 1)).astype(np.uint32)
     entries >>= row_bits
-    offsets = np.empty((1 << sum(count for _, count in ranges)) + 1, np.uint32 if n < 1 << 32 else np.int64)
+    offsets = np.empty((1 << sum(count for _, count in ranges)) + 1, np.uint32)
     kernel.bucket_offsets(entries, offsets, 0)
     return rows, offsets

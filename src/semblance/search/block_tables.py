@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import hamming as kernel
+from ..kernels import tables as kernel
+from ..kernels.hamming import prefixes
+from ..kernels.hits import Hits
 from ..theory import hamming_search as theory
 from ..theory.hamming_costs import Costs, layout_memory, layout_query
 from ..values import Int64Array, UInt64Array
@@ -103,39 +105,37 @@ class BlockTables(FingerprintIndex):
         super().__init__(radius=radius, bits=bits)
         self.layout = layout
         n, n_tables = len(words), len(layout.tables)
-        self._tables = np.empty((n_tables, n, words.shape[1]), np.uint64)
-        self._rows = np.empty((n_tables, n), np.int32 if n < 1 << 31 else np.int64)
-        self._masks = np.zeros((n_tables, words.shape[1]), np.uint64)
+        tables, rows = np.empty((n_tables, n, words.shape[1]), np.uint64), np.empty((n_tables, n), np.uint32)
+        masks = np.zeros((n_tables, words.shape[1]), np.uint64)
         offsets, sizes = [], [0]
         for table, (ranges, _) in enumerate(layout.tables):
-            self._rows[table], begins = sorted_by_prefix(words, ranges)
-            np.take(words, self._rows[table], axis=0, out=self._tables[table])
+            rows[table], begins = sorted_by_prefix(words, ranges)
+            np.take(words, rows[table], axis=0, out=tables[table])
             offsets.append(begins)
             sizes.append(len(begins))
             for bit in (bit for first, count in ranges for bit in range(first, first + count)):
-                self._masks[table, bit // 64] |= np.uint64(1 << bit % 64)
-        self._offsets, self._bases = np.concatenate(offsets), np.cumsum(sizes)[:-1]
+                masks[table, bit // 64] |= np.uint64(1 << bit % 64)
+        self._tables = kernel.Tables(tables, rows, np.concatenate(offsets), np.cumsum(sizes)[:-1], masks)
 
     def __len__(self) -> int:
         """Return the number of fingerprints."""
-        return int(self._rows.shape[1])
+        return int(self._tables.rows.shape[1])
 
     def _prepare(self) -> None:
         """Nothing is added later."""
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
         masks = [_flips(count, most) for count, most in self.layout.shape]
-        scratch = tuple(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.int64, np.int64, np.bool_))
-        flips, bases = np.concatenate(masks), np.cumsum([0, *map(len, masks)])
+        block = kernel.Block(*(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.int64, np.int64, np.bool_)))
+        flips = kernel.Flips(np.concatenate(masks), np.cumsum([0, *map(len, masks)]))
         ranges = [np.array(ranges, np.int64) for ranges, _ in self.layout.tables]
 
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
+        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
             own = np.empty((len(ranges), stop - start), np.uint64)
             for table in range(len(ranges)):
-                kernel.prefixes(query, start, stop, ranges[table], own[table])
+                prefixes(query, start, stop, ranges[table], own[table])
             return int(
-                kernel.search(query, own, start, stop, self._tables, self._rows, self._offsets, self._bases, self._masks, flips,
-                              bases, self.radius, first_only, *scratch, left, right, found, compared)
-            )  # fmt: skip
+                kernel.search(query, own, start, stop, self._tables, flips, self.radius, first_only, block, hits, compared)
+            )
 
         return search

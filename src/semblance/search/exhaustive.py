@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..kernels import all_pairs as kernel
 from ..kernels._threads import in_order
+from ..kernels.hits import room_for
 from ..theory import bbit
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
 from ..values.arrays import number, whole
@@ -30,11 +31,11 @@ def _scan(packed: PackedSignatures, most: int, begin: int) -> tuple[Int64Array, 
     columns = np.empty(((slots + 63) // 64 * bits, kernel.BLOCK), np.uint64)
     kernel.turn_block(words, begin, size, first_word, columns)
     scratch = np.empty(kernel.BLOCK, np.int64), np.empty(kernel.BLOCK, np.uint64)
-    out = tuple(np.empty(ROOM, np.int64) for _ in range(3))
+    out = room_for(ROOM)
     row, parts = 0, []
     while row < begin + size:
         row, found = kernel.pairs_with_block(
-            words, row, columns, begin, size, first_word, slots, bits, most, *scratch, *out
+            words, row, columns, begin, size, first_word, slots, bits, most, *scratch, out
         )  # fmt: skip
         parts.append(tuple(array[:found].copy() for array in out))
     left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))

@@ -218,10 +218,12 @@ def _search_piece(
     piece: tuple[UInt64Array, Int64Array],
 ) -> Hits:  # fmt: skip
     """Probe one piece at the prefixes of the queries."""
-    table = SortedTable.of_sorted(*piece, weak.first_bit, weak.count)
+    words, rows = piece
+    table = SortedTable.of_sorted(words, np.arange(len(words), dtype=np.uint32), weak.first_bit, weak.count)
     flags = np.zeros(0, np.bool_) if answered is None else answered
     search = table.search(query, lambda start, stop: wanted[start:stop], radius, answered is not None, False, flags)
-    return collect(search, len(query))[:3]
+    left, place, distance, _ = collect(search, len(query))
+    return left, rows[place], distance
 
 
 def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, piece: tuple[UInt64Array, Int64Array]) -> Hits:

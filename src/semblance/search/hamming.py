@@ -1,4 +1,4 @@
-"""The index of fingerprints that chooses its own tables, and the exhaustive one it is held to."""
+"""The index of fingerprints that chooses its own tables."""
 
 from __future__ import annotations
 
@@ -7,36 +7,17 @@ from math import log2
 import numpy as np
 
 from ..errors import ParameterError
-from ..kernels import hamming as kernel
 from ..kernels.banding import find_roots
 from ..values import Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
-from ._fingerprints import FingerprintIndex, Growing, Margins, Search, Values, collect
+from ._fingerprints import FingerprintIndex, Growing, Margins, Values, collect
 from .block_tables import BlockTables, Layout, choose_layout
+from .costs import machine_costs
+from .exhaustive_hamming import ExhaustiveHammingIndex
 from .self_join import equal_rows, near_pairs, spread_pairs
-from .tune import machine_costs
 
 BYTES_EACH, LEAST_MEMORY = 64.0, 2.0**28
 SCANNED = 2048  # so few fingerprints are compared one by one
-
-
-class ExhaustiveHammingIndex(FingerprintIndex):
-    """Every fingerprint is compared: exact, and about 1e9 comparisons a second. The oracle of the others.
-
-    Parameters
-    ----------
-    radius : int >= 0
-    bits : int, optional
-    """
-
-    def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        stored = self._stored
-
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
-            compared[0] += (stop - start) * len(stored)
-            return int(kernel.search_all(query, start, stop, stored, self.radius, first_only, self_join, left, right, found))
-
-        return search
 
 
 class HammingIndex(FingerprintIndex):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..kernels import self_join as kernel
 from ..kernels._threads import in_order
-from ..theory import hamming_search as theory
+from ..kernels.hits import room_for
+from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
 
 # Nanoseconds to make and sort an entry, to compare two fingerprints anywhere in memory, and two of neighbouring rows.
@@ -46,10 +47,10 @@ def _join_table(
     kernel.make_entries(words, masks[table], row_bits, entries)
     entries.sort()
     room = ROOM if limit is None else min(ROOM, limit + 1)
-    out, compared = tuple(np.empty(room, np.int64) for _ in range(3)), np.zeros(1, np.int64)
+    out, compared = room_for(room), np.zeros(1, np.int64)
     parts, start, partner, total = [], 0, 1, 0
     while start < n and (limit is None or total <= limit):
-        start, partner, count = kernel.join_runs(words, entries, row_bits, masks, table, radius, start, partner, *out, compared)
+        start, partner, count = kernel.join_runs(words, entries, row_bits, masks, table, radius, start, partner, out, compared)
         parts.append(tuple(array[:count].copy() for array in out))
         total += count
     left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))

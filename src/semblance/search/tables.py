@@ -7,8 +7,10 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import ParameterError
-from ..kernels import hamming as kernel
-from ..theory import hamming_search as theory
+from ..kernels import tables as kernel
+from ..kernels.hamming import bucket_offsets
+from ..kernels.hits import Hits
+from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
 from ._fingerprints import FingerprintIndex, Margins, Search
 from .self_join import block_masks
@@ -35,7 +37,7 @@ class TableIndex(FingerprintIndex):
 
     Notes
     -----
-    Exact. Memory: 12 to 16 bytes a fingerprint and table, C(blocks, lead) tables.
+    Exact. Memory: 12 bytes a fingerprint and table, and an index of its keys, C(blocks, lead) tables.
 
     References
     ----------
@@ -55,31 +57,31 @@ class TableIndex(FingerprintIndex):
         """Sort the keys of each table."""
         words = self._stored
         choices = tuple(combinations(range(self.blocks), self.lead))
-        self._table_masks = block_masks(self.bits or 64, self.blocks, choices)
+        masks = block_masks(self.bits or 64, self.blocks, choices)
         n = len(words)
         prefix_bits = min(24, max(1, int(max(n, 2) - 1).bit_length()))
-        self._shift = np.uint64(64 - prefix_bits)
-        self._keys = np.empty((self.n_tables, n), np.uint64)
-        self._rows = np.empty((self.n_tables, n), np.int64)
-        self._offsets = np.empty((self.n_tables, (1 << prefix_bits) + 1), np.int64)
+        shift = np.uint64(64 - prefix_bits)
+        sorted_keys, rows = np.empty((self.n_tables, n), np.uint64), np.empty((self.n_tables, n), np.uint32)
+        offsets = np.empty((self.n_tables, (1 << prefix_bits) + 1), np.uint32)
         keys = np.empty(n, np.uint64)
-        for table, mask in enumerate(self._table_masks):
+        for table, mask in enumerate(masks):
             kernel.block_keys(words, mask, keys)
             order = np.argsort(keys, kind="stable")
-            self._keys[table], self._rows[table] = keys[order], order
-            kernel.bucket_offsets(self._keys[table] >> self._shift, self._offsets[table], 0)
+            sorted_keys[table], rows[table] = keys[order], order
+            bucket_offsets(sorted_keys[table] >> shift, offsets[table], 0)
+        self._tables = kernel.BlockTables(words, masks, sorted_keys, rows, offsets, shift)
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
         query_keys = np.empty((self.n_tables, len(query)), np.uint64)
-        stored, masks, keys, rows, offsets = self._stored, self._table_masks, self._keys, self._rows, self._offsets
-        shift, binary = self._shift, self.lookup == "binary"
-        for table, mask in enumerate(masks):
+        tables, binary = self._tables, self.lookup == "binary"
+        for table, mask in enumerate(tables.masks):
             kernel.block_keys(query, mask, query_keys[table])
 
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
+        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
             return int(
-                kernel.search_blocks(query, query_keys, start, stop, stored, masks, keys, rows, offsets, shift, binary,
-                                     self.radius, first_only, self_join, left, right, found, compared)
-            )  # fmt: skip
+                kernel.search_blocks(
+                    query, query_keys, start, stop, tables, binary, self.radius, first_only, self_join, hits, compared
+                )
+            )
 
         return search

@@ -1,110 +1,35 @@
-"""The constants of this machine, and the searches of fingerprints that they recommend."""
+"""Measuring the constants of this machine, and the searches of fingerprints that they recommend."""
 
 from __future__ import annotations
 
-import json
-import os
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import dataclass
 from math import comb, floor, log2
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import OutputError, ParameterError
-from ..files.atomic import atomic_file
-from ..kernels import hamming as kernel
-from ..theory import hamming_costs, hamming_search
+from ..errors import ParameterError
+from ..kernels.tables import block_keys
+from ..theory import blocks as block_theory
+from ..theory import hamming_costs, weak_bits
 from ..theory.hamming_costs import Costs
 from ..values import UInt64Array
+from .block_tables import BlockTables, Layout, layouts
+from .costs import machine_costs
+from .exhaustive_hamming import ExhaustiveHammingIndex
 from .fingerprint_files import ChunkedFile
+from .tables import TableIndex
+from .weak_bits import WeakBits
 
 QUERIES = 20_000
 SIGMA, SPREAD = 0.2, 1.0
 MAX_PREFIX, MOST_PROBES = 26, 200
 MOST_FINGERPRINTS = 1 << 40
-
-
-def costs_path() -> Path:
-    """Return the file that keeps the constants: ``semblance/machine.json`` in the user's cache folder.
-
-    Raises
-    ------
-    OutputError
-        If the user has no home folder and XDG_CACHE_HOME is not set.
-    """
-    try:
-        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:
-        raise OutputError("there is no home folder to keep the constants in: set XDG_CACHE_HOME to a folder") from None
-    return Path(cache) / "semblance" / "machine.json"
-
-
-def _are_costs(values: Any) -> bool:
-    """Tell whether values read from a file are constants: positive numbers, as many of each kind as there are sizes."""
-    if not isinstance(values, dict):
-        return False
-    numbers = {name: value for name, value in values.items() if name != "source"}
-    lengths = {name: len(value) for name, value in numbers.items() if isinstance(value, tuple)}
-    flat = [x for value in numbers.values() for x in (value if isinstance(value, tuple) else (value,))]
-    shapes = {name: len(value) for name, value in asdict(Costs()).items() if isinstance(value, tuple)}
-    return (
-        all(isinstance(x, (int, float)) and not isinstance(x, bool) and 0.0 < x < float("inf") for x in flat)
-        and {*lengths} == {*shapes} and len(set(lengths.values())) == 1 and min(lengths.values()) > 0
-        and list(values["sizes"]) == sorted(set(values["sizes"])) and isinstance(values.get("source", ""), str)
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=1)
-def machine_costs() -> Costs:
-    """Return the constants that ``measure_costs`` left on this machine, or those of a 2.6 GHz core."""
-    try:
-        kept = json.loads(costs_path().read_text())
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()} if isinstance(kept, dict) else kept
-        return Costs(**values) if _are_costs(values) else Costs()
-    except (OSError, ValueError, TypeError):
-        return Costs()
-
-
-def check_costs_folder() -> None:
-    """Make the folder that keeps the constants.
-
-    Raises
-    ------
-    OutputError
-        If there is none, or it cannot be written to.
-    """
-    folder = costs_path().parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: the constants cannot be kept there: {error.strerror}; set XDG_CACHE_HOME to another folder, or pass "
-            "--no-measure"
-        ) from None
-
-
-def save_costs(costs: Costs) -> Path:
-    """Keep the constants for later processes, and return the file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    check_costs_folder()
-    path = costs_path()
-    with atomic_file(path) as stream:
-        stream.write(json.dumps(asdict(costs), indent=1).encode())
-    machine_costs.cache_clear()
-    return path
 
 
 def fastest(work: Callable[[], Any], repeats: int = 3) -> float:
@@ -130,11 +55,6 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
     -------
     Costs
     """
-    from .block_tables import BlockTables, Layout
-    from .hamming import ExhaustiveHammingIndex
-    from .tables import TableIndex
-    from .weak_bits import WeakBits
-
     rng = np.random.default_rng(1)
     queries = rng.integers(0, 1 << 64, (QUERIES, 1), dtype=np.uint64)
     margins = rng.normal(0, 1, (QUERIES, 64)).astype(np.float32)
@@ -165,7 +85,7 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
 
         ten = TableIndex(radius=3, blocks=5, lead=2).add(words)
         sparse, crowded = a_table(ten), a_table(TableIndex(radius=3, blocks=4, lead=1).add(words))
-        checked = hamming_search.block_candidates(n, 64, 5, 2) / 10, hamming_search.block_candidates(n, 64, 4, 1) / 4
+        checked = block_theory.block_candidates(n, 64, 5, 2) / 10, block_theory.block_candidates(n, 64, 4, 1) / 4
         gather = max(0.5, (crowded - sparse) / (checked[1] - checked[0]))
         per_size["gather"].append(gather)
         per_size["lookup"].append(max(1.0, sparse - checked[0] * gather))
@@ -179,7 +99,7 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
     measured["flip"] = fastest(lambda: weak.prefixes(queries, margins, 0, QUERIES)) / QUERIES / ordered * 1e9
     keys = np.empty(len(words), np.uint64)
     mask = np.array([0xFFFF0000FFFF0000], np.uint64)
-    measured["key"] = fastest(lambda: kernel.block_keys(words, mask, keys)) / len(words) * 1e9
+    measured["key"] = fastest(lambda: block_keys(words, mask, keys)) / len(words) * 1e9
     measured["sort"] = fastest(lambda: np.argsort(keys, kind="stable"), 1) / (len(keys) * log2(len(keys))) * 1e9
     with tempfile.TemporaryDirectory() as folder:
         file = ChunkedFile(Path(folder) / "read.fps", {"bits": 64})
@@ -257,8 +177,6 @@ def choices(
     ----------
     Thesis on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s.
     """
-    from .block_tables import layouts
-
     if not 1 <= n <= MOST_FINGERPRINTS:
         raise ParameterError(f"n must be in 1..{MOST_FINGERPRINTS:,}; got {n:,}")
     if not 0.0 < recall <= 1.0:
@@ -290,7 +208,7 @@ def choices(
     margins, sigmas = rng.normal(0, 1, (200, bits)), sigma * np.exp(SPREAD * rng.normal(0, 1, 200))
     widest = max(1, min(MAX_PREFIX, bits, int(max(n, 2) - 1).bit_length()))
     for prefix in range(max(1, widest - 2), widest + 1):
-        found, near = hamming_search.weak_bit_recall(margins, sigmas, prefix, MOST_PROBES, radius)
+        found, near = weak_bits.weak_bit_recall(margins, sigmas, prefix, MOST_PROBES, radius)
         share = found.sum(0) / near.sum()
         if share[-1] >= recall:
             probes = int(np.argmax(share >= recall)) + 1

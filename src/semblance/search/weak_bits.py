@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..kernels import hamming as kernel
+from ..kernels import weak_bits as kernel
+from ..kernels.hamming import bucket_offsets, prefixes
+from ..kernels.hits import Hits
+from ..kernels.tables import Block
 from ..theory import hamming_search as theory
 from ..values import Int64Array, UInt64Array
-from ._fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
+from ._fingerprints import QUERIES_AT_A_TIME, QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
 
 MAX_PREFIX = 26
 
@@ -38,16 +40,20 @@ class WeakBits:
     radius: int
     probes: int
 
-    def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[Any]:
-        """Return the prefixes of queries [start, stop), likeliest first: uint32 (or uint64) of shape (stop - start, probes)."""
+    def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[np.uint32]:
+        """Return the prefixes of queries [start, stop), likeliest first: uint32 of shape (stop - start, probes)."""
         room = self.probes + self.radius + 2
-        known = np.empty((0, 64 * query.shape[1]), np.float32) if margins is None else np.ascontiguousarray(margins)
-        out = np.empty((stop - start, self.probes), np.uint32 if self.count <= 32 else np.uint64)
-        kernel.weak_prefixes(
-            query, known, start, stop, self.first_bit, self.count, self.radius, np.empty(self.count, np.int64),
-            np.empty(self.count, np.float64), np.empty(room, np.float64), np.empty(room, np.uint64),
-            np.empty(room, np.int64), np.empty(self.probes, np.uint64), out,
-        )  # fmt: skip
+        order, costs = np.empty(self.count, np.int64), np.empty(self.count, np.float64)
+        heap = kernel.Heap(np.empty(room, np.float64), np.empty(room, np.uint64), np.empty(room, np.int64))
+        flips, out = np.empty(self.probes, np.uint64), np.empty((stop - start, self.probes), np.uint32)
+        for begin in range(start, stop, QUERIES_AT_A_TIME):
+            some = slice(begin, min(begin + QUERIES_AT_A_TIME, stop))
+            asked = query[some]
+            known = np.empty((0, 1), np.float32) if margins is None else np.ascontiguousarray(margins[some], np.float32)
+            kernel.weak_prefixes(
+                asked, known, 0, len(asked), self.first_bit, self.count, self.radius, order, costs, heap, flips,
+                out[begin - start :],
+            )  # fmt: skip
         return out
 
 
@@ -56,18 +62,18 @@ class SortedTable:
     """Fingerprints in the order of their prefixes, their rows, and where each prefix from ``low`` on begins."""
 
     words: UInt64Array
-    rows: NDArray[Any]
-    offsets: NDArray[Any]
+    rows: NDArray[np.uint32]
+    offsets: NDArray[np.uint32]
     low: int
 
     @classmethod
-    def of_sorted(cls, words: UInt64Array, rows: Int64Array, first_bit: int, count: int) -> SortedTable:
+    def of_sorted(cls, words: UInt64Array, rows: NDArray[np.uint32], first_bit: int, count: int) -> SortedTable:
         """Index fingerprints that are sorted already; offsets cover only the prefixes that occur."""
         prefix = np.empty(len(words), np.uint64)
-        kernel.prefixes(words, 0, len(words), np.array([[first_bit, count]]), prefix)
+        prefixes(words, 0, len(words), np.array([[first_bit, count]]), prefix)
         low, high = (int(prefix[0]), int(prefix[-1])) if len(words) else (0, 0)
-        offsets = np.empty(high - low + 2, np.uint32 if len(words) < 1 << 32 else np.int64)
-        kernel.bucket_offsets(prefix, offsets, low)
+        offsets = np.empty(high - low + 2, np.uint32)
+        bucket_offsets(prefix, offsets, low)
         return cls(words, rows, offsets, low)
 
     def search(
@@ -75,13 +81,15 @@ class SortedTable:
         self_join: bool, answered: NDArray[np.bool_],
     ) -> Search:  # fmt: skip
         """Return the search of queries for the prefixes that ``wanted(start, stop)`` names."""
-        scratch = np.empty(QUERIES_IN_FLIGHT, np.int64), np.empty(QUERIES_IN_FLIGHT, np.int64)
+        table = kernel.SortedTable(self.words, self.rows, self.offsets, self.low)
+        block = Block(np.empty(QUERIES_IN_FLIGHT, np.int64), np.empty(QUERIES_IN_FLIGHT, np.int64), answered)
 
-        def search(start: int, stop: int, left: Int64Array, right: Int64Array, found: Int64Array, compared: Int64Array) -> int:
+        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
             return int(
-                kernel.search_prefixes(query, wanted(start, stop), start, stop, self.words, self.rows, self.offsets, self.low,
-                                       radius, first_only, self_join, *scratch, answered, left, right, found, compared)
-            )  # fmt: skip
+                kernel.search_prefixes(
+                    query, wanted(start, stop), start, stop, table, radius, first_only, self_join, block, hits, compared
+                )
+            )
 
         return search
 

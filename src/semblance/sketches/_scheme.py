@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.constants import EMPTY
 from ..theory import shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MOST_SEED, whole
 
-EMPTY = np.uint32(0xFFFFFFFF)
 MAX_PERMUTATIONS = 1 << 16
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from ..errors import ParameterError
 from ..hashing import derive
 from ..kernels import one_permutation as kernel
+from ..kernels.constants import EMPTY
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Int64Array, Signatures, UInt32Array, UInt64Array
-from ._scheme import EMPTY, SlotScheme
+from ._scheme import SlotScheme
 
 KINDS = ("none", "rotation", "optimal", "reverse")
 
@@ -69,6 +70,7 @@ class OnePermutation(SlotScheme):
         return self._filled(out)
 
     def _filled(self, bins: UInt32Array) -> UInt32Array:
+        bins = np.ascontiguousarray(bins)
         out = np.empty_like(bins)
         seed = derive(self.seed, "densification", 1)[0]
         if self.densify == "rotation":

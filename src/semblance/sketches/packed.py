@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import bbit as kernel
+from ..kernels.constants import EMPTY
 from ..theory import bbit, fractional, mixture, xor_bits
 from ..theory.mixture import Part
 from ..theory.shares import share_error
@@ -177,7 +178,7 @@ class BBit(_Packing):
         if not (isinstance(signatures.scheme, OnePermutation) and signatures.scheme.densify == "none"):
             return _Packing.pack(self, signatures)
         slots = signatures.values.astype(np.uint64)
-        filled = (signatures.values != 0xFFFFFFFF).astype(np.uint64)
+        filled = (signatures.values != EMPTY).astype(np.uint64)
         layout = self.layout(slots.shape[1])
         width = _words(slots.shape[1])
         words = np.zeros((len(slots), width * (self.bits + 1)), np.uint64)

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
 from ..kernels import families as kernel
+from ..kernels.constants import WIDE_EMPTY
 from ..values import Float64Array, Signatures, UInt64Array
 from ..values.arrays import MOST_SEED, keys_of, offsets_of, whole
 from ._scheme import MAX_PERMUTATIONS, share_of_equal
-
-EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,4 +97,4 @@ class PermutationMinHash:
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        return share_of_equal(left, right, EMPTY)
+        return share_of_equal(left, right, WIDE_EMPTY)

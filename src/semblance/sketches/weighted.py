@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..kernels import weighted as kernel
+from ..kernels.constants import WIDE_EMPTY
 from ..values import Signatures, UInt64Array, WeightedSets
 from ..values.arrays import MOST_SEED, whole
 from ._scheme import MAX_PERMUTATIONS, share_of_equal
-
-EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class _WeightedScheme:
         """
         out = np.empty((len(sets), self.permutations), np.uint64)
         self._run(sets, out)
-        out[np.diff(sets.offsets) == 0] = EMPTY
+        out[np.diff(sets.offsets) == 0] = WIDE_EMPTY
         return Signatures(out, self, "weighted")
 
     def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
@@ -58,7 +57,7 @@ class _WeightedScheme:
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        return share_of_equal(left, right, EMPTY)
+        return share_of_equal(left, right, WIDE_EMPTY)
 
 
 class ICWS(_WeightedScheme):

@@ -28,11 +28,11 @@ Tokenizer = Callable[[str], Iterable[str]]
 
 
 @cache
-def _tables() -> tuple[Any, ...]:
-    """Character tables: pages, kinds, folds, fold_bytes."""
+def _tables() -> folding.Characters:
+    """Return the character tables."""
     with resources.files(__package__).joinpath(f"unicode_{UNICODE_VERSION}.npz").open("rb") as file:
         data = np.load(file)
-        return tuple(data[name] for name in ("pages", "kinds", "folds", "fold_bytes"))
+        return folding.Characters(*(data[name] for name in folding.Characters._fields))
 
 
 @cache
@@ -181,7 +181,7 @@ class Shingling:
         if self.normalization == "none" or self.unit == "byte":
             return texts
         flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
-        where = (texts.data, texts.offsets, 0, len(texts), *_tables()[:2], flag)
+        where = (texts.data, texts.offsets, 0, len(texts), _tables(), flag)
         stretches = np.empty((64, 3), np.int64)
         count = folding.find_unnormalized(*where, stretches)
         if count > len(stretches):
@@ -218,7 +218,7 @@ class Shingling:
         out = scratch("values", room + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
         unit = UNITS.index(self.unit)
-        shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, *_tables(),
+        shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, _tables(),
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 

@@ -13,6 +13,24 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ._check import Float, count, resemblance_of, within
+from .quantization import quantization_bias, quantization_variance_ratio, quantized
+
+__all__ = [
+    "best_bits",
+    "chance_match",
+    "constants",
+    "exact_match_probability",
+    "match_probability",
+    "quantization_bias",
+    "quantization_variance_ratio",
+    "quantized",
+    "resemblance",
+    "scheme_variance",
+    "storage_factor",
+    "storage_ratio",
+    "storage_ratio_limit",
+    "variance",
+]
 
 
 def chance_match(bits: ArrayLike, density: ArrayLike = 0.0) -> Float:
@@ -287,65 +305,6 @@ def exact_match_probability(universe: int, size_left: int, size_right: int, comm
                 favourable += comb(universe - j - 1, other - 1) * comb(universe - i - 1 - other, alone - 1)
         probability += favourable / (total * comb(union, other))
     return probability
-
-
-def quantized(density: ArrayLike, levels: int) -> Float:
-    """Density rounded to the middle of one of ``levels`` equal steps, as it is stored in log2(levels) bits.
-
-    Parameters
-    ----------
-    density : array_like of float in [0, 1]
-    levels : int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
-
-    References
-    ----------
-    Li & König, WWW 2010, section 5.2.
-    """
-    r = within("density", density, 0.0, 1.0)
-    count("levels", levels)
-    return (np.minimum(np.floor(r * levels), levels - 1) + 0.5) / levels
-
-
-def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayLike) -> Float:
-    """Bias of the 1-bit estimate if both densities are ``stored`` instead of ``density``: (r' - r) (1 - R) / (2 - r).
-
-    Parameters
-    ----------
-    resemblance, density, stored : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
-
-    References
-    ----------
-    Li & König, WWW 2010, section 5.2.
-    """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    true, kept = within("density", density, 0.0, 1.0), within("stored", stored, 0.0, 1.0)
-    return (kept - true) * (1.0 - r) / (2.0 - true)
-
-
-def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
-    """Factor by which the same mistake changes the variance: (2 - r')^2 / (2 - r)^2.
-
-    Parameters
-    ----------
-    density, stored : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
-
-    References
-    ----------
-    Li & König, WWW 2010, section 5.2.
-    """
-    return ((2.0 - within("stored", stored, 0.0, 1.0)) / (2.0 - within("density", density, 0.0, 1.0))) ** 2
 
 
 def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16, 32), density: float = 0.0) -> Float:

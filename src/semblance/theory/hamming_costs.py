@@ -14,7 +14,8 @@ from math import comb, log2
 
 import numpy as np
 
-from .hamming_search import block_candidates, probes
+from .blocks import block_candidates
+from .hamming_search import probes
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def manku_memory(n: float, words: int, blocks: int, lead: int) -> float:
     Thesis on PSM, equation 6.12, which has the fingerprints themselves in each table.
     """
     prefix = min(24, max(1, int(max(n, 2) - 1).bit_length()))
-    return 8.0 * words * n + comb(blocks, lead) * (16.0 * n + 8.0 * 2.0**prefix)
+    return 8.0 * words * n + comb(blocks, lead) * (12.0 * n + 4.0 * 2.0**prefix)
 
 
 def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs: Costs) -> float:

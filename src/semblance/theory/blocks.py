@@ -1,0 +1,159 @@
+"""Blocks of bits that must agree: how many tables they need, and how many comparisons they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from ..errors import ParameterError
+
+
+def block_sizes(bits: int, blocks: int) -> list[int]:
+    """Sizes of blocks as equal as can be, the larger ones first.
+
+    Parameters
+    ----------
+    bits : int >= 1
+    blocks : int in [1, bits]
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer bits than blocks, or no block.
+
+    References
+    ----------
+    Thesis on PSM, equation 6.3: blocks of similar size.
+    """
+    if not 1 <= blocks <= bits:
+        raise ParameterError(f"blocks must lie in 1..{bits}; {blocks} was given")
+    return [bits // blocks + (i < bits % blocks) for i in range(blocks)]
+
+
+def block_tables(blocks: int, lead: int, radius: int) -> int:
+    """Number of tables of ``lead`` of ``blocks`` blocks, all combinations: C(z, x); exact if z - x >= h.
+
+    Parameters
+    ----------
+    blocks : int in [1, bits]
+    lead : int in [1, blocks)
+        Blocks that lead, and must agree.
+    radius : int >= 0
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ParameterError
+        If the blocks that do not lead are fewer than the radius.
+
+    References
+    ----------
+    Thesis on PSM, equations 6.1-6.3; combinations, not permutations, of blocks.
+    """
+    if not 1 <= lead < blocks or blocks - lead < radius:
+        raise ParameterError(
+            f"{lead} of {blocks} blocks leave {blocks - lead} for differing bits; radius {radius} needs as many or more"
+        )
+    return comb(blocks, lead)
+
+
+def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> float:
+    """Expected comparisons of a query over all tables, for uniform fingerprints: sum of n 2^-(bits led).
+
+    Parameters
+    ----------
+    fingerprints : float
+        Fingerprints stored.
+    bits : int >= 1
+    blocks : int in [1, bits]
+    lead : int in [1, blocks)
+        Blocks that lead, and must agree.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Thesis on PSM, equation 6.6, summed over all tables with the sizes that their blocks have.
+    """
+    sizes = np.array(block_sizes(bits, blocks))
+    return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(blocks), lead)))
+
+
+# The words of weight 4 of the extended Hamming code [8, 4, 4], a Steiner system S(3, 4, 8): any three of eight blocks lie in
+# exactly one of these complements, so three differing bits leave at least one of these fours of blocks untouched.
+STEINER = tuple(
+    tuple(place for place in range(8) if word >> place & 1)
+    for word in range(256)
+    if word.bit_count() == 4 and all((word & check).bit_count() % 2 == 0 for check in (0xFF, 0x0F, 0x33, 0x55))
+)
+
+
+def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
+    """Ways to choose blocks so that fingerprints within the radius agree in all blocks of at least one choice.
+
+    Parameters
+    ----------
+    bits : int
+    radius : int in [0, bits)
+    most : int
+        Choices, that is tables, to allow.
+
+    Returns
+    -------
+    list of (number of blocks, choices of blocks)
+        One choice of no block, which compares all with all; all C(z, z - radius) choices of Manku's tables; and up to
+        radius 3 the 14 of a Steiner system on eight blocks, in place of Manku's 56 on as many or 20 on six.
+
+    Raises
+    ------
+    ParameterError
+        If the radius is negative or not below the bits.
+
+    References
+    ----------
+    All combinations: Thesis on PSM, equations 6.1-6.3. Eight blocks: the Steiner system S(3, 4, 8).
+    """
+    if not 0 <= radius < bits:
+        raise ParameterError(f"radius must lie in 0..{bits - 1} for fingerprints of {bits} bits; {radius} was given")
+    designs: list[tuple[int, tuple[tuple[int, ...], ...]]] = [(1, ((),))]
+    for blocks in range(radius + 1, min(bits, 2 * radius + 8) + 1):
+        if comb(blocks, radius) <= most:
+            designs.append((blocks, tuple(combinations(range(blocks), blocks - radius))))
+    if radius <= 3:
+        designs.append((8, STEINER))
+    return designs
+
+
+def join_candidates(fingerprints: float, bits: int, blocks: int, choices: Sequence[tuple[int, ...]]) -> float:
+    """Expected pairs compared in a self-join of uniform fingerprints: n^2 / 2 times the sum of 2^-(bits that must agree).
+
+    Parameters
+    ----------
+    fingerprints : float
+        Fingerprints stored.
+    bits : int >= 1
+    blocks : int in [1, bits]
+    choices : sequence of tuples of blocks that must agree
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Linearity of expectation over pairs and choices.
+    """
+    sizes = np.array(block_sizes(bits, blocks))
+    return float(fingerprints**2 / 2.0 * sum(2.0 ** -float(sizes[list(choice)].sum()) for choice in choices))

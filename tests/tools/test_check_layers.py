@@ -1,0 +1,97 @@
+"""The check of the code's shape finds each fault in a small made tree, and nothing in a sound one."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[2] / "tools/check_layers.py"
+spec = importlib.util.spec_from_file_location("check_layers", TOOL)
+check_layers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_layers)
+
+SOUND = {
+    "__init__.py": '_HOMES = {"dedup": "jobs.dedup", "Index": "index.index"}\n',
+    "errors.py": "class E(Exception): pass\n",
+    "kernels/_compile.py": "import numba\n",
+    "kernels/buckets.py": (
+        "from ._compile import compiled, inlined\n"
+        '@inlined("uint64(uint64)")\ndef mix(x): return x\n'
+        '@compiled("Tuple((int64, int64))(const uint64[:, ::1], const int64[::1], Hits, boolean)", Hits)\n'
+        "def find(keys, rows, hits, first_only):\n    out = hits.left\n    out[:2].sort()\n    return 0, len(keys.ravel())\n"
+        'both = compiled("void(uint32[::1], int64)")(_both)\nwide = compiled("void(uint64[::1], int64)")(_both)\n'
+        "def _both(keys, n): keys[0] = n\n"
+        "def helper(n): return np.empty(n)\n"
+    ),
+    "search/costs.py": "from ..kernels import buckets\n",
+    "search/tables.py": "from .costs import something\nfrom ._rows import _private_to_search\n",
+    "search/tune.py": "from . import costs, tables\n",
+    "steps/bucket.py": "from ..search.tables import Tables\ndef step(a, b, c, d, e, f, g, h, i, *, j): pass\n",
+    "index/index.py": "class Index:\n    def create(self, a, b, c, d, e, f, g, h, i, j, *, k, l): pass\n",
+    "jobs/dedup.py": "from ..steps.bucket import step\ndef dedup(data, *, a, b, c, d, e, f, g, h, i, j, k): pass\n",
+    "cli/main.py": "@options.many\n@click.command()\ndef main(a, b, c, d, e, f, g, h, i, j, k): pass\n",
+}
+
+
+def tree(folder, **changes):
+    """Write the sound files with some in place of others (names without folder: what ends so), and return the root."""
+    for name, text in SOUND.items():
+        changed = changes.get(Path(name).stem, text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(changed)
+    return folder
+
+
+def test_a_sound_tree_passes(tmp_path):
+    assert check_layers.report(tree(tmp_path), set()) == []
+
+
+@pytest.mark.parametrize(
+    "file, text, key, said",
+    [
+        ("bucket", "from ..jobs.dedup import dedup\n", "steps/bucket.py: semblance.jobs.dedup", "steps (rank 12) imports jobs"),
+        ("bucket", "from semblance import cli\n", "steps/bucket.py: semblance.cli", "steps (rank 12) imports cli"),
+        ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_compile.py"),
+        ("errors", "from . import wording\n", "errors.py: semblance.wording", "errors (rank 0) imports wording (rank 0)"),
+        ("bucket", "from ..search.tables import _inner\n", "steps/bucket.py: semblance.search.tables._inner", "private to search"),
+        ("costs", "from .tables import Tables\n", "search/costs.py: semblance.search.tables", "costs come before indexes"),
+        ("tables", "def f():\n    from . import tune\n", "search/tables.py: semblance.search.tune", "indexes before tune"),
+        ("bucket", "x = 1\n" * 351, "steps/bucket.py: lines", "351 lines; at most 350"),
+        ("bucket", "def f(a, b, c, d, e, f, g, h, i, j, *, k): pass\n", "steps/bucket.py: f", "f has 11 parameters; at most 10"),
+        ("bucket", "class A:\n    def m(self, a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: A.m", "A.m has 11"),
+        ("bucket", "def f():\n    def g(a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: f.g", "f.g has 11"),
+        ("dedup", "def dedup(a, b, c, d, e, f, g, h, i, j, k): pass\n", "jobs/dedup.py: dedup", "dedup has 11"),
+        ("dedup", "def other(*, a, b, c, d, e, f, g, h, i, j, k): pass\n", "jobs/dedup.py: other", "other has 11"),
+        ("buckets", "@compiled\ndef f(a): pass\n", "kernels/buckets.py: f", "kernel f declares no signature"),
+        ("buckets", '@compiled("void(int64)")\ndef f(a, b): pass\n', "kernels/buckets.py: f", "declares 1 types for 2 parameters"),
+        ("buckets", 'f = compiled("void(int64)")(_f)\ndef _f(a, b): pass\n', "kernels/buckets.py: _f", "declares 1 types for 2"),
+        ("buckets", '@inlined("void(int64)")\ndef f(a):\n    raise ValueError\n', "kernels/buckets.py: f", "kernel f raises"),
+        ("buckets", '@compiled("void(int64)")\ndef f(a):\n    b = np.zeros(a)\n', "kernels/buckets.py: f", "allocates: np.zeros(a)"),
+        ("buckets", '@compiled("void(int64)")\ndef f(a):\n    b = [a]\n', "kernels/buckets.py: f", "allocates: [a]"),
+        ("buckets", '@compiled("void(int64[::1])")\ndef f(a):\n    b = a.copy()\n', "kernels/buckets.py: f", "allocates: a.copy()"),
+        ("buckets", f'@compiled("void({", ".join(["int64"] * 13)})")\ndef f({", ".join("abcdefghijklm")}): pass\n',
+         "kernels/buckets.py: f", "kernel f has 13 parameters; at most 12"),
+    ],
+)  # fmt: skip
+def test_each_fault_is_found_and_can_be_allowed(tmp_path, file, text, key, said):
+    root = tree(tmp_path, **{file: text})
+    found = check_layers.report(root, set())
+    assert any(said in line for line in found), found
+    keys = set(check_layers.violations(root))
+    assert key in keys
+    assert check_layers.report(root, keys) == []
+
+
+def test_theory_needs_numpy_only(tmp_path):
+    root = tree(tmp_path)
+    (root / "theory").mkdir()
+    (root / "theory/bands.py").write_text("import numpy as np\nfrom math import comb\nfrom ..errors import E\n")
+    assert check_layers.report(root, set()) == []
+    (root / "theory/bands.py").write_text("import scipy.special\n")
+    assert "theory imports scipy.special" in check_layers.report(root, set())[0]
+
+
+def test_what_is_allowed_for_nothing_is_said(tmp_path):
+    assert check_layers.report(tree(tmp_path), {"steps/bucket.py: lines"}) == [
+        "steps/bucket.py: lines: allowed, and not needed any more"
+    ]
