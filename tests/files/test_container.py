@@ -4,6 +4,7 @@ import json
 import os
 import struct
 from itertools import product
+from threading import Thread
 from zlib import crc32
 
 import numpy as np
@@ -157,6 +158,13 @@ def test_a_file_grows(path):
     assert one.sections == grown(path).sections
 
 
+def test_sections_are_mapped(path):
+    whole = np.memmap(path, np.uint8, "r")
+    found = [{name: entry.view(whole) for name, entry in section.entries.items()} for section in grown(path).sections[1:]]
+    assert [described(arrays) for arrays in found] == [described(batch(n)) for n in (3, 9, 1)]
+    assert all(array.ctypes.data % 64 == 0 and np.shares_memory(array, whole) for arrays in found for array in arrays.values())
+
+
 def whole_file(tmp_path):
     write_arrays(tmp_path / "x", {"a": np.arange(5, dtype=np.uint16), "b": np.array([True, False])}, {"m": 1})
     return tmp_path / "x", lambda: (ArrayFile(tmp_path / "x").check(), dict(ArrayFile(tmp_path / "x")))[0]
@@ -177,18 +185,16 @@ def test_every_flipped_bit_is_found(tmp_path, path):
 
 def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
     ends = {section.end: i for i, section in enumerate(grown(path).sections)}
-    whole = path.read_bytes()
-    for size in range(len(whole)):
-        path.write_bytes(whole[:size])
+    for size in reversed(range(path.stat().st_size)):
+        os.truncate(path, size)
         if size in ends:
             assert content(path) == wanted(3, 9, 1)[: ends[size]]
             continue
         with pytest.raises(sb.InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
             grown(path)
     at, read = whole_file(tmp_path)
-    whole = at.read_bytes()
-    for size in range(len(whole)):
-        at.write_bytes(whole[:size])
+    for size in reversed(range(at.stat().st_size)):
+        os.truncate(at, size)
         with pytest.raises(sb.IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
             read()
 
@@ -294,6 +300,19 @@ def test_a_section_elsewhere_than_it_says_is_damage(path):
         path.write_bytes(data)
         with pytest.raises(sb.InputDataError, match="damaged: "):
             grown(path)
+
+
+def test_readers_see_whole_batches_while_another_adds(path):
+    """Whatever is read between which writes: no batch is missing in the middle, none is half there, nothing looks damaged."""
+    seen, sizes = [], [1 + 300 * (i % 2) for i in range(60)]
+    writer = Thread(target=lambda: [add(grown(path), n) for n in sizes])
+    writer.start()
+    while writer.is_alive() or not seen:
+        seen.append(content(path))
+    writer.join()
+    whole = wanted(3, 9, 1, *sizes)
+    assert all(found == whole[: len(found)] for found in seen) and content(path) == whole
+    assert len({len(found) for found in seen}) > 1
 
 
 def test_failures_leave_the_file_as_it_was(path, monkeypatch):

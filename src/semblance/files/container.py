@@ -95,9 +95,7 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
 
     def map(self, name: str) -> NDArray[Any]:
         """Return one array of a file that is held without reading it: its pages come when they are touched, unchecked."""
-        entry = self._entries[name]
-        mapped: NDArray[Any] = self._whole[entry.begin : entry.begin + entry.nbytes].view(entry.dtype).reshape(entry.shape)
-        return mapped
+        return self._entries[name].view(self._whole)
 
     def map_stack(self, names: list[str]) -> NDArray[Any]:
         """Return arrays of one length and dtype, each as far from the next, as the rows of one; as ``map`` does."""

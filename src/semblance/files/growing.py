@@ -83,13 +83,15 @@ class GrowingFile:
         n_known, end = 0 if self.is_old else len(found), found[-1].end if found else 0
         while end < size and not self.is_old:
             try:
-                found.append(read_section(stream, self.path, self.kind, end))
+                section = read_section(stream, self.path, self.kind, end)
             except self.kind.error:
-                if not found or any(os.pread(file, HEAD_SIZE, end)):
-                    raise
-                self._check_tail(stream, end)
-                break
-            end = found[-1].end
+                if found and not any(os.pread(file, HEAD_SIZE, end)):
+                    self._check_tail(stream, end)
+                    break
+                section = read_section(stream, self.path, self.kind, end)  # its head may just have been written
+            found.append(section)
+            end = section.end
+        size = os.fstat(file).st_size  # another process may have added to it
         for section in found[n_known:]:
             if section.end > size:
                 raise self.kind.error(f"{self.path}: cut short: the section at byte {section.begin:,} is not whole")
@@ -112,7 +114,8 @@ class GrowingFile:
                     break
         else:
             return
-        raise self.kind.error(f"{self.path}: damaged: the head of the section at byte {end:,} is lost, others follow")
+        if not any(os.pread(stream.fileno(), HEAD_SIZE, end)):  # else it has just been written
+            raise self.kind.error(f"{self.path}: damaged: the head of the section at byte {end:,} is lost, others follow")
 
     def append(
         self, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any], fits: Callable[[dict[str, Any]], None]
