@@ -239,6 +239,10 @@ def test_files_of_version_1_are_converted_and_not_appended_to(tmp_path, name, bi
     with pytest.raises(sb.OutputError, match=r"not appended to; append it to a new file: .*extend"):
         old.append(more)
     assert (tmp_path / "old").read_bytes() == (GOLDEN / name).read_bytes()
+    (tmp_path / "old").unlink()
+    assert old.append(more) == 0 and len(sb.FingerprintFile(tmp_path / "old", bits=bits)) == 1  # a new file by now
+    shutil.copy(GOLDEN / name, tmp_path / "old")
+    old = sb.FingerprintFile(tmp_path / "old", bits=bits)
     new = sb.FingerprintFile(tmp_path / "new", bits=bits)
     assert new.extend(old) == 0 and len(new) == len(old) and new._chunks.header == old._chunks.header
     assert new.append(more) == len(old)

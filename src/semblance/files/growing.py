@@ -162,7 +162,7 @@ class GrowingFile:
             before = self.sections
             try:
                 if made:
-                    self.sections = (write_section(file, 0, self.kind, {}, meta, sync=False),)
+                    self.sections, self.is_old = (write_section(file, 0, self.kind, {}, meta, sync=False),), False
                 else:  # others may have appended since
                     self._scan(stream)
                 if self.is_old:
