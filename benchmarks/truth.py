@@ -1,7 +1,7 @@
 """Exact truth to measure recall against: resemblances of a sample of documents with all others."""
 
 import numpy as np
-from semblance.pipeline.sets import RowSets
+from semblance.methods.exact_sets import RowSets
 
 import semblance as sb
 

@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import shutil
+import struct
 import tracemalloc
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from semblance.files.container import ArrayFile, write_arrays
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
 CLEAR = (sb.IndexFormatError, sb.InputDataError)
 MOST = 16 << 20  # bytes of memory for files of some kilobytes
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def save_signatures(path):
@@ -48,6 +52,16 @@ def load_fingerprints(path):
     return len(file), found.left.tolist(), found.right.tolist()
 
 
+def load_wide_fingerprints(path):
+    file = sb.FingerprintFile(path, bits=128)
+    found = file.query(np.arange(2, 8, dtype=np.uint64).reshape(3, 2), sb.HammingIndex(radius=40, bits=128))
+    return len(file), found.left.tolist(), found.right.tolist()
+
+
+def ends_of_batches(path, bits=64):
+    return [section.end for section in sb.FingerprintFile(path, bits=bits)._chunks._file.sections]
+
+
 def save_frequencies(path):
     sb.DocumentFrequencies.collect(sb.shingle(TEXTS, width=1)).save(path)
 
@@ -72,16 +86,21 @@ CONTAINERS = {
     "signatures": (save_signatures, load_signatures), "packed": (save_packed, load_packed),
     "fingerprints": (save_fingerprints, load_fingerprints), "frequencies": (save_frequencies, load_frequencies),
     "arrays": (save_arrays, load_arrays),
+    "signatures of 0.1": (lambda path: shutil.copy(GOLDEN / "signatures-2/fast.sig", path), load_signatures),
+    "packed of 0.1": (lambda path: shutil.copy(GOLDEN / "signatures-2/dense.sig", path), load_packed),
+    "fingerprints of 0.1": (lambda path: shutil.copy(GOLDEN / "fingerprints-1/arrays.fps", path), load_wide_fingerprints),
 }  # fmt: skip
 
 
-def header_of(name, data):
-    """Return how many bytes the header of a file has."""
-    if name == "arrays":
-        return 24 + int.from_bytes(data[16:24], "little")
+def header_of(name, path):
+    """Return how many bytes the headers of a file have that come before all arrays."""
+    data = path.read_bytes()
     if name == "frequencies":
         return 400
-    return 16 + int.from_bytes(data[12:16], "little") + (40 if name == "fingerprints" else 0)
+    if name.endswith("0.1"):
+        return 16 + int.from_bytes(data[12:16], "little") + 40 * name.startswith("fingerprints")
+    first = 24 + int.from_bytes(data[16:24], "little")
+    return first + 24 + int.from_bytes(data[first + 16 : first + 24], "little") if name == "fingerprints" else first
 
 
 def outcomes(path, load, damages, expected, whole_is_needed):
@@ -116,7 +135,7 @@ def test_every_changed_byte_is_harmless_or_found(tmp_path, rng, name):
     path = tmp_path / "file"
     save(path)
     whole, expected = path.read_bytes(), load(path)
-    header = header_of(name, whole)
+    header = header_of(name, path)
     places = sorted({*range(min(header, len(whole))), *rng.integers(header, len(whole), 500).tolist()})
     damages = []
     for place in places:
@@ -132,65 +151,80 @@ def test_every_cut_is_found(tmp_path, rng, name):
     path = tmp_path / "file"
     save(path)
     whole, expected = path.read_bytes(), load(path)
-    header = header_of(name, whole)
+    header = header_of(name, path)
     places = {*range(min(header, len(whole))), *rng.integers(header, len(whole), 50).tolist()}
-    if name == "fingerprints":  # where a chunk ends, the file is what it was before the next was appended
-        places -= {header - 40, *(header - 40 + part * (40 + 1200) for part in range(4))}
+    if name.startswith("fingerprints"):  # where a batch ends, the file is what it was before the next was appended
+        places -= set(ends_of_batches(path, 128 if name.endswith("0.1") else 64))
     assert outcomes(path, load, [(place, whole[:place]) for place in sorted(places)], expected, True) == []
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_a_lost_head_is_not_taken_for_the_end(tmp_path, part):
-    """Zeros in place of the head of a chunk: what follows it was acknowledged, and is not given up or written over."""
-    path = tmp_path / "file"
-    save_fingerprints(path)
+@pytest.mark.parametrize("name", ["fingerprints", "fingerprints of 0.1"])
+def test_a_lost_head_is_not_taken_for_the_end(tmp_path, name, part):
+    """Zeros in place of the head of a batch: what follows it was acknowledged, and is not given up or written over."""
+    path, (save, load) = tmp_path / "file", CONTAINERS[name]
+    save(path)
+    begin = ends_of_batches(path, 128 if name.endswith("0.1") else 64)[part]
     data = bytearray(path.read_bytes())
-    begin = 16 + int.from_bytes(data[12:16], "little") + part * 1240
     data[begin : begin + 40] = bytes(40)
     path.write_bytes(data)
     with pytest.raises(sb.InputDataError, match="others follow"):
-        sb.FingerprintFile(path)
+        load(path)
     assert path.read_bytes() == data
 
 
-def test_hostile_sketch_files(tmp_path):
+def with_header(data, change):
+    """A file whose header says something else, with checksums that fit: of one section, or as 0.1 wrote signatures."""
+    old = data[8] < 3
+    begin, size = (16, int.from_bytes(data[12:16], "little")) if old else (24, int.from_bytes(data[16:24], "little"))
+    held = json.loads(data[begin : begin + size])
+    change(held)
+    text = json.dumps(held).encode()
+    text += b" " * (-(begin + len(text)) % (8 if old else 64))
+    if not old:
+        return data[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + data[begin + size :]
+    body = data[:12] + len(text).to_bytes(4, "little") + text + data[begin + size : -32]
+    return body + hashlib.blake2b(body, digest_size=32).digest()
+
+
+@pytest.mark.parametrize("name", ["signatures", "packed", "signatures of 0.1", "packed of 0.1"])
+def test_hostile_sketch_files(tmp_path, name):
     """With a checksum that fits, a header is held against rules before anything is made from it."""
-    path, strange = tmp_path / "file", []
-    for save in (save_signatures, save_packed):
-        path.unlink(missing_ok=True)
-        save(path)
-        data = path.read_bytes()
-        end = 16 + int.from_bytes(data[12:16], "little")
+    path, old, strange = tmp_path / "file", name.endswith("0.1"), []
+    CONTAINERS[name][0](path)
+    data = path.read_bytes()
 
-        def attempt(change, data=data, end=end):
-            held = json.loads(data[16:end])
-            change(held)
-            text = json.dumps(held).encode()
-            text += b" " * (-len(text) % 8)
-            body = data[:12] + len(text).to_bytes(4, "little") + text + data[end:-32]
-            path.write_bytes(body + hashlib.blake2b(body, digest_size=32).digest())
-            try:
-                sb.load(path).estimated_resemblance(0, 1)
-                strange.append(held)
-            except sb.InputDataError as error:
-                assert "file: damaged" in str(error)
+    def attempt(change):
+        path.write_bytes(with_header(data, change))
+        try:
+            sb.load(path).estimated_resemblance(0, 1)
+            strange.append(path.read_bytes())
+        except sb.InputDataError as error:
+            assert "file: damaged" in str(error) or "file: cut short" in str(error)
 
-        for number in range(len(json.loads(data[16:end])["arrays"])):
-            for field, values in (("dtype", ["|O", "zz", "<f4", 5, None]), ("name", ["x", None, 5]),
-                                  ("shape", [[10**15, 64], [-1, 64], [], [10**30], "ab", None, [1, 1], [12.0, 64], [True, 64]])):  # fmt: skip
-                for value in values:
-                    attempt(lambda held, n=number, f=field, v=value: held["arrays"][n].update({f: v}))
-        for field in ("kind", "scheme", "arrays", "shingling", *(["packing", "has_empty"] if save is save_packed else [])):
-            attempt(lambda held, field=field: held.pop(field))
-            if field != "shingling":
-                for value in (None, 5, [], {}, "x", [5]):
-                    attempt(lambda held, field=field, value=value: held.update({field: value}))
-        for change in (
-            lambda held: held["scheme"].update(kind="os.system"), lambda held: held["scheme"]["parameters"].update(permutations=10**12),
-            lambda held: held["scheme"]["parameters"].update(permutations="8"), lambda held: held["scheme"]["parameters"].update(more=1),
-            lambda held: held["scheme"]["parameters"].update(permutations=65), lambda held: held["arrays"].clear(),
+    def says(held):
+        return held if old else held["meta"]
+
+    for number in range(2 if name.startswith("packed") else 1):
+        for field, place, values in (
+            ("name", 0, ["x", None, 5]), ("dtype", 1, ["|O", "zz", "<f4", 5, None]),
+            ("shape", 2, [[10**15, 64], [-1, 64], [], [10**30], "ab", None, [1, 1], [12.0, 64], [True, 64]]),
         ):  # fmt: skip
-            attempt(change)
+            for value in values:
+                attempt(lambda held, n=number, k=field if old else place, v=value: held["arrays"][n].__setitem__(k, v))
+    for field in ("kind", "scheme", "shingling", *(["packing", "has_empty"] if name.startswith("packed") else [])):
+        attempt(lambda held, field=field: says(held).pop(field))
+        if field != "shingling":
+            for value in (None, 5, [], {}, "x", [5]):
+                attempt(lambda held, field=field, value=value: says(held).update({field: value}))
+    for value in (None, 5, [], {}, "x", [5]):
+        attempt(lambda held, value=value: held.update(arrays=value))
+    for change in (
+        lambda held: held.pop("arrays"), lambda held: held["arrays"].clear(), lambda held: says(held)["scheme"].update(kind="os.system"),
+        *(lambda held, v=value: says(held)["scheme"]["parameters"].update(permutations=v) for value in (10**12, "8", 65)),
+        lambda held: says(held)["scheme"]["parameters"].update(more=1),
+    ):  # fmt: skip
+        attempt(change)
     assert strange == []
 
 

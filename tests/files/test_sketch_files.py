@@ -2,12 +2,14 @@
 
 import hashlib
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 import semblance as sb
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = ["The quick brown fox jumps over the lazy dog", "x", "天地玄黃 宇宙洪荒"]
 
 
@@ -43,16 +45,36 @@ def test_round_trip(tmp_path, name):
 
 
 def test_known_bytes(tmp_path):
-    """Files of format 2 never change."""
+    """Files of format 3 never change."""
     sb.save(values()["bits"], tmp_path / "x.sig")
     data = (tmp_path / "x.sig").read_bytes()
-    assert data[:12] == b"SEMBLSIG\x02\0\0\0"
-    assert hashlib.sha256(data).hexdigest()[:16] == "f5121a7a9bc8bb2a"
+    assert data[:12] == b"SEMBLSIG\x03\0\0\0"
+    assert hashlib.sha256(data).hexdigest()[:16] == "782f99c2a4f9e60f"
+
+
+@pytest.mark.parametrize("name", list(values()))
+def test_files_of_format_2_are_read(name):
+    """Version 0.1.1 wrote them: they hold what this version makes."""
+    value, found = values()[name], sb.load(GOLDEN / f"signatures-2/{name.replace(' ', '-')}.sig")
+    assert type(found) is type(value) and (found.scheme, found.shingling) == (value.scheme, value.shingling)
+    if isinstance(value, sb.PackedSignatures):
+        assert found.packing == value.packing and found.has_empty == value.has_empty
+        assert (found.words == value.words).all() and (found.layout == value.layout).all()
+    else:
+        assert found.values.dtype == value.values.dtype and (found.values == value.values).all()
+    assert found.densities is value.densities is None or (found.densities == value.densities).all()
+
+
+def test_old_files_are_saved_in_the_new_format(tmp_path):
+    old = sb.load(GOLDEN / "signatures-2/true.sig")
+    sb.save(old, tmp_path / "x.sig")
+    sb.save(values()["true"], tmp_path / "y.sig")
+    assert (tmp_path / "x.sig").read_bytes() == (tmp_path / "y.sig").read_bytes()
 
 
 def test_files_of_earlier_rules_are_loaded_but_not_mixed():
     """Version 0.1 made other words of some texts: its sketches can be compared with each other, not with new ones."""
-    folder = Path(__file__).parents[1] / "golden/signatures-1"
+    folder = GOLDEN / "signatures-1"
     old, old_bits = sb.load(folder / "fast.sig"), sb.load(folder / "bits.sig")
     assert old.shingling == old_bits.shingling == sb.Shingling(width=2, rules=1) != sb.Shingling(width=2)
     assert old.estimated_resemblance(0, 0, other=old) == 1.0
@@ -72,15 +94,16 @@ def test_files_of_earlier_rules_are_loaded_but_not_mixed():
 
 
 def test_files_of_earlier_rules_keep_their_rules_when_saved_again(tmp_path):
-    old = sb.load(Path(__file__).parents[1] / "golden/signatures-1/fast.sig")
+    old = sb.load(GOLDEN / "signatures-1/fast.sig")
     sb.save(old, tmp_path / "again.sig")
     assert sb.load(tmp_path / "again.sig").shingling == old.shingling
 
 
 def test_files_of_newer_rules_ask_for_an_upgrade(tmp_path):
     sb.save(values()["fast"], tmp_path / "x.sig")
-    data = (tmp_path / "x.sig").read_bytes()[:-32].replace(b'"rules": 2', b'"rules": 3')
-    (tmp_path / "x.sig").write_bytes(data + hashlib.blake2b(data, digest_size=32).digest())
+    data = (tmp_path / "x.sig").read_bytes().replace(b'"rules": 2', b'"rules": 3')
+    end = 24 + int.from_bytes(data[16:24], "little")
+    (tmp_path / "x.sig").write_bytes(data[:12] + crc32(data[24:end]).to_bytes(4, "little") + data[16:])
     with pytest.raises(sb.InputDataError, match=r"rules 3 are newer than 2; upgrade"):
         sb.load(tmp_path / "x.sig")
 
@@ -97,13 +120,13 @@ def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
             sb.load(path)
     for length in (9, 12, 40, len(data) - 1):
         path.write_bytes(data[:length])
-        with pytest.raises(sb.InputDataError, match=r"damaged|newer"):
+        with pytest.raises(sb.InputDataError, match=r"damaged|cut short"):
             sb.load(path)
     path.write_bytes(b"PK" + data)
     with pytest.raises(sb.InputDataError, match="not a file of signatures"):
         sb.load(path)
-    path.write_bytes(data[:8] + b"\x03" + data[9:])
-    with pytest.raises(sb.InputDataError, match="format version 3 is newer"):
+    path.write_bytes(data[:8] + b"\x04" + data[9:])
+    with pytest.raises(sb.InputDataError, match="format version 4 is newer than 3, the newest known here; upgrade"):
         sb.load(path)
     with pytest.raises(sb.InputDataError, match="cannot be read"):
         sb.load(tmp_path / "none")

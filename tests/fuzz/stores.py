@@ -144,10 +144,10 @@ class Stores:
         file = sb.FingerprintFile(path)
         rows = len(file)
         expect(rows in (0, 200, 400), "a part of a batch", rows)
-        whole, left = (self.folder / "fingerprints").read_bytes(), path.read_bytes()
-        batch = 40 + 200 * 12
-        end = len(whole) - 2 * batch + rows // 200 * batch
-        if rows < 400 and not any(left[end : end + 40]):  # cut or wiped where a batch ends, as if the next one never ended
+        end = sb.FingerprintFile(self.folder / "fingerprints")._chunks._file.sections[rows // 200].end
+        if rows < 400 and not any(
+            path.read_bytes()[end : end + 24]
+        ):  # cut or wiped where a batch ends, as if the next one never ended
             return
         found = np.asarray(file.first(self.prints, sb.HammingIndex(radius=0)))
         expect((found >= 0).all(), "rows are not found")

@@ -11,8 +11,8 @@ import pytest
 from corpora import planted
 
 import semblance as sb
-from semblance.pipeline import result as result_module
-from semblance.pipeline import rows as rows_module
+from semblance.jobs import result as result_module
+from semblance.jobs import rows as rows_module
 from semblance.values.tables import DECISIONS, SOURCE_BITS
 
 BASE = [f"word{i}" for i in range(60)]
@@ -325,7 +325,7 @@ def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
 
 
 def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
-    from semblance.pipeline import saved_result
+    from semblance.jobs import saved_result
 
     result, folder = saved
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -359,7 +359,7 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
 
 def described(folder, **changes):
     """Change a description and make its checksum right again."""
-    from semblance.pipeline.saved_result import _checksum
+    from semblance.jobs.saved_result import _checksum
 
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from semblance.pipeline import result as result_module
+from semblance.jobs import result as result_module
 
 import semblance as sb
 from semblance.jobs.pairs import find_pairs

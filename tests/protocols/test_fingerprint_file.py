@@ -1,8 +1,11 @@
 """A file searched as a stream gives what the index in memory gives; appends are whole or not there."""
 
 import os
+import shutil
 import struct
 import tracemalloc
+from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -200,11 +203,73 @@ def test_the_format_stays(tmp_path):
     """Known answer: two fingerprints, the larger first."""
     ChunkedFile(tmp_path / "a.fps", {"bits": 64, "made_by": "arrays"}).append(np.array([[0x0102], [7]], np.uint64))
     data = (tmp_path / "a.fps").read_bytes()
-    header = b'{"bits": 64, "made_by": "arrays"}'
-    assert data[: 16 + len(header)] == b"SEMBLFPS" + struct.pack("<II", 1, len(header)) + header
-    chunk = data[16 + len(header) :]
-    assert chunk[:24] == b"SEMBLCHK" + struct.pack("<QQ", 2, 0)
-    assert chunk[40:] == struct.pack("<QQII", 7, 0x0102, 1, 0)
+    words, rows = struct.pack("<QQ", 7, 0x0102), struct.pack("<II", 1, 0)
+    header = b'{"meta": {"bits": 64, "made_by": "arrays"}, "arrays": []}'.ljust(104)
+    batch = (b'{"meta": {}, "arrays": [["words", "<u8", [2, 1], 0, "%08x"], ["rows", "<u4", [2], 64, "%08x"]], "at": 128}'
+             % (crc32(words), crc32(rows))).ljust(168)  # fmt: skip
+    assert data == b"".join((
+        b"SEMBLFPS", struct.pack("<IIQ", 2, crc32(header), len(header)), header,
+        b"SEMBLFPS", struct.pack("<IIQ", 2, crc32(batch), len(batch)), batch, words.ljust(64, b"\0"), rows.ljust(64, b"\0"),
+    ))  # fmt: skip
+
+
+GOLDEN = Path(__file__).parents[1] / "golden/fingerprints-1"
+WORDS = np.arange(1, 31, dtype=np.uint64)[:, None] * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
+
+
+def test_files_of_version_1_are_searched():
+    """Version 0.1.1 wrote them."""
+    file = sb.FingerprintFile(GOLDEN / "arrays.fps", bits=128)
+    assert len(file) == 30 and np.concatenate(list(file._chunks.batches())).tolist() == WORDS.tolist()
+    for method in methods(128):
+        assert triples(file.query(WORDS, method)) == triples(
+            sb.ExhaustiveHammingIndex(radius=3, bits=128).add(WORDS).query(WORDS)
+        )
+    prints = sb.SimHash(seed=3).sign(sb.shingle(["The quick brown fox jumps over the lazy dog"], width=1))
+    file = sb.FingerprintFile(GOLDEN / "simhash.fps")
+    assert file.query(prints, sb.HammingIndex(radius=0)).right.tolist() == [0, 3]
+    with pytest.raises(sb.IncompatibleSketchError):
+        file.query(sb.SimHash(seed=4).sign(sb.shingle(["a"], width=1)), sb.HammingIndex())
+
+
+@pytest.mark.parametrize(("name", "bits"), [("arrays.fps", 128), ("simhash.fps", 64)])
+def test_files_of_version_1_are_converted_and_not_appended_to(tmp_path, name, bits):
+    shutil.copy(GOLDEN / name, tmp_path / "old")
+    old, more = sb.FingerprintFile(tmp_path / "old", bits=bits), np.zeros((1, bits // 64), np.uint64)
+    with pytest.raises(sb.OutputError, match=r"not appended to; append it to a new file: .*extend"):
+        old.append(more)
+    assert (tmp_path / "old").read_bytes() == (GOLDEN / name).read_bytes()
+    (tmp_path / "old").unlink()
+    assert old.append(more) == 0 and len(sb.FingerprintFile(tmp_path / "old", bits=bits)) == 1  # a new file by now
+    shutil.copy(GOLDEN / name, tmp_path / "old")
+    old = sb.FingerprintFile(tmp_path / "old", bits=bits)
+    new = sb.FingerprintFile(tmp_path / "new", bits=bits)
+    assert new.extend(old) == 0 and len(new) == len(old) and new._chunks.header == old._chunks.header
+    assert new.append(more) == len(old)
+    new = sb.FingerprintFile(tmp_path / "new", bits=bits)
+    assert all((a == b).all() for a, b in zip(old._chunks.batches(), new._chunks.batches(), strict=False))
+    queries = np.concatenate(list(old._chunks.batches()))
+    method = sb.HammingIndex(radius=2, bits=bits)
+    assert triples(new.query(queries, method)) == triples(old.query(queries, method))
+
+
+def test_files_are_joined(rng, tmp_path):
+    words = near(rng, 500)
+    one, other = sb.FingerprintFile(tmp_path / "one"), sb.FingerprintFile(tmp_path / "other")
+    assert one.extend(other) == 0 and not (tmp_path / "one").exists()
+    one.append(words[:100])
+    for part in (words[100:250], words[250:]):
+        other.append(part)
+    assert one.extend(other) == 100 and one.extend(sb.FingerprintFile(tmp_path / "none")) == 500
+    assert (np.concatenate(list(sb.FingerprintFile(tmp_path / "one")._chunks.batches())) == words).all()
+    with pytest.raises(sb.ParameterError, match="128 bits"):
+        one.extend(sb.FingerprintFile(GOLDEN / "arrays.fps", bits=128))
+    simhash = sb.FingerprintFile(tmp_path / "simhash")
+    simhash.append(sb.SimHash(seed=4).sign(sb.shingle(["a b c"], width=1)))
+    before = (tmp_path / "simhash").read_bytes()
+    with pytest.raises(sb.IncompatibleSketchError):
+        simhash.extend(sb.FingerprintFile(GOLDEN / "simhash.fps"))
+    assert (tmp_path / "simhash").read_bytes() == before
 
 
 def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):

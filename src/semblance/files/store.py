@@ -1,6 +1,6 @@
 """Where a long job keeps its parts: in memory while they fit, in a folder else or where it is to survive a crash.
 
-A part is a few named arrays, written once. In a folder each is a file of its own (``.array_files``), there whole or not
+A part is a few named arrays, written once. In a folder each is a file of its own (``.container``), there whole or not
 at all; ``job.json`` says what the job is, and each part names its job. A job that was killed finds the parts it had finished.
 What does not name the job is somebody else's, and stays.
 """

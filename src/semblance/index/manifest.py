@@ -18,7 +18,7 @@ from zlib import crc32
 
 from ..errors import IndexFormatError
 from ..files.atomic import atomic_file
-from ..files.container import is_count, open_regular
+from ..files.layout import is_count, open_regular
 
 NAME, FORMAT, VERSION = "manifest", "semblance index", 1
 MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1

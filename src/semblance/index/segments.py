@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from ..files.container import ArrayFile, Streamed, is_count, write_arrays
+from ..files.container import ArrayFile, write_arrays
+from ..files.layout import Streamed, is_count
 from ..kernels import lookup as kernel
 from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows

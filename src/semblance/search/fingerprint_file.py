@@ -26,7 +26,7 @@ DEFAULT_MEMORY = 256 << 20
 class FingerprintFile:
     """Fingerprints on disk, searched by reading the file once for a whole batch of queries.
 
-    Each batch appended becomes a sorted chunk. A search takes an empty index as its method: with ``WeakBitIndex`` the
+    Each batch appended becomes a sorted section. A search takes an empty index as its method: with ``WeakBitIndex`` the
     weak bits of the queries lead into each piece of the file (PSM in batch mode), with any other the *queries* are indexed
     and the file's fingerprints look them up (Manku's batch mode).
 
@@ -95,7 +95,7 @@ class FingerprintFile:
             raise IncompatibleSketchError(f"{self.path} holds fingerprints of {known}; those of {made_by} do not fit")
 
     def append(self, values: Values) -> int:
-        """Append a batch as a sorted chunk, and return the row of its first fingerprint.
+        """Append a batch as a sorted section, and return the row of its first fingerprint.
 
         Parameters
         ----------
@@ -114,6 +114,35 @@ class FingerprintFile:
         """
         words, made_by = self._words(values)
         return self._chunks.append(words, made_by, partial(self._check, made_by)) if len(words) else len(self)
+
+    def extend(self, other: FingerprintFile) -> int:
+        """Append all batches of another file, one at a time, and return the row of the first fingerprint.
+
+        This converts a file of version 0.1, which can be searched but not appended to: extend a new file by it.
+
+        Parameters
+        ----------
+        other : FingerprintFile
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written, or another process appends to it.
+        InputDataError
+            If the other file is damaged; the batches before the damage were added.
+        ParameterError, IncompatibleSketchError
+            If its fingerprints do not match those of this file; none was added then.
+        """
+        if other.bits != self.bits:
+            raise ParameterError(f"{other.path} holds fingerprints of {other.bits} bits; {self.path} needs {self.bits}")
+        made_by = other._chunks.header["made_by"] or "arrays"
+        fits = partial(self._check, made_by)
+        firsts = [self._chunks.append(words, made_by, fits) for words in other._chunks.batches()]
+        return firsts[0] if firsts else len(self)
 
     def query(
         self,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import zipfile
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import BytesIO
@@ -19,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, OutputError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, ParameterError
+from ..files.atomic import atomic_file
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
 from ..values.weighted import count_repeats
 from .shingle import RULES, Shingling
@@ -187,19 +186,9 @@ class DocumentFrequencies:
         OutputError
             If it cannot be written.
         """
-        path = Path(path)
-        half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            with open(half, "wb") as file:
-                np.savez_compressed(file, values=self.values, counts=self.counts, n_documents=self.n_documents,
-                                    parameters=str(self.parameters))  # fmt: skip
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(half, path)
-        except OSError as error:
-            with suppress(OSError):
-                half.unlink(missing_ok=True)
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        with atomic_file(Path(path), compress=False) as file:
+            np.savez_compressed(file, values=self.values, counts=self.counts, n_documents=self.n_documents,
+                                parameters=str(self.parameters))  # fmt: skip
 
     @classmethod
     def load(cls, path: str | Path, parameters: object = "arrays") -> DocumentFrequencies:

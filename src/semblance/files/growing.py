@@ -1,0 +1,193 @@
+"""Files that grow by sections (``.layout``): an addition counts once it is on the disk, and one process adds at a time.
+
+The first section has no arrays: its ``meta`` says what the file holds. A section is valid once its head is written, after its
+data have reached the disk. A head of zeros with no other head behind it belongs to an addition that was cut off; it does not
+count, and the next addition takes its place.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from numpy.typing import NDArray
+
+from ..errors import OutputError
+from .atomic import sync_folder
+from .layout import ALIGN, HEAD_SIZE, Kind, Section, find_magic, open_regular, read_section, read_version, write_section
+
+Sections = tuple[Section, ...]
+
+
+class GrowingFile:
+    """The sections of one file.
+
+    Parameters
+    ----------
+    path : path
+        It is made by the first addition if it does not exist.
+    kind : Kind
+    accepts : callable
+        Called with the first section and each section, the first included; tells whether it holds what it must.
+    read_old : callable
+        Reads the sections of a file of a version before this layout from an open file.
+    convert : str
+        How users get a file that can be added to from such a one.
+
+    Raises
+    ------
+    InputDataError, or the error of the kind
+        If the file is of another kind, of a newer version, or damaged.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        kind: Kind,
+        accepts: Callable[[Section, Section], bool],
+        read_old: Callable[[BinaryIO, Path], Sections],
+        convert: str,
+    ) -> None:
+        self.path = path
+        self.kind = kind
+        self._accepts = accepts
+        self._read_old = read_old
+        self._convert = convert
+        self._turn = threading.Lock()
+        self.sections: Sections = ()  # replaced, never changed: a reader goes on with what it took
+        self.is_old = False
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise kind.error(f"{path}: cannot be read: {error.strerror}") from None
+        with open_regular(path, kind) as stream:
+            self._scan(stream)
+
+    def _scan(self, stream: BinaryIO) -> None:
+        """Read the heads of all sections that were added to the end."""
+        size, file = os.fstat(stream.fileno()).st_size, stream.fileno()
+        if not size:
+            raise self.kind.error(
+                f"{self.path}: an empty file: another process may be making it, so try again; if it stays empty, remove it"
+            )
+        self.is_old = 0 < read_version(self.path, self.kind, os.pread(file, HEAD_SIZE, 0)) < self.kind.oldest
+        found = list(self._read_old(stream, self.path)) if self.is_old else self._known(stream)
+        n_known, end = 0 if self.is_old else len(found), found[-1].end if found else 0
+        while end < size and not self.is_old:
+            try:
+                section = read_section(stream, self.path, self.kind, end)
+            except self.kind.error:
+                if found and not any(os.pread(file, HEAD_SIZE, end)):
+                    self._check_tail(stream, end)
+                    break
+                section = read_section(stream, self.path, self.kind, end)  # its head may just have been written
+            found.append(section)
+            end = section.end
+        size = os.fstat(file).st_size  # another process may have added to it
+        for section in found[n_known:]:
+            if section.end > size:
+                raise self.kind.error(f"{self.path}: cut short: the section at byte {section.begin:,} is not whole")
+            if not self._accepts(found[0], section):
+                raise self.kind.error(f"{self.path}: damaged: no {self.kind.name} are described at byte {section.begin:,}")
+        self.sections = tuple(found)
+
+    def _known(self, stream: BinaryIO) -> list[Section]:
+        """Return the sections that were read before, if the file still begins and ends with them."""
+        with suppress(self.kind.error):
+            if all(read_section(stream, self.path, self.kind, s.begin) == s for s in (*self.sections[:1], *self.sections[-1:])):
+                return list(self.sections)
+        return []
+
+    def _check_tail(self, stream: BinaryIO, end: int) -> None:
+        """Check that a head of zeros is that of the last addition: behind a damaged one there can be the heads of others."""
+        for place in find_magic(stream, end, self.kind.magic):
+            with suppress(self.kind.error):
+                if place % ALIGN == 0 and read_section(stream, self.path, self.kind, place):
+                    break
+        else:
+            return
+        if not any(os.pread(stream.fileno(), HEAD_SIZE, end)):  # else it has just been written
+            raise self.kind.error(f"{self.path}: damaged: the head of the section at byte {end:,} is lost, others follow")
+
+    def append(
+        self, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any], fits: Callable[[dict[str, Any]], None]
+    ) -> Sections:
+        """Add a section; it counts once it is on the disk. Return all sections up to it.
+
+        Parameters
+        ----------
+        arrays : mapping of str to ndarray
+        meta : dict
+            What the first section of a new file is to say.
+        fits : callable
+            Called with the ``meta`` of the file once nobody else can add to it; raises if the arrays do not belong there.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written, or another process adds to it.
+        """
+        with self._turn:
+            try:
+                return self._append(arrays, meta, fits)
+            except BlockingIOError:
+                raise OutputError(f"{self.path}: another process is appending to it; wait until it is done") from None
+            except OSError as error:
+                if isinstance(error, OutputError):
+                    raise
+                raise OutputError(f"{self.path}: cannot be written: {error.strerror}; the batch was not added") from None
+
+    def _append(
+        self, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any], fits: Callable[[dict[str, Any]], None]
+    ) -> Sections:
+        try:
+            file, made = os.open(self.path, os.O_RDWR | os.O_NONBLOCK), False
+        except FileNotFoundError:
+            file, made = os.open(self.path, os.O_RDWR | os.O_NONBLOCK | os.O_CREAT, 0o666), True
+        with os.fdopen(file, "r+b", buffering=0) as stream:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise OutputError(f"{self.path}: not a regular file")
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not (self.path.exists() and os.path.samestat(os.fstat(file), os.stat(self.path))):
+                raise OutputError(f"{self.path}: the file was removed or replaced while it was opened; try again")
+            made = made and not os.fstat(file).st_size
+            before = self.sections
+            try:
+                if made:
+                    self.sections, self.is_old = (write_section(file, 0, self.kind, {}, meta, sync=False),), False
+                else:  # others may have appended since
+                    self._scan(stream)
+                if self.is_old:
+                    raise OutputError(
+                        f"{self.path}: an older version wrote it: it can be read, but not appended to; {self._convert}"
+                    )
+                fits(self.sections[0].meta)
+                section = self._write(file, self.sections[-1].end, arrays)
+            except BaseException:
+                if made:
+                    self.path.unlink(missing_ok=True)
+                    self.sections = before
+                raise
+            self.sections = (*self.sections, section)
+            return self.sections
+
+    def _write(self, file: int, end: int, arrays: Mapping[str, NDArray[Any]]) -> Section:
+        """Write a section where the last one ends, over what an addition that was cut off left there."""
+        os.ftruncate(file, end)
+        try:
+            section = write_section(file, end, self.kind, arrays, {}, sync=True)
+            if len(self.sections) == 1:
+                sync_folder(self.path.absolute().parent)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(file, end)
+            raise
+        return section

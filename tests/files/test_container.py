@@ -1,0 +1,417 @@
+"""The layout of all binary files against a reader written from its description; damage, cuts, crashes and strangers."""
+
+import json
+import os
+import struct
+from itertools import product
+from threading import Thread
+from zlib import crc32
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+import semblance as sb
+from semblance.files import layout
+from semblance.files.container import ArrayFile, write_arrays
+from semblance.files.growing import GrowingFile
+from semblance.files.layout import ARRAYS, Kind, Streamed, open_regular, read_pieces, read_section
+
+DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
+NAMES = st.text("abcé-0 \n", max_size=4)
+SHAPES = array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5)
+MADE = st.dictionaries(NAMES, st.sampled_from(DTYPES).flatmap(lambda dtype: arrays(dtype, SHAPES)), max_size=4)
+META = st.dictionaries(NAMES, st.none() | st.integers() | NAMES, max_size=3)
+GROWING = Kind(magic=b"TESTFILE", version=2, oldest=2, name="tests", error=sb.InputDataError, links=True)
+
+
+def twin(data, magic=b"SEMBLARR"):
+    """The sections of a file, read as the description of the layout says."""
+    sections, at = [], 0
+    while at < len(data):
+        kind, version, crc, length = struct.unpack("<8sIIQ", data[at : at + 24])
+        header = data[at + 24 : at + 24 + length]
+        assert kind == magic and version in (1, 2) and crc32(header) == crc and (24 + length) % 64 == 0
+        said = json.loads(header.decode())
+        assert said.get("at", 0) == at and ("at" in said) == (at > 0)
+        begin = end = at + 24 + length
+        found = {}
+        for name, dtype, shape, offset, checksum in said["arrays"]:
+            raw = data[begin + offset : begin + offset + np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object))]
+            assert offset % 64 == 0 and begin + offset == end and f"{crc32(raw):08x}" == checksum
+            found[name] = (dtype, shape, raw)
+            padded = -(-len(raw) // 64) * 64
+            assert not any(data[end + len(raw) : end + padded])
+            end += padded
+        sections.append((said["meta"], found))
+        at = end
+    assert at == len(data)
+    return sections
+
+
+def described(found):
+    return {name: (a.dtype.newbyteorder("<").str, list(a.shape), a.tobytes()) for name, a in found.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(made=MADE, meta=META)
+def test_what_is_written_is_read(tmp_path_factory, made, meta):
+    path = tmp_path_factory.mktemp("x") / "file"
+    write_arrays(path, made, meta)
+    assert twin(path.read_bytes()) == [(meta, described(made))]
+    file = ArrayFile(path)
+    file.check()
+    file.hold()
+    assert file.meta == meta and list(file) == list(made) and len(file) == len(made) and "another" not in file
+    for name, array in made.items():
+        assert file.described(name) == (file[name].dtype.str, array.shape)
+        assert described({name: file[name]}) == described({name: file.map(name)}) == described({name: array})
+        assert file.map(name).nbytes == 0 or file.map(name).ctypes.data % 64 == 0
+        assert file[name].flags.writeable and not file.map(name).flags.writeable
+
+
+@settings(max_examples=60, deadline=None)
+@given(array=st.sampled_from(DTYPES).flatmap(lambda d: arrays(d, array_shapes(max_dims=2, max_side=9))), cut=st.integers(1, 10))
+def test_pieces_are_the_array(tmp_path_factory, array, cut):
+    """Written in pieces or whole, the bytes are the same; read in pieces or whole, the arrays."""
+    folder = tmp_path_factory.mktemp("x")
+    pieces = [array[i : i + cut] for i in range(0, len(array), cut)]
+    write_arrays(folder / "pieces", {"a": Streamed(array.dtype, array.shape, iter(pieces)), "b": array[::-1]})
+    write_arrays(folder / "whole", {"a": array, "b": np.ascontiguousarray(array[::-1])})
+    assert (folder / "pieces").read_bytes() == (folder / "whole").read_bytes()
+    with open_regular(folder / "whole") as stream:
+        found = list(read_pieces(stream, folder, ARRAYS, read_section(stream, folder, ARRAYS), "a", cut))
+    assert [len(piece) for piece in found] == [len(piece) for piece in pieces]
+    assert np.concatenate(found).tobytes() == array.tobytes()
+
+
+def test_stacked_arrays_are_mapped_as_one(tmp_path):
+    rows = np.arange(60, dtype=np.uint32).reshape(3, 20)
+    write_arrays(tmp_path / "x", {f"{part}-{i}": rows[i] * k for i in range(3) for k, part in ((1, "a"), (2, "b"))})
+    file = ArrayFile(tmp_path / "x")
+    file.hold()
+    assert (file.map_stack([f"a-{i}" for i in range(3)]) == rows).all()
+    assert (file.map_stack([f"b-{i}" for i in range(3)]) == 2 * rows).all() and (file.map_stack(["a-1"]) == rows[1:2]).all()
+
+
+@pytest.mark.parametrize("pieces", [[3, 3], [3, 5], []])
+def test_other_bytes_than_announced_are_no_file(tmp_path, pieces):
+    with pytest.raises(ValueError, match=r"a: 56 bytes were announced, \d+ came"):
+        write_arrays(tmp_path / "x", {"a": Streamed(np.int64, (7,), (np.arange(n) for n in pieces))})
+    assert not any(tmp_path.iterdir())
+
+
+def grown(path):
+    """A file of three batches, opened anew."""
+    return GrowingFile(path, GROWING, accepts, refuse, "")
+
+
+def accepts(first, section):
+    return set(section.entries) == (set() if section is first else {"a", "b"}) and first.meta == {"of": "tests"}
+
+
+def refuse(stream, path):
+    raise sb.InputDataError(f"{path}: damaged: an old version")
+
+
+def batch(n):
+    return {"a": np.arange(n, dtype=np.uint64) + np.uint64(n), "b": np.full((n, 2), n, np.int16)}
+
+
+def add(file, n, fits=lambda meta: None):
+    return file.append(batch(n), {"of": "tests"}, fits)
+
+
+def content(path):
+    """What the batches of a file hold, every byte checked."""
+    file = grown(path)
+    with open_regular(path, GROWING) as stream:
+        return [
+            [np.concatenate(list(read_pieces(stream, path, GROWING, section, name, 2))).tolist() for name in "ab"]
+            for section in file.sections[1:]
+        ]
+
+
+def wanted(*sizes):
+    return [[a.tolist() for a in batch(n).values()] for n in sizes]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "grown"
+    file = grown(path)
+    assert not path.exists() and file.sections == ()
+    for n in (3, 9, 1):
+        add(file, n)
+    return path
+
+
+def test_a_file_grows(path):
+    assert content(path) == wanted(3, 9, 1)
+    sections = twin(path.read_bytes(), b"TESTFILE")
+    assert sections == [({"of": "tests"}, {}), *(({}, described(batch(n))) for n in (3, 9, 1))]
+    one, other = grown(path), grown(path)
+    assert len(add(one, 4)) == 5 and len(add(other, 5)) == 6 and len(one.sections) == 5
+    assert len(add(one, 6)) == 7 and content(path) == wanted(3, 9, 1, 4, 5, 6)
+    assert one.sections == grown(path).sections
+
+
+def test_sections_are_mapped(path):
+    whole = np.memmap(path, np.uint8, "r")
+    found = [{name: entry.view(whole) for name, entry in section.entries.items()} for section in grown(path).sections[1:]]
+    assert [described(arrays) for arrays in found] == [described(batch(n)) for n in (3, 9, 1)]
+    assert all(array.ctypes.data % 64 == 0 and np.shares_memory(array, whole) for arrays in found for array in arrays.values())
+
+
+def whole_file(tmp_path):
+    write_arrays(tmp_path / "x", {"a": np.arange(5, dtype=np.uint16), "b": np.array([True, False])}, {"m": 1})
+    return tmp_path / "x", lambda: (ArrayFile(tmp_path / "x").check(), dict(ArrayFile(tmp_path / "x")))[0]
+
+
+def test_every_flipped_bit_is_found(tmp_path, path):
+    for at, read in ((path, lambda: content(path)), whole_file(tmp_path)):
+        whole = at.read_bytes()
+        assert len(whole) < 2000
+        with at.open("r+b", buffering=0) as file:
+            for place, mask in product(range(len(whole)), (1 << bit for bit in range(8))):
+                os.pwrite(file.fileno(), bytes([whole[place] ^ mask]), place)
+                with pytest.raises((sb.InputDataError, sb.IndexFormatError), match=at.name):
+                    read()
+                os.pwrite(file.fileno(), whole[place : place + 1], place)
+        read()
+
+
+def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
+    ends = {section.end: i for i, section in enumerate(grown(path).sections)}
+    for size in reversed(range(path.stat().st_size)):
+        os.truncate(path, size)
+        if size in ends:
+            assert content(path) == wanted(3, 9, 1)[: ends[size]]
+            continue
+        with pytest.raises(sb.InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
+            grown(path)
+    at, read = whole_file(tmp_path)
+    for size in reversed(range(at.stat().st_size)):
+        os.truncate(at, size)
+        with pytest.raises(sb.IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
+            read()
+
+
+class KilledError(BaseException):
+    """The process is gone: nothing that it would have cleaned up is."""
+
+
+class Machine:
+    """A machine that fails at the n-th change of the file; of what was not synced, some sectors are on the disk.
+
+    Parameters
+    ----------
+    patch : pytest.MonkeyPatch
+    path : path
+    """
+
+    def __init__(self, patch, path):
+        self.path, self.left, self.synced = path, 0, b""
+        for name in ("pwrite", "ftruncate", "fsync", "unlink"):
+            patch.setattr(os, name, self.change(getattr(os, name), name == "fsync"))
+
+    def change(self, call, syncs):
+        def changed(*arguments):
+            self.left -= 1
+            if self.left < 0:
+                raise KilledError
+            done = call(*arguments)
+            if syncs:
+                self.synced = self.path.read_bytes()
+            return done
+
+        return changed
+
+    def fail(self, left, rng, act):
+        """Return whether it failed."""
+        self.left, self.synced = left, self.path.read_bytes()
+        try:
+            act()
+            return False
+        except KilledError:
+            new, old = self.path.read_bytes(), self.synced
+        size = int(rng.choice([len(old), len(new)]))
+        new, old = new.ljust(size, b"\0")[:size], old.ljust(size, b"\0")[:size]
+        sectors = [(new if rng.random() < 0.5 else old)[i : i + 512] for i in range(0, size, 512)]
+        self.path.write_bytes(b"".join(sectors))
+        return True
+
+
+def test_a_crash_leaves_what_was_there_or_all(path, rng, monkeypatch):
+    """At every call, with any sectors on the disk: the file opens, and the next addition is whole."""
+    whole, states, moment = path.read_bytes(), set(), 0
+    failed = True
+    while failed:
+        for _ in range(12):
+            path.write_bytes(whole)
+            with monkeypatch.context() as patch:
+                failed = Machine(patch, path).fail(moment, rng, lambda: add(grown(path), 150))
+            states.add(len(content(path)))
+            assert content(path) in (wanted(3, 9, 1), wanted(3, 9, 1, 150))
+            before = content(path)
+            with monkeypatch.context() as patch:  # and again, over what the first left
+                Machine(patch, path).fail(moment, rng, lambda: add(grown(path), 90))
+            assert content(path) in (before, before + wanted(90))
+            before = content(path)
+            add(grown(path), 2)
+            assert content(path) == before + wanted(2)
+        moment += 1
+    assert states == {3, 4} and moment > 6
+
+
+def test_an_addition_cut_off_does_not_count_and_is_written_over(path):
+    whole = path.read_bytes()
+    last = grown(path).sections[-1]
+    for end in range(last.begin + 1, last.end + 1, 7):
+        torn = bytearray(whole[:end])
+        torn[last.begin : last.begin + 24] = bytes(min(24, end - last.begin))
+        path.write_bytes(torn)
+        assert content(path) == wanted(3, 9)
+        add(grown(path), 1)
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_lost_head_is_not_taken_for_the_end(path, number):
+    data = bytearray(path.read_bytes())
+    begin = grown(path).sections[number].begin
+    data[begin : begin + 24] = bytes(24)
+    path.write_bytes(data)
+    with pytest.raises(sb.InputDataError, match=f"section at byte {begin} is lost, others follow"):
+        grown(path)
+
+
+def test_a_section_elsewhere_than_it_says_is_damage(path):
+    whole = path.read_bytes()
+    _, one, two, _ = grown(path).sections
+    for data in (
+        whole + whole,
+        whole[: one.begin] + whole[two.begin :],
+        whole + whole[one.begin : one.end],
+        whole[one.begin :],
+    ):
+        path.write_bytes(data)
+        with pytest.raises(sb.InputDataError, match="damaged: "):
+            grown(path)
+
+
+def test_readers_see_whole_batches_while_another_adds(path):
+    """Whatever is read between which writes: no batch is missing in the middle, none is half there, nothing looks damaged."""
+    seen, sizes = [], [1 + 300 * (i % 2) for i in range(60)]
+    writer = Thread(target=lambda: [add(grown(path), n) for n in sizes])
+    writer.start()
+    while writer.is_alive() or not seen:
+        seen.append(content(path))
+    writer.join()
+    whole = wanted(3, 9, 1, *sizes)
+    assert all(found == whole[: len(found)] for found in seen) and content(path) == whole
+    assert len({len(found) for found in seen}) > 1
+
+
+def test_failures_leave_the_file_as_it_was(path, monkeypatch):
+    """Also if the file cannot be read again before the addition: others may have added what this object does not know."""
+    file = grown(path)
+    add(grown(path), 4)
+    whole = path.read_bytes()
+
+    def broken(*arguments):
+        raise OSError(5, "Input/output error")
+
+    for name in ("pread", "pwrite", "fsync", "ftruncate"):
+        monkeypatch.setattr(os, name, broken)
+        with pytest.raises(sb.OutputError, match="Input/output error; the batch was not added"):
+            add(file, 5)
+        monkeypatch.undo()
+        assert path.read_bytes() == whole
+
+    def unfit(meta):
+        raise sb.ParameterError(f"another {meta['of']}")
+
+    with pytest.raises(sb.ParameterError, match="another tests"):
+        add(file, 5, unfit)
+    assert path.read_bytes() == whole and len(add(file, 5)) == 6
+
+
+def test_another_file_in_its_place_is_read_anew(path, tmp_path):
+    """Written over in place, so that it is the same inode: nothing is cut off at a place where the old one ended."""
+    file = grown(path)
+    other = grown(tmp_path / "other")
+    for n in (9, 9, 9, 9, 9):
+        add(other, n)
+    path.write_bytes((tmp_path / "other").read_bytes())
+    add(file, 2)
+    assert content(path) == wanted(9, 9, 9, 9, 9, 2)
+
+
+def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
+    file, read = grown(path), []
+    monkeypatch.setattr("semblance.files.growing.read_section", lambda *a: read.append(a[3]) or read_section(*a))
+    add(file, 1)
+    sections = file.sections
+    assert read == [0, sections[3].begin]
+    add(grown(path), 1)
+    add(file, 1)
+    assert read[-3:] == [0, sections[4].begin, sections[4].end]
+
+
+def test_old_versions_and_what_is_not_accepted(path):
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8] + b"\1" + whole[9:])
+    with pytest.raises(sb.InputDataError, match="an old version"):
+        grown(path)
+    path.write_bytes(whole[:8] + b"\3" + whole[9:])
+    with pytest.raises(sb.InputDataError, match="version 3 is newer than 2, the newest known here; upgrade"):
+        grown(path)
+    path.write_bytes(whole)
+    with pytest.raises(sb.InputDataError, match="damaged: no tests are described at byte 64"):
+        GrowingFile(path, GROWING, lambda first, section: section is first, refuse, "")
+    with pytest.raises(sb.IndexFormatError, match="not a file of arrays of semblance"):
+        ArrayFile(path)
+
+
+def test_headers_that_contradict_the_layout_are_refused(tmp_path):
+    """With a checksum that fits; also one that would put arrays where no kernel may read them."""
+    path, read = whole_file(tmp_path)
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[16:24], "little")
+    held = json.loads(whole[24 : 24 + length])
+    a, b = held["arrays"]
+    for said in (
+        {**held, "at": 64}, {**held, "at": None}, {**held, "meta": []}, {**held, "arrays": [b, a]}, {**held, "arrays": [a, a]}, [held],
+        {**held, "arrays": [a]}, {**held, "arrays": [[*a[:3], 8, a[4]], b]}, {**held, "arrays": [a[:4], b]}, {**held, "arrays": [[], b]},
+        {**held, "arrays": [[[], *a[1:]], b]}, {**held, "arrays": [[*a[:2], [2**62, 0], *a[3:]], b]}, {"meta": {}},
+    ):  # fmt: skip
+        for pad in (64, 8):
+            text = json.dumps(said).encode()
+            text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
+            path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
+            with pytest.raises(sb.IndexFormatError, match=r"x: (damaged|cut short)"):
+                read()
+    text = json.dumps(held).encode().ljust(length + 8)
+    path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
+    with pytest.raises(sb.IndexFormatError, match="checksum mismatch in the header"):
+        read()
+
+
+@settings(deadline=None)
+@given(
+    data=st.binary(max_size=400),
+    begin=st.integers(0, 50),
+    block=st.integers(1, 20),
+    magic=st.sampled_from([b"ab", b"aab", b"abab"]),
+)
+def test_magic_is_found_across_blocks(tmp_path_factory, data, begin, block, magic):
+    data = bytes(b"ab"[value % 2] for value in data)
+    path = tmp_path_factory.mktemp("x") / "file"
+    path.write_bytes(data)
+    with open_regular(path) as stream, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "_BLOCK", block)
+        found = list(layout.find_magic(stream, begin, magic))
+    assert found == [i for i in range(begin, len(data)) if data[i : i + len(magic)] == magic]
