@@ -16,6 +16,7 @@ class Rule(NamedTuple):
     codes: int = 16
     budget: int = 384
     code_heads: int = 4
+    middling: int = 0
 
 
 def heads_of(crowd, boundary, heads):
@@ -31,17 +32,24 @@ def bucket_pairs(bucket, boundary, rule):
 
 
 def rare_pairs(crowded, codes, rule):
-    """Pairs of crowded documents that hold the same code; ``crowded`` ascend."""
+    """Pairs of crowded documents that hold the same code, or the same pair of codes; ``crowded`` ascend."""
     count = Counter((slot, code) for d in crowded for slot, code in enumerate(codes[d]))
-    holders, pairs = defaultdict(list), set()
+    holders, twice, pairs = defaultdict(list), defaultdict(list), set()
     for d in crowded:
         shared = sorted((count[held], *held) for held in enumerate(codes[d]) if count[held] > 1)
-        spent = 0
+        spent = within = 0
         for n, slot, code in shared[: rule.codes]:
             spent += n
+            within += spent <= rule.budget
             earlier = holders[slot, code]
             pairs |= {(a, d) for a in (earlier if spent <= rule.budget else earlier[: rule.code_heads])}
             earlier.append(d)
+        middling = [held for held in shared[within:] if 4 * held[0] <= len(crowded)][: rule.middling]
+        for pair in combinations(sorted(held[1:] for held in middling), 2):
+            twice[pair].append(d)
+    for bucket in twice.values():
+        firsts = bucket if len(bucket) <= rule.max_bucket else bucket[: rule.code_heads]
+        pairs |= {(a, b) for a in firsts for b in bucket if a < b}
     return pairs
 
 
