@@ -13,10 +13,12 @@ def simhash(values, weights, bits, seed):
     ties = derive(seed, "simhash ties", (bits + 63) // 64)
     out, margins = 0, []
     for j in range(bits):
+        if j % 64 == 0:
+            mask = fmix64((salt + (j // 64) * GOLDEN) & MASK)
+            mixed = [(fmix64(value ^ mask), weight) for value, weight in zip(values, weights, strict=True)]
         total = 0.0
-        for value, weight in zip(values, weights, strict=True):
-            mixed = fmix64(value ^ fmix64((salt + (j // 64) * GOLDEN) & MASK))
-            total += weight if mixed >> (j % 64) & 1 else -weight
+        for bits_of, weight in mixed:
+            total += weight if bits_of >> (j % 64) & 1 else -weight
         margins.append(total)
         out |= (1 if total > 0 else 0 if total < 0 else ties[j // 64] >> (j % 64) & 1) << j
     return out, margins

@@ -1,0 +1,178 @@
+"""The program decides as its definition does: ``sb.dedup`` against a twin in plain Python, on small corpora of every kind."""
+
+import random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.crowds import Rule
+from naive.dedup import dedup, least_codes
+
+import semblance as sb
+
+# Whether the rule for crowds, the cut by codes and whole sums of cosines are in the program yet.
+STEPS = False
+
+SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")
+
+
+def pool():
+    """Texts that are empty, copies but for white space and case, near-duplicates, of one template, and spoiled copies."""
+    rng = random.Random(1)
+    words = [f"w{i}" for i in range(12)]
+    texts = ["", "...", " \n"]
+    for base in (rng.choices(words, k=n) for n in (1, 3, 6, 9, 14, 20)):
+        for _ in range(8):
+            changed = list(base)
+            for _ in range(rng.randrange(4)):
+                changed[rng.randrange(len(base))] = rng.choice(words)
+            changed += rng.choices(words, k=rng.randrange(3))
+            texts += [" ".join(changed), " ".join(changed).upper(), f"{' '.join(changed)}{rng.choice('!?')}"]
+    template = [f"t{i}" for i in range(16)]
+    for _ in range(70):  # families of one template
+        family = rng.randrange(14)
+        texts.append(" ".join([*template, *(f"o{family}x{i}" for i in range(4)), f"q{rng.randrange(99)}"]))
+    for _ in range(70):  # one page, spoiled
+        spoiled = list(template)
+        for _ in range(rng.randrange(1, 4)):
+            spoiled[rng.randrange(16)] = f"z{rng.randrange(30)}"
+        texts.append(" ".join(spoiled))
+    texts += [" ".join(template[:9] + [f"f{i}v{rng.randrange(4)}" for i in range(7)]) for _ in range(110)]  # records
+    return texts
+
+
+TEXTS = pool()
+rows = st.tuples(st.integers(0, len(TEXTS) - 1), st.integers(0, 3), st.integers(0, 4))
+corpora = st.lists(rows, max_size=45) | st.builds(
+    # Many different documents of one kind: crowds.
+    lambda first, n, step: [(first + i * step, i % step, i % 5) for i in range(n) if first + i * step < len(TEXTS)],
+    st.integers(100, 390), st.integers(10, 100), st.integers(1, 3),
+)  # fmt: skip
+columns = {
+    "within": st.sampled_from([None, pa.array([1, 2, None, 30]), pa.array(["a", "b", None, "1"])]),
+    "values": st.sampled_from([pa.array([2.5, None, float("nan"), -1.0, 2.5]), pa.array(["b", "é", None, "", "B"])]),
+}
+common = {
+    "threshold": st.sampled_from([0.3, 0.5, 0.7, 0.8, 0.9, 1.0]),
+    "keep": st.sampled_from(["first", "last", "longest", "shortest", "largest:v", "smallest:v"]),
+    "empty": st.sampled_from(["keep", "drop"]),
+    "width": st.integers(1, 3),
+    "seed": st.integers(0, 2),
+}
+bandings = st.sampled_from([None, (1, 1), (2, 3), (6, 1), (8, 2), (16, 6)])
+crowds = st.integers(2, 6) if STEPS else st.just(10**6)
+
+
+def decided(table, references, **chosen):
+    """What the program decides about the rows after the references: the ids that are kept, {id: (keeper, score)} of others."""
+    against = table.slice(0, references) if references else None
+    result = sb.dedup(table.slice(references), against=against, id="id", threads=1, **chosen)
+    removed = result.removed
+    score = next(name for name in SCORES if name in removed.column_names)
+    found = zip(*(removed[name].to_pylist() for name in ("id", "duplicate_of", score)), strict=True)
+    kept = {references + i for i, keep in enumerate(result.keep.tolist()) if keep}
+    return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
+
+
+def check(corpus, references, within, values, rule, texts=TEXTS, **chosen):
+    """Hold the program against the twin; return the twin's decisions."""
+    texts = [texts[text] for text, _, _ in corpus]
+    references = min(references, len(corpus))
+    table = pa.table({
+        "id": pa.array(range(len(corpus)), pa.int64()), "text": pa.array(texts, pa.string()),
+        "v": values.take(pa.array([v for *_, v in corpus], pa.int64())),
+        "g": (within or values).take(pa.array([g for _, g, _ in corpus], pa.int64())),
+    })  # fmt: skip
+    groups = None if within is None else table["g"].to_pylist()
+    bands, plan = {}, {}
+    if chosen.get("method") != "simhash":
+        banding = chosen.pop("banding")
+        planned = sb.plan(threshold=chosen["threshold"])
+        bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
+        plan = dict(bands) or {"bands": planned.bands, "rows": planned.rows}
+        plan["least"] = least_codes(chosen["threshold"], **plan, recall=None if bands else 0.99) if STEPS else 0
+    expected = dedup(
+        [t.encode() for t in texts],
+        references=references,
+        within=groups,
+        values=table["v"].to_pylist(),
+        rule=rule,
+        **plan,
+        **chosen,
+    )
+    more = {} if within is None else {"within": "g"}
+    result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
+    assert kept == {d for d, e in enumerate(expected) if e.reason == "kept"}
+    gone = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty")}
+    assert removed.keys() == gone.keys()
+    exact = STEPS or chosen.get("method") != "simhash"
+    for d, (keeper, score) in gone.items():
+        assert removed[d][1] == (score if exact or score is None else pytest.approx(score))
+        assert removed[d][0] == keeper or not exact
+    if STEPS:
+        decisions = result.decisions.select(["id", "reason"]).to_pylist()
+        reasons = {int(row["id"]): row["reason"] for row in decisions if int(row["id"]) >= references}
+        assert reasons == {d: e.reason for d, e in enumerate(expected) if d >= references}
+    return expected
+
+
+@settings(max_examples=120)
+@given(corpus=corpora, references=st.integers(0, 20), banding=bandings, max_bucket=crowds, **columns, **common)
+def test_minhash(corpus, references, max_bucket, **chosen):
+    check(corpus, references, rule=Rule(max_bucket), **chosen)
+
+
+@settings(max_examples=100)
+@given(corpus=corpora, references=st.integers(0, 20), radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
+def test_simhash(corpus, references, max_bucket, **chosen):
+    if not STEPS:
+        chosen["threshold"] += 0.00123 if chosen["threshold"] < 1 else -0.00123  # which no cosine here is
+    check(corpus, references, rule=Rule(max_bucket), method="simhash", **chosen)
+
+
+@settings(max_examples=30)
+@given(corpus=corpora, references=st.integers(0, 20), banding=bandings, max_bucket=crowds, **columns, **common)
+def test_estimates_by_minhash(corpus, references, max_bucket, **chosen):
+    check(corpus, references, rule=Rule(max_bucket), verify="sketch", **chosen)
+
+
+@settings(max_examples=50)
+@given(corpus=corpora, references=st.integers(0, 20), radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
+def test_estimates_by_simhash(corpus, references, max_bucket, **chosen):
+    check(corpus, references, rule=Rule(max_bucket), method="simhash", verify="sketch", **chosen)
+
+
+def records(n):
+    """Records of one template: crowds in every band, in which heads and rare codes find some pairs, and not all."""
+    rng = random.Random(1)
+    return [" ".join([f"t{i}" for i in range(12)] + [f"f{i}v{rng.randrange(3)}" for i in range(8)]) for _ in range(n)]
+
+
+def compare(texts, references, rule, **chosen):
+    """Hold the program against the twin on texts without other columns."""
+    corpus = [(i, 0, 0) for i in range(len(texts))]
+    return check(corpus, references, None, pa.array([None]), rule, texts=texts, empty="drop", width=1, **chosen)
+
+
+def test_decisions_of_every_kind():
+    for keep, kinds in (("first", {"reference", "kept", "exact", "near", "empty"}), ("last", {"reference", "kept", "near"})):
+        texts = [*TEXTS, *TEXTS] if keep == "first" else TEXTS[3:]
+        found = compare(texts, 30, Rule(10**6), threshold=0.5, keep=keep, seed=1, banding=(8, 1))
+        assert {d.reason for d in found} == kinds
+        assert sum(d.score == 1.0 for d in found if d.reason == "near") > 10
+
+
+def test_crowds():
+    """Heads, codes and budget each change what is decided here (the first holders of a code are heads too)."""
+    texts, bands, rows = records(400), 4, 6
+    chosen = {"threshold": 0.8, "keep": "first", "seed": 1, "banding": (bands, rows)}
+    found = compare(texts, 60, Rule(6 if STEPS else 10**6), **chosen)
+    plan = {"bands": bands, "rows": rows, "least": least_codes(0.8, bands, rows) if STEPS else 0}
+    encoded = [text.encode() for text in texts]
+    by_rule = [
+        dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=rule)
+        for rule in (Rule(6), Rule(10**6), Rule(6, heads=0), Rule(6, codes=0), Rule(6, budget=0))
+    ]
+    assert all(other != by_rule[0] for other in by_rule[1:])
+    assert found == by_rule[0 if STEPS else 1]

@@ -1,0 +1,84 @@
+"""Candidate pairs from buckets and fingerprints, and the rule for crowds (docs/definition.md), in plain Python.
+
+A document is its place in keep order; references come first, so that those below ``boundary`` are references.
+"""
+
+from collections import Counter, defaultdict
+from itertools import combinations, product
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    """The numbers of the rule for crowds."""
+
+    max_bucket: int = 128
+    heads: int = 8
+    codes: int = 16
+    budget: int = 384
+    code_heads: int = 4
+    middling: int = 0
+
+
+def heads_of(crowd, boundary, heads):
+    """The first references and the first others of a crowd."""
+    return [d for d in crowd if d < boundary][:heads] + [d for d in crowd if d >= boundary][:heads]
+
+
+def bucket_pairs(bucket, boundary, rule):
+    """Pairs of a bucket, whose members ascend: all, or the heads of a crowd with all after them."""
+    if len(bucket) <= rule.max_bucket:
+        return set(combinations(bucket, 2))
+    return {(a, b) for a in heads_of(bucket, boundary, rule.heads) for b in bucket if a < b}
+
+
+def rare_pairs(crowded, codes, rule):
+    """Pairs of crowded documents that hold the same code, or the same pair of codes; ``crowded`` ascend."""
+    count = Counter((slot, code) for d in crowded for slot, code in enumerate(codes[d]))
+    holders, twice, pairs = defaultdict(list), defaultdict(list), set()
+    for d in crowded:
+        shared = sorted((count[held], *held) for held in enumerate(codes[d]) if count[held] > 1)
+        spent = within = 0
+        for n, slot, code in shared[: rule.codes]:
+            spent += n
+            within += spent <= rule.budget
+            earlier = holders[slot, code]
+            pairs |= {(a, d) for a in (earlier if spent <= rule.budget else earlier[: rule.code_heads])}
+            earlier.append(d)
+        middling = [held for held in shared[within:] if 4 * held[0] <= len(crowded)][: rule.middling]
+        for pair in combinations(sorted(held[1:] for held in middling), 2):
+            twice[pair].append(d)
+    for bucket in twice.values():
+        firsts = bucket if len(bucket) <= rule.max_bucket else bucket[: rule.code_heads]
+        pairs |= {(a, b) for a in firsts for b in bucket if a < b}
+    return pairs
+
+
+def by_buckets(keys, codes, boundary, rule):
+    """Candidates by bands: ``keys`` and ``codes`` of each live document."""
+    buckets = defaultdict(list)
+    for d in sorted(keys):
+        for band, key in enumerate(keys[d]):
+            buckets[band, key].append(d)
+    pairs, crowded = set(), set()
+    for bucket in buckets.values():
+        pairs |= bucket_pairs(bucket, boundary, rule)
+        if len(bucket) > rule.max_bucket:
+            crowded |= set(bucket)
+    return pairs | rare_pairs(sorted(crowded), codes, rule)
+
+
+def by_fingerprints(prints, groups, codes, radius, boundary, rule):
+    """Candidates within a radius: ``prints`` and ``groups`` of each live document; ``codes`` are none if crowds do without."""
+    alike = defaultdict(list)
+    for d in sorted(prints):
+        alike[prints[d], groups[d]].append(d)
+    pairs, crowded, speaks = set(), set(), {}
+    for both, members in alike.items():
+        pairs |= bucket_pairs(members, boundary, rule)
+        is_crowd = len(members) > rule.max_bucket
+        speaks[both] = heads_of(members, boundary, rule.heads) if is_crowd else members
+        crowded |= set(members) if is_crowd else set()
+    for (one, group), (other, other_group) in combinations(alike, 2):
+        if group == other_group and (one ^ other).bit_count() <= radius:
+            pairs |= {(min(p), max(p)) for p in product(speaks[one, group], speaks[other, other_group])}
+    return pairs | (rare_pairs(sorted(crowded), codes, rule) if codes else set())

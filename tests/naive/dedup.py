@@ -1,0 +1,191 @@
+"""The result of ``dedup`` from its definition (docs/definition.md), a sentence at a time, in plain Python."""
+
+from collections import Counter
+from functools import cache
+from hashlib import blake2b
+from math import comb, cos, pi, sqrt
+from typing import NamedTuple
+
+from naive.crowds import Rule, by_buckets, by_fingerprints
+from naive.hamming import simhash
+from naive.hashing import K0, fold_multiply
+from naive.sketches import band_keys, fast_similarity
+from naive.text import decoded, hashes
+
+SIMHASH_BITS, ESTIMATION_SLOTS, CROWD_SLOTS = 64, 256, 96
+
+
+class Decision(NamedTuple):
+    """What becomes of a document: why, the document that stands for it (None: none does), and the score of the two."""
+
+    reason: str
+    keeper: int | None
+    score: float | None
+
+
+def least_codes(threshold, bands, rows, recall=None):
+    """How many 4-bit codes a candidate must agree in; ``recall`` is the one asked for, None if bands and rows were given."""
+    slots, p = bands * rows, threshold + (1 - threshold) / 16
+    loss = 1e-4
+    if recall is not None:
+        loss = min((1 - recall) / 10, 1 - (1 - threshold**rows) ** bands - recall)
+    least, below = 0, (1 - p) ** slots
+    while below <= loss:
+        least += 1
+        below += comb(slots, least) * p**least * (1 - p) ** (slots - least)
+    return least
+
+
+def group_of(value):
+    """The first 64 bits of the digest of a value of ``within``: a number, a text or None."""
+    if value is None or value != value:
+        key = b""
+    elif isinstance(value, bool):
+        key = b"b\x01" if value else b"b\x00"
+    elif isinstance(value, str):
+        key = b"s" + value.encode()
+    else:
+        assert value == int(value) > 0, "the twin knows whole numbers only"
+        key = b"n\x03" + (len(str(int(value))) + (1 << 62)).to_bytes(8) + str(int(value)).rstrip("0").encode()
+    return int.from_bytes(blake2b(key, digest_size=16).digest()[:8], "little")
+
+
+def code_of(slot, i, group):
+    """16 bits of the value of slot ``i`` and of the group."""
+    return fold_multiply(slot ^ group, K0 + i) >> 48
+
+
+@cache
+def shingles(text, unit, width):
+    """Shingle hashes of a text, repeats included."""
+    return tuple(hashes(decoded(text), unit, width))
+
+
+@cache
+def slots_of(values, k, seed):
+    """Slots of shingle hashes."""
+    return fast_similarity(sorted(set(values)), k, seed)
+
+
+@cache
+def print_of(values, seed):
+    """Fingerprint of shingle hashes, each weighing as often as it occurs."""
+    counts = Counter(values)
+    return simhash(counts, counts.values(), SIMHASH_BITS, seed)[0]
+
+
+@cache
+def members_of(values):
+    """A set of shingles, by which resemblance is measured."""
+    return frozenset(values)
+
+
+def resemblance(a, b):
+    """Common shingles / all shingles."""
+    a, b = members_of(a), members_of(b)
+    common = len(a & b)
+    return common / (len(a) + len(b) - common)
+
+
+def cosine(a, b):
+    """Cosine of counts; the sums are whole numbers."""
+    a, b = Counter(a), Counter(b)
+    dot = sum(n * b[x] for x, n in a.items())
+    p, q = (sum(n * n for n in c.values()) for c in (a, b))
+    return min(1.0, dot / (sqrt(p) * sqrt(q)))
+
+
+def keep_order(texts, references, keep, values):
+    """Documents in keep order: references by position, the others by policy, nulls and NaN last, ties by position."""
+    policy = keep.partition(":")[0]
+    sign = -1 if policy in ("last", "longest", "largest") else 1
+
+    def rank(d):
+        if policy == "first" or d < references:
+            return (0, 0)
+        if policy in ("largest", "smallest"):
+            value = values[d]
+            return (1, 0) if value is None or value != value else (0, sign * levels.index(value))
+        return (0, sign * (d if policy == "last" else len(texts[d])))
+
+    present = {v for v in values or () if v is not None and v == v}
+    levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
+    return sorted(range(len(texts)), key=lambda d: (d >= references, *rank(d), d))
+
+
+def dedup(
+    texts, *, references=0, keep="first", values=None, within=None, empty="keep", unit="word", width=5,
+    method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
+):  # fmt: skip
+    """Decide about each text (bytes; the references come first): a list of ``Decision``.
+
+    ``values`` are those of the column that ``keep`` names, ``within`` those of that column; ``least`` comes of
+    ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too.
+    """
+    rule = rule or Rule()
+    sets = [shingles(text, unit, width) for text in texts]
+    groups = [0 if within is None else group_of(value) for value in within or texts]
+    order = keep_order(texts, references, keep, values)
+    place = {d: i for i, d in enumerate(order)}
+
+    # Copies and empty documents; the others are live. From here on a live document goes by its place in keep order.
+    leader, first = {}, {}
+    for d in order:
+        leader[d] = first.setdefault((texts[d], groups[d]), d) if sets[d] else d
+    live = [place[d] for d in order if sets[d] and leader[d] == d]
+    text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
+
+    # Candidates.
+    k = bands * rows + (ESTIMATION_SLOTS if verify == "sketch" else 0)
+    if method == "minhash":
+        slots = {i: slots_of(text_of[i], k, seed) for i in live}
+        codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
+        keys = {i: band_keys(slots[i], group[i], bands, rows) for i in live}
+        candidates = by_buckets(keys, codes, references, rule)
+        candidates = {
+            (a, b) for a, b in candidates if sum(x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) >= least
+        }
+    else:
+        prints = {i: print_of(text_of[i], seed) for i in live}
+        codes = {
+            i: [code_of(s, j, group[i]) for j, s in enumerate(slots_of(text_of[i], CROWD_SLOTS, seed))]
+            for i in live if simhash_codes
+        }  # fmt: skip
+        candidates = by_fingerprints(prints, group, codes, radius, references, rule)
+    candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references}
+
+    # Scores.
+    def score(a, b):
+        if verify == "exact":
+            return (resemblance if method == "minhash" else cosine)(text_of[a], text_of[b])
+        if method == "minhash":
+            aside = zip(slots[a][bands * rows :], slots[b][bands * rows :], strict=True)
+            return sum(x == y for x, y in aside) / ESTIMATION_SLOTS
+        return cos(pi * (prints[a] ^ prints[b]).bit_count() / SIMHASH_BITS)
+
+    matches = {i: [] for i in live}
+    for a, b in candidates:
+        if score(a, b) >= threshold:
+            matches[b].append(a)
+
+    # The walk.
+    keeper = {}
+    for b in live:
+        kept = [a for a in matches[b] if keeper[a] == a]
+        keeper[b] = max(kept, key=lambda a: (score(a, b), -a)) if kept and b >= references else b
+
+    # Everybody's decision.
+    decisions = []
+    for d in range(len(texts)):
+        i = place[leader[d]]
+        if d < references:
+            decisions.append(Decision("reference", d, None))
+        elif not sets[d]:
+            decisions.append(Decision("kept", d, None) if empty == "keep" else Decision("empty", None, None))
+        elif keeper[i] != i:
+            decisions.append(Decision("near", order[keeper[i]], score(keeper[i], i)))
+        elif leader[d] != d:
+            decisions.append(Decision("exact", leader[d], 1.0))
+        else:
+            decisions.append(Decision("kept", d, None))
+    return decisions
