@@ -1,9 +1,9 @@
 """Exact truth to measure recall against: resemblances of a sample of documents with all others."""
 
 import numpy as np
-from semblance.methods.exact_sets import RowSets
 
 import semblance as sb
+from semblance.methods.exact_sets import RowSets
 
 
 def exact_pairs(shingles: sb.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:

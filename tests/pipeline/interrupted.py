@@ -10,9 +10,10 @@ import signal
 import sys
 import time
 
+from semblance.pipeline import corpus, documents
+
 import semblance as sb
 from semblance.files.store import Workspace
-from semblance.pipeline import corpus, documents
 
 
 def run(job):

@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 import pytest
-from semblance.jobs import result as result_module
 
 import semblance as sb
+from semblance.jobs import result as result_module
 from semblance.jobs.pairs import find_pairs
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]

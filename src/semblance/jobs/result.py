@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
 from ..values import Int64Array
@@ -22,7 +23,6 @@ from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .groups import clusters_of, groups_of
 from .job import Job
-from ..engines.memory import peak_memory
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered
 from .saved_result import load_result, save_result
