@@ -25,6 +25,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 def _portions(sizes: Int64Array, most: int = MEMBERS) -> Iterator[tuple[int, int]]:
     """Cut groups of such sizes into runs of about so many rows."""
+    if not len(sizes):
+        return
     before = np.cumsum(sizes) - sizes
     starts = np.flatnonzero(np.diff(before // most, prepend=-1)).tolist()
     yield from zip(starts, [*starts[1:], len(sizes)], strict=True)
@@ -132,7 +134,7 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
     fresh[1:] = (words[1:] != words[:-1]).any(1)
     sizes = np.diff(np.append(np.flatnonzero(fresh), len(at)))
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    for first, last in _portions(sizes) if len(sizes) else ():
+    for first, last in _portions(sizes):
         some = at[bounds[first] : bounds[last]]
         columns = [
             pa.array(some if rows.place is None else rows.place[some]) if field.name == "order" else rows.take(field.name, some)
