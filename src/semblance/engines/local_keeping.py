@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .local_columns import arrays_of, by_band
-from .local_sort import joined
+from .local_numbers import joined
 from .local_tables import Stored
 
 if TYPE_CHECKING:

@@ -164,7 +164,8 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
     both = engine.meet(found, "left", "right")
     if len(compared) > 1:
-        both = engine.join(engine.join(both, live.select(compared), "left", "inner"), live.select(compared), "right", "inner")
+        codes_of = live.select(compared)
+        both = engine.join(engine.join(both, codes_of, "left", "inner"), codes_of, "right", "inner")
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts
 
