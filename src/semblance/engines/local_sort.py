@@ -93,8 +93,8 @@ def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Laz
 
     def pieces(mark: int) -> Iterator[Piece]:
         passes = max(1, -(-64 * len(rows) // memory))
-        for number in range(mark, passes):
-            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes), number + 1)
+        for number in range(passes):  # no marks: how many passes there are depends on the memory
+            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes))
 
     return Lazy(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
 
@@ -183,9 +183,14 @@ def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, 
                 waiting, size, spread = [], 0, True
         if not spread:
             groups = [joined(waiting)] if waiting else []
-            for number, some in enumerate(_sorted(rows.schema, groups, by, sort)):
-                if number >= mark:
-                    yield Piece(partial(iter, (some,)), number + 1)
+            if not workspace.on_disk:
+                for some in _sorted(rows.schema, groups, by, sort):
+                    yield Piece(partial(iter, (some,)))
+                return
+            parted = [dict(_parted(arrays, by, bound)) for arrays in groups]  # as below: a mark means the same at any memory
+            for number in range(mark, SPREAD):
+                some = [parts[number] for parts in parted if number in parts]
+                yield Piece(partial(_sorted, rows.schema, some, by, sort), number + 1)
             return
         if waiting:
             _spread(workspace, stem, joined(waiting), by, bound)
@@ -203,17 +208,23 @@ def joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> None:
-    """Write rows out, those of equal numbers into arrays of one name."""
+def _parted(arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """Part rows, those of equal numbers together; yield (part, its rows)."""
     mixed = (arrays[by].view(np.uint64) * _GOLDEN) >> np.uint64(58)
     part = mixed.astype(np.int64) if bound is None else arrays[by] * SPREAD // bound
     order = np.argsort(part, kind="stable")
     bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
-    out: dict[str, NDArray[Any]] = {}
     for number in range(SPREAD):
         some = order[bounds[number] : bounds[number + 1]]
         if len(some):
-            out |= {f"{name}-{number}": array[some] for name, array in arrays.items()}
+            yield number, {name: array[some] for name, array in arrays.items()}
+
+
+def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> None:
+    """Write rows out, those of equal numbers into arrays of one name."""
+    out: dict[str, NDArray[Any]] = {}
+    for number, some in _parted(arrays, by, bound):
+        out |= {f"{name}-{number}": array for name, array in some.items()}
     workspace.append(stem, out)
 
 
