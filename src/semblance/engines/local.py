@@ -35,6 +35,7 @@ PIECE_BYTES = 1 << 20
 PART_BYTES = 32 << 20
 PART_TEXT_BYTES = 2 << 30
 SPILL_BYTES = 32 << 20
+MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]
 
@@ -271,11 +272,17 @@ class LocalEngine:
     def count(self, n_bytes: int) -> None:
         """Count bytes that are kept in memory; when they become too many, all goes to the disk."""
         self._stored_bytes += n_bytes
-        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes > self.memory.held:
+        self._make_room(0)
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Move all to the disk if so many bytes more are too many."""
+        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes + n_bytes > self.memory.held:
             self.spill()
 
     def components(self, pairs: Any) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
+        if isinstance(pairs, Stored):  # while bundles are compared texts cannot move: as many matches may come
+            self._make_room(MATCH_BYTES * len(pairs))
         self._division = division = Division(find_roots(pairs, len(self)), self._sizes, self._limit())
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
@@ -323,7 +330,7 @@ class LocalEngine:
             earlier = int(self.workspace.get(LIMITS)["bytes"][0])
             if earlier <= 2 * limit:
                 return earlier
-        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches"):  # what was made by limits that are gone
+        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches", "states", "waiting", "named"):  # made by limits that are gone
             self.workspace.discard(stem)
         self.workspace.put(LIMITS, {"bytes": np.array([limit])})
         return limit

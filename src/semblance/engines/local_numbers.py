@@ -50,12 +50,16 @@ def by_number(
             for number in range(mark, SPREAD):
                 yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort), number + 1)
             return
-        together = joined(waiting) if waiting else None
+        together = joined(waiting) if waiting else {}
         del waiting
-        if together is not None:
-            for number, make in enumerate(_sorted(rows.schema, together, by, sort)):
-                if number >= mark:
-                    yield Piece(make, number + 1)
+        if workspace.on_disk:  # in parts, so that a mark means the same at any memory
+            parts = dict(_parts(together, by, bound)) if together else {}
+            for number in range(mark, SPREAD):
+                if number in parts:
+                    yield Piece(partial(_made, rows.schema, parts[number], by, sort), number + 1)
+        elif together:
+            for make in _sorted(rows.schema, together, by, sort):
+                yield Piece(make)
 
     stem = f"meet-{by}"
     return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
@@ -87,19 +91,29 @@ def _unpacked(arrays: Arrays) -> Arrays:
     return {by: arrays[name] >> 32, sort: arrays[name] & _LOW}
 
 
-def _spread(workspace: Workspace, stem: str, arrays: Arrays, by: str, bound: int | None) -> None:
-    """Write rows out, those of equal numbers into arrays of one name."""
+def _parts(arrays: Arrays, by: str, bound: int | None) -> Iterator[tuple[int, Arrays]]:
+    """Part rows, those of equal numbers together; yield (part, its rows)."""
     numbers = arrays[by] if by in arrays else next(iter(arrays.values())) >> 32
     mixed = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58)
     part = mixed.astype(np.int64) if bound is None else numbers * SPREAD // bound
     order = np.argsort(part, kind="stable")
     bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
-    out: Arrays = {}
     for number in range(SPREAD):
         some = order[bounds[number] : bounds[number + 1]]
         if len(some):
-            out |= {f"{number} {name}": array[some] for name, array in arrays.items()}
-    workspace.append(stem, out)
+            yield number, {name: array[some] for name, array in arrays.items()}
+
+
+def _spread(workspace: Workspace, stem: str, arrays: Arrays, by: str, bound: int | None) -> None:
+    """Write rows out, those of equal numbers into arrays of one name."""
+    parts = _parts(arrays, by, bound)
+    workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
+
+
+def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Batches:
+    """Make the batches of some rows."""
+    for make in _sorted(schema, arrays, by, sort):
+        yield from make()
 
 
 def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str) -> Batches:
@@ -111,8 +125,7 @@ def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, 
         if mine:
             parts.append({key.partition(" ")[2]: arrays[key] for key in mine})
     if parts:
-        for make in _sorted(schema, joined(parts), by, sort):
-            yield from make()
+        yield from _made(schema, joined(parts), by, sort)
 
 
 def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[Any]:

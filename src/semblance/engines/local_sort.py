@@ -89,8 +89,8 @@ def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Laz
 
     def pieces(mark: int) -> Iterator[Piece]:
         passes = max(1, -(-64 * len(rows) // memory))
-        for number in range(mark, passes):
-            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes), number + 1)
+        for number in range(passes):  # no marks: how many passes there are depends on the memory
+            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes))
 
     return Lazy(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
 
