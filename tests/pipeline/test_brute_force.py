@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 from corpora import KINDS, edited, planted, vocabulary, word_sets
+from listing import find_pairs
 from naive import walk as naive
 
 import semblance as sb
-from semblance.jobs.pairs import find_pairs
 
 
 def check_removed(result, texts, threshold):

@@ -13,7 +13,7 @@ from ..inputs.reading import text_column
 from ..text.texts import Texts
 from ..values import Int64Array
 from .engine import Batches
-from .local_columns import arrays_of, wrapped
+from .local_columns import arrays_of, numbered, wrapped
 
 Take = Callable[[Int64Array, str], pa.Array]
 
@@ -29,6 +29,8 @@ class Dense:
         Orders there are.
     """
 
+    in_one = True
+
     def __init__(self, rows: Any, n: int) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
         self.present = np.zeros(n, np.bool_)
@@ -42,9 +44,14 @@ class Dense:
                     self._arrays[name] = np.zeros((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
 
-    def at(self, orders: Int64Array, name: str) -> pa.Array:
-        """Return a column at some orders, null where there is no row."""
+    def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
+        """Return a column at some orders, null where there is no row.
+
+        With ``whole``, bytes of fixed width come as row numbers of the whole column; then all orders must have a row.
+        """
         field = next(field for field in self.fields if field.name == name)
+        if whole and pa.types.is_fixed_size_binary(field.type):
+            return numbered(field.type, self._arrays.get(name, np.empty((0, field.type.byte_width), np.uint8)), orders)
         if name not in self._arrays:
             return pa.nulls(len(orders), field.type)
         return wrapped(field.type, self._arrays[name][orders], ~self.present[orders])
