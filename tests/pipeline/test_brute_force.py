@@ -143,22 +143,6 @@ def test_unverified_candidates_have_no_score():
         sb.dedup(["a"], verify="none")
 
 
-def test_components_equal_scipy(rng):
-    """Star links of bucket members give the components of all their pairs."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    from semblance.search.candidates import find_candidates
-
-    for _ in range(20):
-        keys = rng.integers(0, 60, (80, 2), dtype=np.uint64) << np.uint64(40)
-        found = find_candidates(keys, max_bucket=None)
-        graph = coo_array((np.ones(len(found.left)), (found.left, found.right)), (80, 80))
-        labels = connected_components(graph, directed=False)[1]
-        roots = found.roots
-        assert (np.equal.outer(labels, labels) == np.equal.outer(roots, roots)).all()
-
-
 def test_edges_of_an_index():
     """Bands of a single row; documents without a token share no bucket; a list that is just full is not cut."""
     signatures = sb.FastSimilarity(permutations=4, seed=1).sign(sb.shingle(["a b", "a b", "", ""], width=1))

@@ -28,8 +28,6 @@ from .local_texts import HeldTexts, SpilledTexts, Spilling
 from .memory import Memory
 
 PIECE_BYTES = 1 << 20
-PART_BYTES = 32 << 20
-PART_TEXT_BYTES = 2 << 30
 SPILL_BYTES = 32 << 20
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]

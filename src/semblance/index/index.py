@@ -16,8 +16,6 @@ from .opened import OpenIndex
 from .opening import make_folder, open_segments, remove_leftovers, take_lock
 from .state import State
 
-SCORES = ("estimated_resemblance", "standard_error", "resemblance")
-
 
 class Index(OpenIndex):
     """A folder of sketches that documents are added to, looked up in and removed from. Made by ``create`` and ``open``.
