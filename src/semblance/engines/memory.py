@@ -109,6 +109,10 @@ class Memory:
         """Bytes of text that are verified together: enough for all threads, few enough to fit."""
         return max(1 << 20, min(PARTITION * threads, self.free // 8))
 
+    def slice(self, threads: int) -> int:
+        """Bytes of text whose sets a thread holds at once; hashes, numbers and maps take several times as much."""
+        return max(1 << 20, self.free // (24 * threads))
+
     def check_documents(self, n: int) -> None:
         """Refuse more documents than the cap has room for.
 
