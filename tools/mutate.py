@@ -74,7 +74,6 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     },
     "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
-    "search/candidates.py": (["tests/kernels/test_banding.py", "tests/jobs/test_brute_force.py"], CHECKED),
     "search/hamming.py": (["tests/protocols"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
@@ -106,10 +105,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
     "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
-    "search/candidates.py": {
-        "_portions: `bounds[:, 1] - bounds[:, 0]`": "how work is divided among threads",
-        "link_bands: `0` to `1` in `known": "reads beyond an array, which only jobs on disk under bounds checks would show",
-    },
     "search/tables.py": {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
         "_build: `1` to `2`": "room that is not read",

@@ -225,7 +225,7 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_t
 
 
 def test_a_cut_list_says_so():
-    from semblance.jobs.pairs import find_pairs
+    from listing import find_pairs
 
     assert find_pairs([A] * 50, max_pairs=10).summary["cut_by_max_pairs"]
     assert not find_pairs([A] * 5, max_pairs=10).summary["cut_by_max_pairs"]

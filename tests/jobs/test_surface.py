@@ -12,7 +12,6 @@ import pytest
 import semblance as sb
 from semblance.cli.main import main, program
 from semblance.jobs.compare import compare_texts
-from semblance.jobs.pairs import find_pairs
 
 SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
 OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
@@ -85,14 +84,10 @@ def test_the_parameters_of_a_job_are_those_of_settings(function):
     assert set(SETTINGS) <= set(all_of_them)
 
 
-def test_pairs_has_the_parameters_of_what_it_calls():
-    assert inspect.signature(sb.pairs).parameters == inspect.signature(find_pairs).parameters
-
-
 @pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
 def test_every_argument_reaches_the_settings(monkeypatch, function):
     """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
-    module = inspect.getmodule(find_pairs if function is sb.pairs else function)
+    module = inspect.getmodule(function)
     seen = []
     monkeypatch.setattr(
         module, "open_job", lambda data, against, settings, *_, **__: seen.append((data, against, settings)) or 1 / 0

@@ -1,4 +1,4 @@
-"""Exact verification and the walk equal set arithmetic."""
+"""Exact verification equals set arithmetic."""
 
 import numpy as np
 import pytest

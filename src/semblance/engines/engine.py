@@ -77,7 +77,8 @@ class Engine(Protocol):
     def join(self, left: Table, right: Table, on: str, how: str) -> Table:
         """Add to each row of ``left`` the columns, but ``order``, of the row of ``right`` whose ``order`` is its ``on``.
 
-        Where ``on`` is not ``order``, the names of what is added begin with it: ``left_code``.
+        Where ``on`` is not ``order``, the names of what is added begin with it: ``left_code``. Bytes of fixed width may then
+        come dictionary-encoded.
 
         Parameters
         ----------

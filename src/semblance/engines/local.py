@@ -32,8 +32,6 @@ from .local_texts import HeldTexts, SpilledTexts, Spilling
 from .memory import Memory
 
 PIECE_BYTES = 1 << 20
-PART_BYTES = 32 << 20
-PART_TEXT_BYTES = 2 << 30
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
@@ -181,13 +179,16 @@ class LocalEngine:
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
         wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
-        if isinstance(right, Stored) and right.ranked and not wide:
-            take, missing, fields = right.at, nothing, [field for field in right.schema if field.name != "order"]
-        else:
-            dense = self._dense(right)
-            take, missing, fields = dense.at, dense.missing, dense.fields
-        schema = pa.schema([*left.schema, *(pa.field(prefix + field.name, field.type) for field in fields)])
-        return self.map(left, partial(joined, schema, on, [field.name for field in fields], take, missing, how), schema)
+        known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
+        side: Any = right if known else self._dense(right)
+        missing = nothing if side is right else side.missing
+        fields = [field for field in right.schema if field.name != "order"]
+        whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
+        kinds = [_numbered_type(field.type) if whole else field.type for field in fields]
+        added = [pa.field(prefix + field.name, kind) for field, kind in zip(fields, kinds, strict=True)]
+        schema = pa.schema([*left.schema, *added])
+        look_up = partial(joined, schema, on, [field.name for field in fields], partial(side.at, whole=whole), missing, how)
+        return self.map(left, look_up, schema)
 
     def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
         """Add the text of each row."""
@@ -201,9 +202,7 @@ class LocalEngine:
         return Lazy(schema, pieces, self.threads)
 
     def _dense(self, rows: Any) -> Dense:
-        """Return rows by order; those that are stored are put so once."""
-        if not isinstance(rows, Stored):
-            return Dense(rows, len(self), self._room)
+        """Return rows by order; they are put so once."""
         known = ",".join(rows.schema.names)
         if known not in rows.dense:
             rows.dense[known] = Dense(rows, len(self), self._room)
@@ -365,6 +364,11 @@ class LocalEngine:
 
 def _one(batch: pa.RecordBatch) -> Batches:
     yield batch
+
+
+def _numbered_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column that comes as row numbers: those of bytes of fixed width do."""
+    return pa.dictionary(pa.int64(), kind) if pa.types.is_fixed_size_binary(kind) else kind
 
 
 def _all_pairs(pairs: Any, number: int) -> PairsByRight:

@@ -14,17 +14,10 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import runs
 from .engine import Batches
-from .local_columns import arrays_of, wrapped
+from .local_columns import arrays_of, numbered, wrapped
 
 TEXT_BYTES = 1 << 20
 Take = Callable[[Int64Array, str], pa.Array]
-
-
-def dictionary(field: pa.Field) -> pa.Field:
-    """Return a column of bytes of fixed width as one of places in a dictionary: rows that are looked up are not copied."""
-    if not pa.types.is_fixed_size_binary(field.type):
-        return field
-    return field.with_type(pa.dictionary(pa.int64(), field.type))
 
 
 class Dense:
@@ -40,8 +33,10 @@ class Dense:
         From a shape and a dtype to an array of zeros.
     """
 
+    in_one = True
+
     def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any]] = np.zeros) -> None:
-        self.fields = [dictionary(field) for field in rows.schema if field.name != "order"]
+        self.fields = [field for field in rows.schema if field.name != "order"]
         self.present = np.zeros(n, np.bool_)
         self._arrays: dict[str, NDArray[Any]] = {}
         for batch in rows.batches():
@@ -53,13 +48,16 @@ class Dense:
                     self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
 
-    def at(self, orders: Int64Array, name: str) -> pa.Array:
-        """Return a column at some orders, null where there is no row."""
+    def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
+        """Return a column at some orders, null where there is no row.
+
+        With ``whole``, bytes of fixed width come as row numbers of the whole column; then all orders must have a row.
+        """
         field = next(field for field in self.fields if field.name == name)
+        if whole and pa.types.is_fixed_size_binary(field.type):
+            return numbered(field.type, self._arrays.get(name, np.empty((0, field.type.byte_width), np.uint8)), orders)
         if name not in self._arrays:
             return pa.nulls(len(orders), field.type)
-        if pa.types.is_dictionary(field.type):
-            return pa.DictionaryArray.from_arrays(pa.array(orders), wrapped(field.type.value_type, self._arrays[name]))
         return wrapped(field.type, self._arrays[name][orders], ~self.present[orders])
 
     def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
