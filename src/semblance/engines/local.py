@@ -27,7 +27,7 @@ from .local_joins import Dense, filtered, joined, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
-from .local_tables import Lazy, Piece, Stored
+from .local_tables import Lazy, Piece, Stored, Union
 from .local_texts import HeldTexts, SpilledTexts, Spilling
 from .memory import Memory
 
@@ -150,12 +150,7 @@ class LocalEngine:
     def union(self, first: Any, second: Any) -> Lazy:
         """Return the rows of both."""
 
-        def pieces(mark: int) -> Iterator[Piece]:
-            for rows in (first, second):
-                for piece in (rows.lazy() if isinstance(rows, Stored) else rows).pieces(0):
-                    yield Piece(piece.make)
-
-        return Lazy(first.schema, pieces, self.threads)
+        return Union([*(first.tables if isinstance(first, Union) else [first]), second], self.threads)
 
     def fold(self, rows: Any, fold: Fold) -> NDArray[Any]:
         """Add rows up."""

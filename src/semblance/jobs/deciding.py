@@ -122,13 +122,13 @@ class Decider:
         assert engine.slices is not None and engine.together is not None
         settings = Walk(**self._comparing)
         found: Table | None = None
-        for number, (begin, end) in enumerate(engine.slices(pairs)):
+        for begin, end in engine.slices(pairs):
             part = engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
             if found is not None:
                 part = engine.join(part, engine.map(found, partial(flag, settings=GONE), GONE.schema), "left", "anti")
             rows = self._compared(engine.together(part))
             walked = engine.store(engine.map(rows, partial(walk, settings=settings, key=self.key), MATCHES),
-                                  f"matches-slice{self.label}-{number}")  # fmt: skip
+                                  f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
             found = walked if found is None else engine.union(found, walked)
         assert found is not None
         return found
