@@ -20,16 +20,15 @@ from . import local_sort
 from .engine import Batches, Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, find_roots
 from .local_columns import arrays_of, by_band
-from .local_joins import Dense, filtered, joined, nothing, with_text
-from .local_keeping import Keeping
+from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
+from .local_keeping import UNFINISHED, Keeping
 from .local_ranks import places
 from .local_tables import Lazy, Piece, Stored
 from .local_texts import HeldTexts, SpilledTexts, Spilling
 from .memory import Memory
 
 PIECE_BYTES = 1 << 20
-PART_BYTES = 32 << 20
-PART_TEXT_BYTES = 2 << 30
+SOURCES = 1 << 20  # at most, of one job: positions are below this, shifted
 SPILL_BYTES = 32 << 20
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]
@@ -134,8 +133,9 @@ class LocalEngine:
         if by is None and isinstance(rows, Stored) and rows.ranked:
             return local_sort.all_together(rows)
         if by is None:
-            first, second = sort
-            return local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, len(self))
+            first, second = (sort, sort) if isinstance(sort, str) else sort
+            bound = len(self) if first != "position" else SOURCES << SOURCE_BITS
+            return local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound)
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
@@ -149,7 +149,7 @@ class LocalEngine:
         def pieces(mark: int) -> Iterator[Piece]:
             for rows in (first, second):
                 for piece in (rows.lazy() if isinstance(rows, Stored) else rows).pieces(0):
-                    yield Piece(piece.make)
+                    yield Piece(piece.make, UNFINISHED)
 
         return Lazy(first.schema, pieces, self.threads)
 
@@ -160,11 +160,10 @@ class LocalEngine:
             fold.add(total, batch)
         return total
 
-    def rank(self, rows: Stored, by: Sequence[str]) -> Stored:
-        """Add the order; references are the documents whose inputs come first."""
-        assert self._documents is not None
+    def rank(self, rows: Stored, by: Sequence[str], boundary: int) -> Stored:
+        """Add the order; references are the documents whose positions are below the boundary."""
         schema = rows.schema.append(pa.field("order", pa.int64()))
-        n_references = int(self._documents.rows_of[: self._documents.reading.n_references].sum())
+        n_references = sum(int((position < boundary).sum()) for _, (position,) in rows.columns("position"))
         self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
         return self._sketches
 
@@ -180,7 +179,8 @@ class LocalEngine:
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
         if isinstance(right, Stored) and right.ranked:
-            take, missing, fields = right.at, nothing, [field for field in right.schema if field.name != "order"]
+            take, fields = right.at, [field for field in right.schema if field.name != "order"]
+            missing = nothing if right.mask is None else partial(left_out, right)
         else:
             dense = self._dense(right)
             take, missing, fields = dense.at, dense.missing, dense.fields

@@ -23,12 +23,12 @@ SPREAD = 64
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _portions(sizes: Int64Array, most: int = MEMBERS) -> Iterator[tuple[int, int]]:
+def _portions(sizes: Int64Array) -> Iterator[tuple[int, int]]:
     """Cut groups of such sizes into runs of about so many rows."""
     if not len(sizes):
         return
     before = np.cumsum(sizes) - sizes
-    starts = np.flatnonzero(np.diff(before // most, prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff(before // MEMBERS, prepend=-1)).tolist()
     yield from zip(starts, [*starts[1:], len(sizes)], strict=True)
 
 
@@ -206,7 +206,7 @@ def joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
 def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> None:
     """Write rows out, those of equal numbers into arrays of one name."""
     mixed = (arrays[by].view(np.uint64) * _GOLDEN) >> np.uint64(58)
-    part = mixed.astype(np.int64) if bound is None else arrays[by] * SPREAD // bound
+    part = mixed.astype(np.int64) if bound is None else arrays[by] // -(-bound // SPREAD)
     order = np.argsort(part, kind="stable")
     bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
     out: dict[str, NDArray[Any]] = {}
@@ -227,11 +227,16 @@ def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, 
     yield from _sorted(schema, [joined(parts)] if parts else [], by, sort)
 
 
+def _most(numbers: Int64Array) -> int:
+    """Return the largest number, those below 0 taken for the largest of all."""
+    return int(numbers.view(np.uint64).max())
+
+
 def _sorted(schema: pa.Schema, groups: list[dict[str, NDArray[Any]]], by: str, sort: str) -> Batches:
     """Sort rows of numbers; make batches of whole groups."""
     for arrays in groups:
         first, second = arrays[by], arrays[sort]
-        if set(schema.names) == {by, sort} and len(first) and max(int(first.max()), int(second.max())) < 1 << 32:
+        if set(schema.names) == {by, sort} and len(first) and max(map(_most, (first, second))) < 1 << 32:
             packed = (first << 32) | second  # one array of integers sorts faster than an index
             packed.sort()
             arrays = {by: packed >> 32, sort: packed & 0xFFFFFFFF}
