@@ -18,18 +18,18 @@ class Rounds(LocalEngine):
 
 def cut_small(monkeypatch):
     """The local engine does everything a few rows at a time."""
-    monkeypatch.setattr(local, "PIECE_BYTES", 60)
-    monkeypatch.setattr(local_tables, "ROWS", 7)
-    monkeypatch.setattr(local_sort, "MEMBERS", 5)
+    monkeypatch.setattr(local, "PIECE_BYTES", 400)
+    monkeypatch.setattr(local_tables, "ROWS", 30)
+    monkeypatch.setattr(local_sort, "MEMBERS", 20)
     monkeypatch.setattr(local_bundles, "GROUP_BYTES", 100)
-    monkeypatch.setattr(local_keeping, "PART_BYTES", 900)
+    monkeypatch.setattr(local_keeping, "PART_BYTES", 3000)
 
 
 def spill(monkeypatch):
     """There is hardly any memory, so that everything goes to the disk."""
-    monkeypatch.setattr(Memory, "held", 4000)
-    monkeypatch.setattr(Memory, "free", 4000)
-    monkeypatch.setattr(Memory, "partition", lambda self, threads: 600)
+    monkeypatch.setattr(Memory, "held", 8000)
+    monkeypatch.setattr(Memory, "free", 40000)
+    monkeypatch.setattr(Memory, "partition", lambda self, threads: 3000)
 
 
 def prepare(kind, monkeypatch):

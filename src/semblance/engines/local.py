@@ -135,7 +135,8 @@ class LocalEngine:
         if by is None:
             first, second = (sort, sort) if isinstance(sort, str) else sort
             bound = len(self) if first != "position" else SOURCES << SOURCE_BITS
-            return local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound)
+            parts = local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound)
+            return local_sort.one_stream(parts)
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)

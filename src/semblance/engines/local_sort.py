@@ -159,7 +159,12 @@ def all_together(rows: Stored) -> Lazy:
                 columns.append(rows.take(field.name, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
-    return Lazy(rows.schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
+    return one_stream(Lazy(rows.schema, lambda mark: iter([Piece(make)]), 1))
+
+
+def one_stream(rows: Lazy) -> Lazy:
+    """Return rows as one piece, so that a step meets them all, one piece after the other."""
+    return Lazy(rows.schema, lambda mark: iter([Piece(rows.batches, 1)][mark:]), 1)
 
 
 def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None) -> Lazy:
