@@ -2,18 +2,24 @@
 
 from toy_engine import ToyEngine
 
-from semblance.engines import local, local_bundles, local_keeping, local_sort, local_tables, registry
+from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
 from semblance.files.store import Workspace
 
-KINDS = ("local", "threads", "spilled", "rounds", "toy")
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy")
 
 
-class Rounds(LocalEngine):
-    """Knows no components."""
+class Slices(LocalEngine):
+    """Knows no components, and walks everything slice by slice."""
 
     components = None
+
+
+class Rounds(Slices):
+    """Decides by rounds alone."""
+
+    slices = together = None
 
 
 def cut_small(monkeypatch):
