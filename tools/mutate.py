@@ -63,10 +63,10 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     },
     "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
     "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
-    "kernels/keep.py": (["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py"], CHECKED),
-    "pipeline/keep.py": (["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py"], {}),
+    "kernels/keep.py": (["tests/kernels/test_resemblance.py", "tests/jobs/test_brute_force.py"], CHECKED),
+    "pipeline/keep.py": (["tests/kernels/test_resemblance.py", "tests/jobs/test_brute_force.py"], {}),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
-    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/pipeline/test_brute_force.py"], CHECKED),
+    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/jobs/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
     **{
         f"kernels/{name}.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED)
@@ -74,7 +74,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     },
     "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
-    "search/candidates.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], CHECKED),
+    "search/candidates.py": (["tests/kernels/test_banding.py", "tests/jobs/test_brute_force.py"], CHECKED),
     "search/hamming.py": (["tests/protocols"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),

@@ -106,5 +106,11 @@ class Engine(Protocol):
     joins_in_place: bool
     """Whether the rows of a join are in the order and groups of its left table."""
 
+    slices: Callable[[Table], list[tuple[int, int]]] | None
+    """From pairs to runs of orders whose documents can be compared at one time; None: the engine decides by rounds."""
+
+    together: Callable[[Table], Table] | None
+    """From pairs to one bundle of all their documents, without texts; where there are slices."""
+
     components: Callable[[Table], Table] | None
     """From pairs to bundles without texts, a bundle for each connected component that fits; None: the engine has no such."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -15,13 +17,15 @@ from ..files.store import Workspace
 from ..inputs.reading import Reading, read_documents
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.arrays import runs
 from ..values.tables import SOURCE_BITS
 from . import local_sort
 from .engine import Batches, Fold, Step
-from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, find_roots
+from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
 from .local_columns import arrays_of, by_band
 from .local_joins import Dense, filtered, joined, nothing, with_text
 from .local_keeping import Keeping
+from .local_numbers import by_number
 from .local_ranks import places
 from .local_tables import Lazy, Piece, Stored
 from .local_texts import HeldTexts, SpilledTexts, Spilling
@@ -29,6 +33,7 @@ from .memory import Memory
 
 PIECE_BYTES = 1 << 20
 SPILL_BYTES = 32 << 20
+MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]
 
@@ -101,6 +106,7 @@ class LocalEngine:
         self._sketches: Stored | None = None
         self._division: Division | None = None
         self._spilled: SpilledTexts | None = None
+        self._bytes: Int64Array | None = None
         self._stored_bytes = 0
         self._names: list[str] = []
 
@@ -133,13 +139,13 @@ class LocalEngine:
             return local_sort.all_together(rows)
         if by is None:
             first, second = sort
-            return local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, len(self))
+            return by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, len(self))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
             return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
-        return local_sort.by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads)
+        return by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads)
 
     def union(self, first: Any, second: Any) -> Lazy:
         """Return the rows of both."""
@@ -177,7 +183,9 @@ class LocalEngine:
         prefix = "" if on == "order" else f"{on}_"
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
-        side: Any = right if isinstance(right, Stored) and right.ranked else self._dense(right)
+        wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
+        known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
+        side: Any = right if known else self._dense(right)
         missing = nothing if side is right else side.missing
         fields = [field for field in right.schema if field.name != "order"]
         whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
@@ -190,7 +198,7 @@ class LocalEngine:
     def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
         """Add the text of each row."""
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
-        rows = self.map(left, partial(with_text, schema, on, self._texts_at), schema)
+        rows = self.map(left, partial(with_text, schema, on, self._texts_at, self._sizes), schema)
 
         def pieces(mark: int) -> Iterator[Piece]:
             self._write_texts()
@@ -202,8 +210,17 @@ class LocalEngine:
         """Return rows by order; they are put so once."""
         known = ",".join(rows.schema.names)
         if known not in rows.dense:
-            rows.dense[known] = Dense(rows, len(self))
+            rows.dense[known] = Dense(rows, len(self), self._room)
         return rows.dense[known]  # type: ignore[no-any-return]
+
+    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array of zeros; a large one lies in a file where the memory does not suffice for the job."""
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if not self.workspace.on_disk or n_bytes <= self.memory.free // 8:
+            return np.zeros(shape, dtype)
+        with tempfile.TemporaryFile(dir=self.workspace.folder) as file:
+            file.truncate(n_bytes)
+            return np.memmap(file, dtype, "r+", 0, shape)
 
     def _present(self, rows: Any) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""
@@ -254,11 +271,17 @@ class LocalEngine:
     def count(self, n_bytes: int) -> None:
         """Count bytes that are kept in memory; when they become too many, all goes to the disk."""
         self._stored_bytes += n_bytes
-        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes > self.memory.held:
+        self._make_room(0)
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Move all to the disk if so many bytes more are too many."""
+        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes + n_bytes > self.memory.held:
             self.spill()
 
     def components(self, pairs: Any) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
+        if isinstance(pairs, Stored):  # while bundles are compared texts cannot move: as many matches may come
+            self._make_room(MATCH_BYTES * len(pairs))
         self._division = division = Division(find_roots(pairs, len(self)), self._sizes, self._limit())
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
@@ -272,7 +295,30 @@ class LocalEngine:
     def _sizes(self, orders: Int64Array) -> Int64Array:
         """Bytes of the texts of some documents."""
         assert self._sketches is not None
-        return np.asarray(self._sketches.at(orders, "bytes"), np.int64)
+        if self._bytes is None:
+            self._bytes = self._sketches.column("bytes").astype(np.int64)
+        return self._bytes[orders if self._sketches.place is None else self._sketches.row_of[orders]]
+
+    def slices(self, pairs: Any) -> list[tuple[int, int]]:
+        """Cut the documents of some pairs into runs of orders whose texts are compared at one time."""
+        there = np.zeros(len(self), np.bool_)
+        for batch in pairs.select(["right"]).batches():
+            there[batch.column(0).to_numpy()] = True
+        orders = np.flatnonzero(there)
+        sizes = self._sizes(orders)
+        bounds = runs((np.cumsum(sizes) - sizes) // self.memory.slice(self.threads))
+        return [(int(orders[begin]), int(orders[end - 1]) + 1) for begin, end in bounds]
+
+    def together(self, pairs: Any) -> Lazy:
+        """Return one bundle of all documents of some pairs."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            by_right = _all_pairs(pairs, 0)
+            members = np.unique(np.concatenate([by_right.left, by_right.right]))
+            if len(members) and not mark:
+                yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
+
+        return Lazy(CLOSED, pieces, 1)
 
     def _limit(self) -> int:
         """Return the bytes of a partition: those of an earlier run, unless they are too many by now."""
@@ -283,7 +329,7 @@ class LocalEngine:
             earlier = int(self.workspace.get(LIMITS)["bytes"][0])
             if earlier <= 2 * limit:
                 return earlier
-        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches"):  # what was made by limits that are gone
+        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches", "states", "waiting", "named"):  # made by limits that are gone
             self.workspace.discard(stem)
         self.workspace.put(LIMITS, {"bytes": np.array([limit])})
         return limit

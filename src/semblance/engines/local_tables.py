@@ -18,6 +18,7 @@ from .engine import Batches, Step
 from .local_columns import column_of, numbered, take_column
 
 ROWS = 1 << 16  # of a stored table that a step is given at a time
+UNFINISHED = -1  # no mark: a job that goes on makes these rows again
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -26,7 +27,7 @@ class Piece:
     """Rows that one thread makes: how, and the mark from which a job goes on once they are kept."""
 
     make: Callable[[], Batches]
-    mark: int = 0
+    mark: int = UNFINISHED
 
 
 class Lazy:

@@ -85,7 +85,8 @@ class Told:
         told = pa.schema([*bare, schema.field("order")]) if "order" not in bare.names else bare
         rows = engine.map(rows, partial(decide, settings=Decide(schema=told, labels=self._labels,
                           method=decider.settings.method, boundary=decider.found.boundary)), told)  # fmt: skip
-        return engine.join(rows, decider.found.leaders, "order", "left").select(schema.names)
+        led = engine.join(rows, decider.found.leaders, "order", "left")
+        return engine.map(led, _led, led.schema).select(schema.names)
 
     @cached_property
     def pairs(self) -> Rows:
@@ -102,6 +103,13 @@ def _others(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in rows:
         keeper = batch["keeper"].fill_null(-1).to_numpy()
         yield batch.filter(pa.array((keeper >= 0) & (keeper != batch["order"].to_numpy())))
+
+
+def _led(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Say of documents without a leader that they are their own."""
+    for batch in rows:
+        leader = pa.compute.coalesce(batch["leader"], batch["order"])
+        yield batch.set_column(batch.schema.get_field_index("leader"), "leader", leader)
 
 
 class Decisions:

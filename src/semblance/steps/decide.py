@@ -213,7 +213,11 @@ def _distances(batch: pa.RecordBatch) -> Int64Array:
     for name in ("keys", "keeper_keys"):
         column = batch.column(name)
         width = column.type.list_size
-        values = column.values.to_numpy(zero_copy_only=True).view(np.uint64)[column.offset * width :][: len(column) * width]
+        values = (
+            column.values.fill_null(0)
+            .to_numpy(zero_copy_only=True)
+            .view(np.uint64)[column.offset * width :][: len(column) * width]
+        )
         words.append((values.reshape(-1, width), column.is_null().to_numpy(zero_copy_only=False)))
     (own, no_own), (others, no_others) = words
     found = np.bitwise_count(own ^ others).sum(1).astype(np.int64)
