@@ -12,76 +12,29 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError
 from ..files.store import Workspace
-from ..inputs.reading import Reading, read_documents
+from ..inputs.reading import Reading
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.tables import SOURCE_BITS
 from . import local_sort
-from .engine import Batches, Fold, Step
+from .engine import Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
 from .local_columns import arrays_of, by_band
+from .local_documents import Documents
 from .local_joins import Dense, filtered, joined, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
 from .local_tables import Lazy, Piece, Stored
-from .local_texts import HeldTexts, SpilledTexts, Spilling
+from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
 
-PIECE_BYTES = 1 << 20
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]
-
-
-class Documents(Lazy):
-    """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
-
-    def __init__(self, engine: LocalEngine, splits: Sequence[Any], reading: Reading) -> None:
-        super().__init__(reading.schema, self._pieces, engine.threads)
-        self.engine, self.splits, self.reading = engine, splits, reading
-        self.held: HeldTexts | None = None if engine.workspace.on_disk else HeldTexts()
-        self.rows_of = np.zeros(len(splits), np.int64)
-
-    def _pieces(self, mark: int) -> Iterator[Piece]:
-        """Yield the documents after so many, about a megabyte at a time."""
-        rows = 0
-        for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
-            self.rows_of[number] += len(texts)
-            rows += len(texts)
-            if self.held is not None:
-                self.held.append(texts)
-                self.engine.text_bytes += texts.n_bytes
-            for begin, end in texts.cut(PIECE_BYTES):
-                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
-
-    def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
-        """Read once more; yield (first row, texts) from a row on.
-
-        Raises
-        ------
-        InputDataError
-            If an input has changed.
-        """
-        starts = np.concatenate([[0], np.cumsum(self.rows_of)])
-        skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
-        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors, html=self.reading.html)
-        for number, source in enumerate(self.splits):
-            first, end = int(starts[number]), int(starts[number + 1])
-            if end <= begin:
-                continue
-            source.check_unchanged()
-            row = first + int(skipped[number])
-            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
-                self.engine.progress("reading candidates again", len(texts))
-                yield row, texts
-                row += len(texts)
-            if row != end:
-                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
 
 
 class LocalEngine:
@@ -365,10 +318,6 @@ class LocalEngine:
     def close(self) -> None:
         """Remove what was kept."""
         self.workspace.close()
-
-
-def _one(batch: pa.RecordBatch) -> Batches:
-    yield batch
 
 
 def _numbered_type(kind: pa.DataType) -> pa.DataType:
