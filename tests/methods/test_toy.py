@@ -11,6 +11,7 @@ import pytest
 
 import semblance as sb
 from semblance.methods import registry
+from semblance.methods.exact_sets import compare_rows
 from semblance.methods.registry import MethodSettings, make_method
 from semblance.steps.sketch import Sketching, sketch
 from semblance.text.shingle import Shingling
@@ -49,4 +50,4 @@ def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
     meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, rows[a]["keys"], rows[b]["keys"]))}
     assert meeting == {(0, 1)}
     sets = toy.comparable([settings.shingling.hashes(sb.text.texts.from_strings(texts))])
-    assert sets.compare(np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
+    assert compare_rows(sets.rows, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
