@@ -122,6 +122,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(local_keeping, "PART_BYTES", 30_000)
     monkeypatch.setattr(local, "SPILL_BYTES", 15_000)
     monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 20_000)
+    monkeypatch.setattr(memory_module.Memory, "slice", lambda self, threads: 5_000)
 
 
 def same(a, b):

@@ -93,6 +93,19 @@ def _chosen(names: list[str], rows: Batches) -> Batches:
     return (batch.select(names) for batch in rows)
 
 
+class Union(Lazy):
+    """The rows of some tables of one schema, one after the other."""
+
+    def __init__(self, tables: list[Any], threads: int) -> None:
+        super().__init__(tables[0].schema, self._pieces, threads)
+        self.tables = tables
+
+    def _pieces(self, mark: int) -> Iterator[Piece]:
+        for table in self.tables:
+            for piece in table.pieces(0):
+                yield Piece(piece.make)
+
+
 class Stored:
     """Rows in the parts of a workspace, each column as arrays.
 
