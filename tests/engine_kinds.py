@@ -2,7 +2,7 @@
 
 from toy_engine import ToyEngine
 
-from semblance.engines import local, local_bundles, local_keeping, local_sort, local_tables, registry
+from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
 from semblance.files.store import Workspace
@@ -18,7 +18,7 @@ class Rounds(LocalEngine):
 
 def cut_small(monkeypatch):
     """The local engine does everything a few rows at a time."""
-    monkeypatch.setattr(local, "PIECE_BYTES", 400)
+    monkeypatch.setattr(local_documents, "PIECE_BYTES", 400)
     monkeypatch.setattr(local_tables, "ROWS", 30)
     monkeypatch.setattr(local_sort, "MEMBERS", 20)
     monkeypatch.setattr(local_bundles, "GROUP_BYTES", 100)
