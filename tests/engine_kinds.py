@@ -22,6 +22,9 @@ class Rounds(Slices):
     slices = together = None
 
 
+OTHERS = {"slices": Slices, "rounds": Rounds}
+
+
 def cut_small(monkeypatch):
     """The local engine does everything a few rows at a time."""
     monkeypatch.setattr(local_documents, "PIECE_BYTES", 400)
@@ -43,8 +46,8 @@ def prepare(kind, monkeypatch):
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
-    if kind == "rounds":
-        monkeypatch.setattr(registry, "LocalEngine", Rounds)
+    if kind in OTHERS:
+        monkeypatch.setattr(registry, "LocalEngine", OTHERS[kind])
     more = {"engine": ToyEngine(7)} if kind == "toy" else {}
     return more | {"threads": 2 if kind == "threads" else 1}
 
@@ -56,7 +59,7 @@ def make(kind, folder, monkeypatch):
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
-    made = Rounds if kind == "rounds" else LocalEngine
+    made = OTHERS.get(kind, LocalEngine)
     workspace = Workspace(folder / "work" if kind == "spilled" else None, {})
     return made(
         threads=2 if kind == "threads" else 1, memory=Memory(1 << 30), workspace=workspace, progress=lambda stage, amount: None
