@@ -156,15 +156,15 @@ def all_pairs() -> str:
 def candidates() -> str:
     """The join of band keys of a million documents, beside polars and DuckDB doing the same."""
     rng = np.random.default_rng(0)
-    from semblance.search.candidates import find_candidates
+    from semblance.search.buckets import find_candidates
 
     rows = []
     for n, bands in ((1_000_000, 16), (10_000_000, 4)):
         keys = rng.integers(0, 1 << 63, (n, bands), dtype=np.uint64)
         twins = rng.permutation(n)[: n // 10].reshape(-1, 2)
         keys[twins[:, 1], : bands // 2] = keys[twins[:, 0], : bands // 2]
-        ours = fastest(lambda k=keys: find_candidates(k.copy(), max_bucket=None), 2)
-        row = [f"{n:,}", str(bands), f"{ours:.2f}", f"{len(find_candidates(keys.copy(), max_bucket=None).left):,}"]
+        ours = fastest(lambda k=keys: find_candidates(k), 2)
+        row = [f"{n:,}", str(bands), f"{ours:.2f}", f"{len(find_candidates(keys)[0]):,}"]
         try:
             import polars as pl
 

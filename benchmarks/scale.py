@@ -202,7 +202,7 @@ def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
     summary = result.summary
     out = {"kind": kind, "documents": n, "seconds": seconds, "making": making, "peak": summary.peak_memory, "work": max(seen),
            "text": summary.text_bytes, "kept": summary.kept, "stages": summary.seconds, "vouched": summary.recall_vouched,
-           "uncompared": summary.uncompared_pairs, "compared": summary.candidate_pairs}  # fmt: skip
+           "crowded": summary.crowded, "candidates": summary.candidate_pairs}  # fmt: skip
     if kind == "mixed":
         left, right, resemblance = planted(source, 20_000)
         near = (resemblance >= 0.8) & (resemblance < 1)
@@ -248,8 +248,8 @@ def page(mixed: list[dict[str, Any]], trouble: list[dict[str, Any]], memory: str
     ]
     stages = "\n".join(f"| {name} | {seconds:.1f} |" for name, seconds in mixed[-1]["stages"].items())
     bad = [
-        f"| {r['kind']} | {r['documents']:,} | {r['memory']} | {r['seconds']:.0f} | {r['peak'] / 1e6:,.0f} | {r['kept']:,} | {r['compared']:,} | "
-        f"{r['uncompared']:,} | {r['vouched']:.4f} |"
+        f"| {r['kind']} | {r['documents']:,} | {r['memory']} | {r['seconds']:.0f} | {r['peak'] / 1e6:,.0f} | {r['kept']:,} | {r['candidates']:,} | "
+        f"{r['crowded']:,} | {r['vouched']:.4f} |"
         for r in trouble
     ]
     last = mixed[-1]
@@ -287,14 +287,14 @@ Time grows with the documents to the power {power:.2f}. Stages of the last run, 
 
 ## Where everything hangs together
 
-| corpus | documents | cap | seconds | peak memory, MB | kept | pairs compared | left out | recall vouched for |
+| corpus | documents | cap | seconds | peak memory, MB | kept | candidate pairs | crowded documents | recall vouched for |
 |---|---|---|---|---|---|---|---|---|
 {bad}
 
 *family*: all are near-copies of one document. *chain*: each resembles the next few, the ends nothing of each other; no document
 is removed on account of one that is not kept. *boilerplate*: every page ends alike, and any two resemble each other by about
 .7, below the threshold of .8; buckets of thousands of documents that are not near-duplicates, in which each is compared with
-those nearest by sketch. The summary says what recall is vouched for then. Every slice of such a corpus is compared with all that
+those that share its rarest codes. The summary says what recall is vouched for then. Every slice of such a corpus is compared with all that
 came before it, so its time grows with the number of slices, which is why it is given a larger cap: under 1 GB a hundred thousand
 such pages take 9 seconds, and a million were not done when they were stopped after 15 minutes.
 

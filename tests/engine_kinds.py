@@ -18,7 +18,7 @@ class Rounds(LocalEngine):
 
 def cut_small(monkeypatch):
     """The local engine does everything a few rows at a time."""
-    monkeypatch.setattr(local, "PIECE_BYTES", 400)
+    monkeypatch.setattr(local_documents, "PIECE_BYTES", 400)
     monkeypatch.setattr(local_tables, "ROWS", 30)
     monkeypatch.setattr(local_sort, "MEMBERS", 20)
     monkeypatch.setattr(local_bundles, "GROUP_BYTES", 100)

@@ -20,14 +20,7 @@ ALLOCATIONS = {"arange", "array", "concatenate", "copy", "astype", "empty", "emp
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too.
-ALLOWED = {
-    "index/index.py: lines",  # its signatures are being written anew
-    "pipeline/corpus.py: lines",  # dies with the steps
-    *(f"kernels/keep.py: {name}" for name in ("nearest_kept", "score", "outside_matches", "walk")),  # dies with the steps
-    *(f"kernels/cosine.py: {name}" for name in ("dot", "compare_vectors")),  # columns of two types, until the steps have one
-    *(f"kernels/resemblance.py: {name}" for name in (
-        "number_values", "move_table", "pack_rows", "intersection", "compare_pairs")),  # called by keep with columns of two types
-}  # fmt: skip
+ALLOWED: set[str] = set()
 
 Found = Iterator[tuple[str, int, str]]
 

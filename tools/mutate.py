@@ -63,10 +63,10 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     },
     "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
     "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
-    "kernels/keep.py": (["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py"], CHECKED),
-    "pipeline/keep.py": (["tests/kernels/test_resemblance.py", "tests/pipeline/test_brute_force.py"], {}),
+    "kernels/walk.py": (["tests/kernels/test_walk.py", "tests/steps/test_walk.py"], CHECKED),
+    "steps/walk.py": (["tests/steps/test_walk.py", "tests/jobs/test_twin.py"], {}),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
-    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/pipeline/test_brute_force.py"], CHECKED),
+    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/jobs/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
     **{
         f"kernels/{name}.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED)
@@ -74,7 +74,6 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     },
     "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
     "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
-    "search/candidates.py": (["tests/kernels/test_banding.py", "tests/pipeline/test_brute_force.py"], CHECKED),
     "search/hamming.py": (["tests/protocols"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
@@ -105,16 +104,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ": `4000.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
     },
     "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
-    "kernels/keep.py": {"score: `0` to `1` in `return common / slots": "no sketch that is compared has a single slot"},
     "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
-    "pipeline/keep.py": {
-        "__init__: `0` to `1` in `longest": "room that is not read",
-        "outside: `True` to `False`": "a guard: the columns are equally long",
-    },
-    "search/candidates.py": {
-        "_portions: `bounds[:, 1] - bounds[:, 0]`": "how work is divided among threads",
-        "link_bands: `0` to `1` in `known": "reads beyond an array, which only jobs on disk under bounds checks would show",
-    },
     "search/tables.py": {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
         "_build: `1` to `2`": "room that is not read",

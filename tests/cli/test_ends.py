@@ -73,16 +73,17 @@ def test_a_reader_that_leaves_ends_the_program_silently(corpus):
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def fails_with(monkeypatch, error, where="__init__"):
+def fails_with(monkeypatch, error, where="open"):
     """Let a job fail: when it begins, or when it writes or closes."""
-    from semblance.pipeline.corpus import Corpus
-
-    from semblance.jobs.result import DedupResult
+    from semblance.jobs.result import Result
 
     def fail(*_args, **_kwargs):
         raise error
 
-    monkeypatch.setattr(Corpus if where == "__init__" else DedupResult, where, fail)
+    if where == "open":
+        monkeypatch.setattr("semblance.jobs.dedup.open_job", fail)
+    else:
+        monkeypatch.setattr(Result, where, fail)
 
 
 def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(capfd, corpus, monkeypatch):
@@ -109,8 +110,8 @@ def test_refused_memory_and_threads_are_told(capfd, corpus, monkeypatch, error):
 def test_an_interrupt_says_what_it_leaves(capfd, corpus, monkeypatch, tmp_path):
     target = tmp_path / "out.jsonl"
     for where, arguments, said in (
-        ("__init__", [], "interrupted; nothing was written\n"),
-        ("__init__", ["-o", target, "--work", tmp_path / "work"],
+        ("open", [], "interrupted; nothing was written\n"),
+        ("open", ["-o", target, "--work", tmp_path / "work"],
          "interrupted; nothing was written; pass --resume to continue the job\n"),
         ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or from an earlier one\n"),
         ("close", ["-o", target], f"interrupted; {target} was written, and is complete\n"),

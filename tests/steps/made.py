@@ -39,6 +39,14 @@ def code_column(codes, slots, kind="fixed"):
     return plain.dictionary_encode() if kind == "dictionary" else plain
 
 
+def nibble_column(codes, slots, kind="fixed"):
+    """The lowest four bits of 16-bit codes of documents, in whole words, as a binary column."""
+    width = 8 * -(-slots // 16)
+    rows = [sum((int(c) & 15) << 4 * i for i, c in enumerate(code)).to_bytes(width, "little") for code in codes]
+    plain = pa.array(rows, {"small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(width)))
+    return plain.dictionary_encode() if kind == "dictionary" else plain
+
+
 def rows_of(batches, schema=None):
     """The rows of batches as tuples, in order; batches must have the schema, and be of bounded size."""
     out = []

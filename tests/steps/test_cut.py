@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from steps import naive_crowds as naive
-from steps.made import code_column, columns, cut_at, places, rows_of
+from steps.made import columns, cut_at, nibble_column, places, rows_of
 
 from semblance.steps import cut as cutting
 from semblance.steps.cut import Cut, cut
@@ -38,7 +38,7 @@ def test_any_cut_gives_the_pairs_of_the_definition(links, slots, least, boundary
     draw = random.choice if random else max
     codes = [[draw([0, 1, 2, 16, 0x1111, 0x8000, 0xFFFF]) for _ in range(slots)] for _ in range(10)]
     groups = [draw([b"a" * 15 + b"a", b"a" * 15 + b"b"]) if grouped else b"" for _ in range(10)]
-    named = sides("code", codes, links, lambda rows: code_column(rows, slots, kind))
+    named = sides("code", codes, links, lambda rows: nibble_column(rows, slots, kind))
     if grouped:
         named |= sides("within", groups, links, lambda rows: pa.array(rows, pa.binary(16)))
     batch = columns(left=[a for a, _ in links], right=[b for _, b in links], **named)
@@ -63,7 +63,10 @@ def test_the_number_of_agreeing_codes_is_exact(rng, slots):
     right = np.where(same, right & 0xFFF0 | left & 15, right)
     counts = [naive.agreeing(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
     batch = columns(
-        left=np.arange(40), right=np.arange(40) + 40, left_code=code_column(left, slots), right_code=code_column(right, slots)
+        left=np.arange(40),
+        right=np.arange(40) + 40,
+        left_code=nibble_column(left, slots),
+        right_code=nibble_column(right, slots),
     )
     for least in (1, slots // 2, max(counts), slots):
         found = rows_of(cut(iter([batch]), Cut(slots=slots, least=least, boundary=0)))

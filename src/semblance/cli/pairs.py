@@ -39,6 +39,7 @@ def pairs(
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, format_of
     from ..jobs.pairs import find_pairs
+    from ..jobs.settings import Settings
     from ..wording import counted, text_size
     from .interrupts import explained
     from .progress import note_skipped, progress
@@ -51,12 +52,13 @@ def pairs(
         check_before(output, sources, references or [])
     note_skipped(quiet, sources, references)
     with explained() as leaves, progress(quiet) as report:
-        result = find_pairs(
-            sources, threshold=threshold, recall=recall, against=references, within=within, verify=verify,
-            max_pairs=max_pairs, text=text, id=id, html=html, glob=glob, format=format, encoding_errors=encoding_errors,
-            unit=unit, width=width, normalization=normalization, fold_case=fold_case, method=method, radius=radius,
-            permutations=permutations, bands=bands, rows=rows, seed=seed, threads=threads, memory=memory, progress=report,
+        settings = Settings(
+            threshold=threshold, recall=recall, within=within, verify=verify, max_pairs=max_pairs, text=text, id=id, html=html,
+            glob=glob, format=format, encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization,
+            fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows, seed=seed,
+            threads=threads, memory=memory,
         )  # fmt: skip
+        result = find_pairs(sources, settings, references, report)
         if output is not None:
             report("writing", 0)
             leaves.writing(output)

@@ -95,7 +95,8 @@ class Engine(Protocol):
     def join(self, left: Table, right: Table, on: str, how: str) -> Table:
         """Add to each row of ``left`` the columns, but ``order``, of the row of ``right`` whose ``order`` is its ``on``.
 
-        Where ``on`` is not ``order``, the names of what is added begin with it: ``left_code``. A null matches nothing.
+        Where ``on`` is not ``order``, the names of what is added begin with it: ``left_code``. Bytes of fixed width may then
+        come dictionary-encoded. A null matches nothing.
 
         Parameters
         ----------
@@ -139,6 +140,12 @@ class Engine(Protocol):
 
     joins_in_place: bool
     """Whether the rows of a join are in the order and groups of its left table, and ranked rows in that of positions."""
+
+    slices: Callable[[Table], list[tuple[int, int]]] | None
+    """From pairs to runs of orders whose documents can be compared at one time; None: the engine decides by rounds."""
+
+    together: Callable[[Table], Table] | None
+    """From pairs to one bundle of all their documents, without texts; where there are slices."""
 
     components: Callable[[Table], Table] | None
     """From pairs to bundles without texts; None: the engine has no such, and jobs decide by rounds, with the same result.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -10,74 +12,30 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError
 from ..files.store import Workspace
-from ..inputs.reading import Reading, read_documents
+from ..inputs.reading import Reading
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.arrays import runs
 from ..values.tables import SOURCE_BITS
 from . import local_sort
-from .engine import Batches, Fold, Step
-from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, find_roots
+from .engine import Fold, Step
+from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
 from .local_columns import arrays_of, by_band
+from .local_documents import Documents
 from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
-from .local_keeping import UNFINISHED, Keeping
+from .local_keeping import Keeping
+from .local_numbers import by_number
 from .local_ranks import places
-from .local_tables import Lazy, Piece, Stored
-from .local_texts import HeldTexts, SpilledTexts, Spilling
+from .local_tables import Lazy, Piece, Stored, Union
+from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
 
-PIECE_BYTES = 1 << 20
 SOURCES = 1 << 20  # at most, of one job: positions are below this, shifted
 SPILL_BYTES = 32 << 20
+MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]
-
-
-class Documents(Lazy):
-    """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
-
-    def __init__(self, engine: LocalEngine, splits: Sequence[Any], reading: Reading) -> None:
-        super().__init__(reading.schema, self._pieces, engine.threads)
-        self.engine, self.splits, self.reading = engine, splits, reading
-        self.held: HeldTexts | None = None if engine.workspace.on_disk else HeldTexts()
-        self.rows_of = np.zeros(len(splits), np.int64)
-
-    def _pieces(self, mark: int) -> Iterator[Piece]:
-        """Yield the documents after so many, about a megabyte at a time."""
-        rows = 0
-        for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
-            self.rows_of[number] += len(texts)
-            rows += len(texts)
-            if self.held is not None:
-                self.held.append(texts)
-                self.engine.text_bytes += texts.n_bytes
-            for begin, end in texts.cut(PIECE_BYTES):
-                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
-
-    def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
-        """Read once more; yield (first row, texts) from a row on.
-
-        Raises
-        ------
-        InputDataError
-            If an input has changed.
-        """
-        starts = np.concatenate([[0], np.cumsum(self.rows_of)])
-        skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
-        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors, html=self.reading.html)
-        for number, source in enumerate(self.splits):
-            first, end = int(starts[number]), int(starts[number + 1])
-            if end <= begin:
-                continue
-            source.check_unchanged()
-            row = first + int(skipped[number])
-            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
-                self.engine.progress("reading candidates again", len(texts))
-                yield row, texts
-                row += len(texts)
-            if row != end:
-                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
 
 
 class LocalEngine:
@@ -102,6 +60,7 @@ class LocalEngine:
         self._sketches: Stored | None = None
         self._division: Division | None = None
         self._spilled: SpilledTexts | None = None
+        self._bytes: Int64Array | None = None
         self._stored_bytes = 0
         self._names: list[str] = []
 
@@ -135,24 +94,18 @@ class LocalEngine:
         if by is None:
             first, second = (sort, sort) if isinstance(sort, str) else sort
             bound = len(self) if first != "position" else SOURCES << SOURCE_BITS
-            parts = local_sort.by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound)
-            return local_sort.one_stream(parts)
+            return local_sort.one_stream(by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
             return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
-        return local_sort.by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads)
+        return by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads)
 
     def union(self, first: Any, second: Any) -> Lazy:
         """Return the rows of both."""
 
-        def pieces(mark: int) -> Iterator[Piece]:
-            for rows in (first, second):
-                for piece in (rows.lazy() if isinstance(rows, Stored) else rows).pieces(0):
-                    yield Piece(piece.make, UNFINISHED)
-
-        return Lazy(first.schema, pieces, self.threads)
+        return Union([*(first.tables if isinstance(first, Union) else [first]), second], self.threads)
 
     def fold(self, rows: Any, fold: Fold) -> NDArray[Any]:
         """Add rows up."""
@@ -179,19 +132,22 @@ class LocalEngine:
         prefix = "" if on == "order" else f"{on}_"
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
-        if isinstance(right, Stored) and right.ranked:
-            take, fields = right.at, [field for field in right.schema if field.name != "order"]
-            missing = nothing if right.mask is None else partial(left_out, right)
-        else:
-            dense = self._dense(right)
-            take, missing, fields = dense.at, dense.missing, dense.fields
-        schema = pa.schema([*left.schema, *(pa.field(prefix + field.name, field.type) for field in fields)])
-        return self.map(left, partial(joined, schema, on, [field.name for field in fields], take, missing, how), schema)
+        wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
+        known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
+        side: Any = right if known else self._dense(right)
+        missing = (nothing if right.mask is None else partial(left_out, right)) if known else side.missing
+        fields = [field for field in right.schema if field.name != "order"]
+        whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
+        kinds = [_numbered_type(field.type) if whole else field.type for field in fields]
+        added = [pa.field(prefix + field.name, kind) for field, kind in zip(fields, kinds, strict=True)]
+        schema = pa.schema([*left.schema, *added])
+        look_up = partial(joined, schema, on, [field.name for field in fields], partial(side.at, whole=whole), missing, how)
+        return self.map(left, look_up, schema)
 
     def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
         """Add the text of each row."""
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
-        rows = self.map(left, partial(with_text, schema, on, self._texts_at), schema)
+        rows = self.map(left, partial(with_text, schema, on, self._texts_at, self._sizes), schema)
 
         def pieces(mark: int) -> Iterator[Piece]:
             self._write_texts()
@@ -200,13 +156,20 @@ class LocalEngine:
         return Lazy(schema, pieces, self.threads)
 
     def _dense(self, rows: Any) -> Dense:
-        """Return rows by order; those that are stored are put so once."""
-        if not isinstance(rows, Stored):
-            return Dense(rows, len(self))
+        """Return rows by order; they are put so once."""
         known = ",".join(rows.schema.names)
         if known not in rows.dense:
-            rows.dense[known] = Dense(rows, len(self))
+            rows.dense[known] = Dense(rows, len(self), self._room)
         return rows.dense[known]  # type: ignore[no-any-return]
+
+    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array of zeros; a large one lies in a file where the memory does not suffice for the job."""
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if not self.workspace.on_disk or n_bytes <= self.memory.free // 8:
+            return np.zeros(shape, dtype)
+        with tempfile.TemporaryFile(dir=self.workspace.folder) as file:
+            file.truncate(n_bytes)
+            return np.memmap(file, dtype, "r+", 0, shape)
 
     def _present(self, rows: Any) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""
@@ -257,11 +220,17 @@ class LocalEngine:
     def count(self, n_bytes: int) -> None:
         """Count bytes that are kept in memory; when they become too many, all goes to the disk."""
         self._stored_bytes += n_bytes
-        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes > self.memory.held:
+        self._make_room(0)
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Move all to the disk if so many bytes more are too many."""
+        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes + n_bytes > self.memory.held:
             self.spill()
 
     def components(self, pairs: Any) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
+        if isinstance(pairs, Stored):  # while bundles are compared texts cannot move: as many matches may come
+            self._make_room(MATCH_BYTES * len(pairs))
         self._division = division = Division(find_roots(pairs, len(self)), self._sizes, self._limit())
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
@@ -275,7 +244,30 @@ class LocalEngine:
     def _sizes(self, orders: Int64Array) -> Int64Array:
         """Bytes of the texts of some documents."""
         assert self._sketches is not None
-        return np.asarray(self._sketches.at(orders, "bytes"), np.int64)
+        if self._bytes is None:
+            self._bytes = self._sketches.column("bytes").astype(np.int64)
+        return self._bytes[orders if self._sketches.place is None else self._sketches.row_of[orders]]
+
+    def slices(self, pairs: Any) -> list[tuple[int, int]]:
+        """Cut the documents of some pairs into runs of orders whose texts are compared at one time."""
+        there = np.zeros(len(self), np.bool_)
+        for batch in pairs.select(["right"]).batches():
+            there[batch.column(0).to_numpy()] = True
+        orders = np.flatnonzero(there)
+        sizes = self._sizes(orders)
+        bounds = runs((np.cumsum(sizes) - sizes) // self.memory.slice(self.threads))
+        return [(int(orders[begin]), int(orders[end - 1]) + 1) for begin, end in bounds]
+
+    def together(self, pairs: Any) -> Lazy:
+        """Return one bundle of all documents of some pairs."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            by_right = _all_pairs(pairs, 0)
+            members = np.unique(np.concatenate([by_right.left, by_right.right]))
+            if len(members) and not mark:
+                yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
+
+        return Lazy(CLOSED, pieces, 1)
 
     def _limit(self) -> int:
         """Return the bytes of a partition: those of an earlier run, unless they are too many by now."""
@@ -286,7 +278,7 @@ class LocalEngine:
             earlier = int(self.workspace.get(LIMITS)["bytes"][0])
             if earlier <= 2 * limit:
                 return earlier
-        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches"):  # what was made by limits that are gone
+        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches", "states", "waiting", "named"):  # made by limits that are gone
             self.workspace.discard(stem)
         self.workspace.put(LIMITS, {"bytes": np.array([limit])})
         return limit
@@ -324,8 +316,9 @@ class LocalEngine:
         self.workspace.close()
 
 
-def _one(batch: pa.RecordBatch) -> Batches:
-    yield batch
+def _numbered_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column that comes as row numbers: those of bytes of fixed width do."""
+    return pa.dictionary(pa.int64(), kind) if pa.types.is_fixed_size_binary(kind) else kind
 
 
 def _all_pairs(pairs: Any, number: int) -> PairsByRight:

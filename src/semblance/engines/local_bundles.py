@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -145,9 +146,9 @@ class Division:
         return self.orders[some], self.roots[some], self.sizes[some]
 
     def sort_pairs(self, pairs: Any, workspace: Workspace) -> None:
-        """Write all pairs of closed partitions anew, sorted by partition."""
-        workspace.discard(PAIRED)
-        for batch in pairs.batches():
+        """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
+        done = len(workspace.numbered(PAIRED))
+        for batch in islice(pairs.batches(), done, None):
             arrays = arrays_of(batch)
             partition = self.of_order[arrays["left"]]
             order = np.argsort(partition, kind="stable")

@@ -86,6 +86,11 @@ def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] 
     return pa.array(values, kind, mask=missing)
 
 
+def numbered(kind: pa.DataType, values: NDArray[Any], rows: Int64Array) -> pa.Array:
+    """Return rows of a column of fixed width as their numbers, with the whole column as dictionary: no byte is copied."""
+    return pa.DictionaryArray.from_arrays(pa.array(rows), wrapped(kind, values), safe=False)
+
+
 def take_column(field: pa.Field, workspace: Workspace, parts: list[str], starts: Int64Array, rows: Int64Array) -> pa.Array:
     """Return a column at some rows of all parts, in the order given."""
     if len(parts) == 1:

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from ..inputs.reading import text_column
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.arrays import runs
 from .engine import Batches
-from .local_columns import arrays_of, wrapped
+from .local_columns import arrays_of, numbered, wrapped
 from .local_tables import Stored
 
+TEXT_BYTES = 1 << 20
 Take = Callable[[Int64Array, str], pa.Array]
 
 
@@ -28,9 +30,13 @@ class Dense:
         With ``order``.
     n : int
         Orders there are.
+    make : callable
+        From a shape and a dtype to an array of zeros.
     """
 
-    def __init__(self, rows: Any, n: int) -> None:
+    in_one = True
+
+    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any]] = np.zeros) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
         self.present = np.zeros(n, np.bool_)
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -40,12 +46,17 @@ class Dense:
             self.present[order] = True
             for name, values in arrays.items():
                 if name not in self._arrays:
-                    self._arrays[name] = np.zeros((n, *values.shape[1:]), values.dtype)
+                    self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
 
-    def at(self, orders: Int64Array, name: str) -> pa.Array:
-        """Return a column at some orders, null where there is no row."""
+    def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
+        """Return a column at some orders, null where there is no row.
+
+        With ``whole``, bytes of fixed width come as row numbers of the whole column; then all orders must have a row.
+        """
         field = next(field for field in self.fields if field.name == name)
+        if whole and pa.types.is_fixed_size_binary(field.type):
+            return numbered(field.type, self._arrays.get(name, np.empty((0, field.type.byte_width), np.uint8)), orders)
         if name not in self._arrays:
             return pa.nulls(len(orders), field.type)
         return wrapped(field.type, self._arrays[name][orders], ~self.present[orders])
@@ -95,10 +106,16 @@ def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -
         yield batch if chosen.all() else batch.filter(pa.array(chosen))
 
 
-def with_text(schema: pa.Schema, on: str, texts_at: Callable[[Int64Array], Texts], rows: Batches) -> Batches:
-    """Add the text of each row."""
-    for batch in rows:
-        if len(batch):
-            yield pa.RecordBatch.from_arrays(
-                [*batch.columns, text_column(texts_at(batch.column(on).to_numpy()))], schema=schema
-            )
+def with_text(
+    schema: pa.Schema, on: str, texts_at: Callable[[Int64Array], Texts], sizes_at: Callable[[Int64Array], Int64Array],
+    rows: Batches,
+) -> Batches:  # fmt: skip
+    """Add the text of each row, about a megabyte at a time."""
+    for whole in rows:
+        if not len(whole):
+            continue
+        orders = whole.column(on).to_numpy()
+        sizes = sizes_at(orders)
+        for begin, end in runs((np.cumsum(sizes) - sizes) // TEXT_BYTES):
+            batch = whole.slice(begin, end - begin)
+            yield pa.RecordBatch.from_arrays([*batch.columns, text_column(texts_at(orders[begin:end]))], schema=schema)

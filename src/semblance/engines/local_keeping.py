@@ -9,14 +9,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .local_columns import arrays_of, by_band
-from .local_sort import joined
-from .local_tables import Stored
+from .local_numbers import joined
+from .local_tables import UNFINISHED, Stored
 
 if TYPE_CHECKING:
     from .local import LocalEngine
 
 PART_BYTES = 32 << 20
-UNFINISHED = -1
 
 
 class Keeping:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..files.store import Workspace
 from ..kernels.hashing import digest_rows
 from ..search.buckets import sorted_entries
 from ..values import Int64Array, UInt64Array
 from .engine import Batches
-from .local_columns import BAND, arrays_of, wrapped
+from .local_columns import BAND
 from .local_tables import Lazy, Piece, Stored
 
 MEMBERS = 1 << 20  # rows of a batch, about
-SPREAD = 64
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _portions(sizes: Int64Array) -> Iterator[tuple[int, int]]:
+def portions(sizes: Int64Array, most: int = MEMBERS) -> Iterator[tuple[int, int]]:
     """Cut groups of such sizes into runs of about so many rows."""
     if not len(sizes):
         return
@@ -79,7 +75,7 @@ def _equal_keys(schema: pa.Schema, read: Callable[[int], UInt64Array], orders: I
     keys = read(band)
     mask, entries, bounds = sorted_entries(keys, band if keys.shape[1] > 1 else 0)
     sizes = bounds[:, 1] - bounds[:, 0]
-    for first, last in _portions(sizes):
+    for first, last in portions(sizes):
         places = (entries[_spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
         key = keys[places, band if keys.shape[1] > 1 else 0].view(np.int64)
         yield pa.RecordBatch.from_arrays([pa.array(key), pa.array(orders[places])], schema=schema)
@@ -93,8 +89,8 @@ def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Laz
 
     def pieces(mark: int) -> Iterator[Piece]:
         passes = max(1, -(-64 * len(rows) // memory))
-        for number in range(mark, passes):
-            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes), number + 1)
+        for number in range(passes):  # no marks: how many passes there are depends on the memory
+            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes))
 
     return Lazy(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
 
@@ -134,7 +130,7 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
     fresh[1:] = (words[1:] != words[:-1]).any(1)
     sizes = np.diff(np.append(np.flatnonzero(fresh), len(at)))
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    for first, last in _portions(sizes):
+    for first, last in portions(sizes):
         some = at[bounds[first] : bounds[last]]
         columns = [
             pa.array(some if rows.place is None else rows.place[some]) if field.name == "order" else rows.take(field.name, some)
@@ -162,92 +158,3 @@ def all_together(rows: Stored) -> Lazy:
 def one_stream(rows: Lazy) -> Lazy:
     """Return rows as one piece, so that a step meets them all, one piece after the other."""
     return Lazy(rows.schema, lambda mark: iter([Piece(rows.batches, 1)][mark:]), 1)
-
-
-def by_number(rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None) -> Lazy:
-    """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
-
-    With ``bound``, above all numbers, all rows come in the order of their numbers.
-    """
-
-    def pieces(mark: int) -> Iterator[Piece]:
-        waiting: list[dict[str, NDArray[Any]]] = []
-        size = 0
-        spread = False
-        for batch in rows.batches():
-            arrays = arrays_of(batch)
-            waiting.append(arrays)
-            size += sum(array.nbytes for array in arrays.values())
-            if size > memory and workspace.on_disk:
-                if not spread:
-                    workspace.discard(stem)
-                _spread(workspace, stem, joined(waiting), by, bound)
-                waiting, size, spread = [], 0, True
-        if not spread:
-            groups = [joined(waiting)] if waiting else []
-            for number, some in enumerate(_sorted(rows.schema, groups, by, sort)):
-                if number >= mark:
-                    yield Piece(partial(iter, (some,)), number + 1)
-            return
-        if waiting:
-            _spread(workspace, stem, joined(waiting), by, bound)
-        for number in range(mark, SPREAD):
-            yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort), number + 1)
-
-    stem = f"meet-{by}"
-    return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
-
-
-def joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Put columns together."""
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _spread(workspace: Workspace, stem: str, arrays: dict[str, NDArray[Any]], by: str, bound: int | None) -> None:
-    """Write rows out, those of equal numbers into arrays of one name."""
-    mixed = (arrays[by].view(np.uint64) * _GOLDEN) >> np.uint64(58)
-    part = mixed.astype(np.int64) if bound is None else arrays[by] // -(-bound // SPREAD)
-    order = np.argsort(part, kind="stable")
-    bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
-    out: dict[str, NDArray[Any]] = {}
-    for number in range(SPREAD):
-        some = order[bounds[number] : bounds[number + 1]]
-        if len(some):
-            out |= {f"{name}-{number}": array[some] for name, array in arrays.items()}
-    workspace.append(stem, out)
-
-
-def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str) -> Batches:
-    """Read the rows of one part of the numbers, and sort them."""
-    parts = []
-    for name in workspace.numbered(stem):
-        arrays = workspace.get(name)
-        if f"{by}-{number}" in arrays:
-            parts.append({field.name: arrays[f"{field.name}-{number}"] for field in schema})
-    yield from _sorted(schema, [joined(parts)] if parts else [], by, sort)
-
-
-def _most(numbers: Int64Array) -> int:
-    """Return the largest number, those below 0 taken for the largest of all."""
-    return int(numbers.view(np.uint64).max())
-
-
-def _sorted(schema: pa.Schema, groups: list[dict[str, NDArray[Any]]], by: str, sort: str) -> Batches:
-    """Sort rows of numbers; make batches of whole groups."""
-    for arrays in groups:
-        first, second = arrays[by], arrays[sort]
-        if set(schema.names) == {by, sort} and len(first) and max(map(_most, (first, second))) < 1 << 32:
-            packed = (first << 32) | second  # one array of integers sorts faster than an index
-            packed.sort()
-            arrays = {by: packed >> 32, sort: packed & 0xFFFFFFFF}
-        else:
-            order = np.lexsort((second, first))
-            arrays = {name: array[order] for name, array in arrays.items()}
-        fresh = np.flatnonzero(np.diff(arrays[by], prepend=-1 - arrays[by][:1]))
-        sizes = np.diff(np.append(fresh, len(first)))
-        for begin, end in _portions(sizes):
-            span = slice(int(fresh[begin]), int(fresh[end]) if end < len(fresh) else len(first))
-            columns = [wrapped(field.type, arrays[field.name][span]) for field in schema]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -15,9 +15,10 @@ from ..files.store import Workspace
 from ..kernels._threads import in_order
 from ..values import Int64Array
 from .engine import Batches, Step
-from .local_columns import column_of, take_column
+from .local_columns import column_of, numbered, take_column
 
 ROWS = 1 << 16  # of a stored table that a step is given at a time
+UNFINISHED = -1  # no mark: a job that goes on makes these rows again
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -26,7 +27,7 @@ class Piece:
     """Rows that one thread makes: how, and the mark from which a job goes on once they are kept."""
 
     make: Callable[[], Batches]
-    mark: int = 0
+    mark: int = UNFINISHED
 
 
 class Lazy:
@@ -44,6 +45,7 @@ class Lazy:
         self.schema = schema
         self.pieces = pieces
         self.threads = threads
+        self.dense: dict[str, Any] = {}
 
     def marked(self, mark: int = 0) -> Iterator[pa.RecordBatch | int]:
         """Yield the rows after a mark, and after those of each piece its own mark."""
@@ -89,6 +91,19 @@ def _stepped(step: Step, make: Callable[[], Batches]) -> Batches:
 
 def _chosen(names: list[str], rows: Batches) -> Batches:
     return (batch.select(names) for batch in rows)
+
+
+class Union(Lazy):
+    """The rows of some tables of one schema, one after the other."""
+
+    def __init__(self, tables: list[Any], threads: int) -> None:
+        super().__init__(tables[0].schema, self._pieces, threads)
+        self.tables = tables
+
+    def _pieces(self, mark: int) -> Iterator[Piece]:
+        for table in self.tables:
+            for piece in table.pieces(0):
+                yield Piece(piece.make)
 
 
 class Stored:
@@ -174,9 +189,17 @@ class Stored:
         """Return a column at some rows, in the order given."""
         return take_column(self.schema.field(name), self.workspace, self.parts, self.starts, rows)
 
-    def at(self, orders: Int64Array, name: str) -> pa.Array:
-        """Return a column at some orders."""
-        return self.take(name, orders if self.place is None else self.row_of[orders])
+    @property
+    def in_one(self) -> bool:
+        """Whether each column is one array."""
+        return len(self.parts) == 1
+
+    def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
+        """Return a column at some orders; with ``whole``, bytes of fixed width as row numbers of a whole column."""
+        rows, kind = orders if self.place is None else self.row_of[orders], self.schema.field(name).type
+        if whole and pa.types.is_fixed_size_binary(kind):
+            return numbered(kind, self.workspace.get(self.parts[0])[name], rows)
+        return self.take(name, rows)
 
     def _chunk(self, part: int, begin: int, end: int) -> Batches:
         """Make a batch of some rows of a part."""

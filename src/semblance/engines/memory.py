@@ -110,7 +110,7 @@ class Memory:
         return max(1 << 20, min(PARTITION * threads, self.free // 8))
 
     def slice(self, threads: int) -> int:
-        """Bytes of text whose sets a thread holds at once; hashes, numbers and maps take several times as much."""
+        """Bytes of text whose sets are held at once; hashes, numbers and maps take several times as much."""
         return max(1 << 20, self.free // (24 * threads))
 
     def check_documents(self, n: int) -> None:

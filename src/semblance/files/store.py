@@ -32,7 +32,7 @@ from .names import shown
 
 JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered
-_TEMPORARY = re.compile(r"\.(job\.json|[a-z-]+[0-9]*\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
+_TEMPORARY = re.compile(r"\.(job\.json|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
 _NAMED = 3  # files that a message names
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import os
-import threading
-import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-import pyarrow as pa
-
-from ..errors import IndexFormatError, OutputError, ParameterError
-from ..text.texts import Texts, concatenate
-from ..wording import counted
-from .answers import all_documents, answer, check_type, id_texts
+from ..errors import OutputError, ParameterError
+from ..text.texts import concatenate
+from .answers import check_type, id_texts
 from .kinds import Sketches, make_kind, read_kind
 from .manifest import NAME, Manifest, read_manifest
-from .opening import damage, make_folder, open_segments, release_lock, remove_leftovers, take_lock
-from .segments import Segment
-from .sketching import check_rules, sketch_texts
+from .opened import OpenIndex
+from .opening import make_folder, open_segments, remove_leftovers, take_lock
 from .state import State
 
-SCORES = ("estimated_resemblance", "standard_error", "resemblance")
 
-
-class Index:
+class Index(OpenIndex):
     """A folder of sketches that documents are added to, looked up in and removed from. Made by ``create`` and ``open``.
 
     One process at a time may change an index; others read a consistent state of it meanwhile (``refresh`` brings them up
@@ -51,17 +41,6 @@ class Index:
     ...     index.query(["One two three four five six!"])["id"].to_pylist()
     ['a']
     """
-
-    def __init__(self, path: Path, state: State, rules: int, lock: int | None, damaged: list[str]) -> None:
-        self.path = path
-        self.kind = state.kind
-        self.damaged = damaged
-        self._state = state
-        self._rules = rules
-        self._process = os.getpid()
-        self._turn = threading.RLock()
-        self._close = weakref.finalize(self, release_lock, lock, self._process) if lock is not None else None
-        self._open = True
 
     @classmethod
     def create(
@@ -185,87 +164,9 @@ class Index:
             remove_leftovers(folder, manifest)
         return cls(folder, State(folder, kind, manifest, segments), rules, lock, damaged)
 
-    def close(self) -> None:
-        """Let others change the index, once a change under way has ended. A closed index cannot be used any more."""
-        with self._turn if os.getpid() == self._process else nullcontext():
-            self._open = False
-            self._state = State(self.path, self.kind, self._state.manifest, ())
-            if self._close is not None:
-                self._close()
-
     def __enter__(self) -> Index:
         """Return the index itself."""
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close it."""
-        self.close()
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-        return self._now()[0].n_documents
-
-    def __repr__(self) -> str:
-        """Say where it is and what is in it."""
-        inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
-        return f"<Index {self.path}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}>"
-
-    @property
-    def id_type(self) -> str | None:
-        """What ids are: "int", "str", or None while there are none."""
-        return self._now()[0].ids
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """Parameters, counts and bytes, as plain values."""
-        manifest, segments = self._now()
-        size, count = sum(segment.n_bytes for segment in segments), manifest.n_documents
-        return {
-            "path": str(self.path), "documents": count, "segments": len(segments), "removed": manifest.n_removed, "bytes": size,
-            "bytes_per_document": size / max(1, count), "keep_text": manifest.keep_text, "damaged": self.damaged,
-            "recall_at_threshold": self.kind.recall_at_threshold, "parameters": manifest.parameters,
-        }  # fmt: skip
-
-    def refresh(self) -> None:
-        """See what other processes have changed since the index was opened, or last refreshed.
-
-        Raises
-        ------
-        IndexFormatError
-            If it is damaged by now, or another index took its place.
-        """
-        self._check_open()
-        if self._close is None:
-            with self._turn:
-                manifest = read_manifest(self.path)
-                if manifest.parameters != self._state.manifest.parameters:
-                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it anew")
-                manifest, segments, self.damaged = open_segments(self.path, self.kind, manifest, False)
-                self._state = State(self.path, self.kind, manifest, segments)
-
-    def sketch(self, texts: Any, *, threads: int = 1) -> Sketches:
-        """Sketch documents, to be added or looked up later.
-
-        Parameters
-        ----------
-        texts : list of str, or Arrow, pandas or polars column; or an iterator of str
-        threads : int >= 1
-
-        Returns
-        -------
-        Sketches
-
-        Raises
-        ------
-        IncompatibleSketchError
-            If an older version made the index, whose shingles this one does not make.
-        """
-        return self._sketch(texts, threads)[0]
-
-    def _sketch(self, given: Any, threads: int) -> tuple[Sketches, list[Texts] | None]:
-        """Return the sketches of texts, and the texts, which are gone through once: an iterator has them only once."""
-        check_rules(self.path, self.kind, self._rules, self._now()[0].keep_text)
-        return sketch_texts(self.kind, given, threads)
 
     def add(self, ids: Iterable[str] | Iterable[int], texts: Any, *, replace: bool = False, threads: int = 1) -> None:
         """Add documents; they are on the disk when it returns.
@@ -353,83 +254,3 @@ class Index:
             self._check_open(write=True)
             if len(self._state.segments) > 1 or any(entry.n_removed for entry in self._state.manifest.segments):
                 self._state.merge(list(range(len(self._state.segments))))
-
-    def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
-        """Look up documents.
-
-        Parameters
-        ----------
-        texts : list of str, column, iterator of str, or Sketches
-        top : int >= 1 or None, default 10
-            Most matches of each; None: all.
-        threads : int >= 1
-
-        Returns
-        -------
-        pyarrow.Table
-            ``query`` (int64, place in texts), ``id``, ``estimated_resemblance``, ``standard_error``, ``resemblance`` (exact;
-            null unless the index keeps texts and texts were given). For each query the best first; estimates reach the
-            threshold. Of a SimHash index they are cosines.
-
-        Raises
-        ------
-        ParameterError
-            If ``top`` is below 1.
-        IndexFormatError
-            If what it meets is damaged. Not all damage shows: ``check`` reads every byte.
-        """
-        if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; {top} was given")
-        return self._look_up(texts, top, False, threads)
-
-    def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
-        """Say for each document whether something like it was seen: the columns of ``query``, at most one row each.
-
-        A search ends with its first match, which need not be the best.
-
-        Parameters
-        ----------
-        texts : list of str, column, iterator of str, or Sketches
-        threads : int >= 1
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        return self._look_up(texts, 1, True, threads)
-
-    def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> pa.Table:
-        sketches, pieces = self._sketch(texts, threads)
-        return answer(self.kind, *self._now(), sketches, pieces, top, first_only, threads)
-
-    def export(self) -> Iterator[pa.Table]:
-        """Return an iterator of tables with all documents of this moment: ``id``, and ``text`` where the index keeps texts."""
-        return all_documents(*self._now())
-
-    def check(self) -> list[str]:
-        """Read every byte; return what is wrong, file by file (nothing: all is well)."""
-        self._check_open()
-        with self._turn:
-            manifest = self._now()[0]
-            while True:
-                found = [what for entry in manifest.segments for what in damage(self.path, self.kind, manifest, entry)]
-                newer = read_manifest(self.path) if found and self._close is None else manifest
-                if newer == manifest:
-                    return found
-                manifest = newer  # a writer replaced what was being read
-
-    def _now(self) -> tuple[Manifest, tuple[Segment, ...]]:
-        """Return the state of this moment, which another thread may be replacing."""
-        now = self._state.now
-        self._check_open()  # after it was taken: closing empties it
-        return now
-
-    def _check_open(self, write: bool = False) -> None:
-        if not self._open:
-            raise ParameterError(f"{self.path}: this index has been closed")
-        if os.getpid() != self._process:
-            if self._close is not None:
-                raise ParameterError(f"{self.path}: another process opened this index for changes; open it anew in this one")
-            self._turn, self._process = threading.RLock(), os.getpid()  # a thread that was not forked may hold the old lock
-        if write and self._close is None:
-            raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")

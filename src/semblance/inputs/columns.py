@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..formats.sources import Batch
 from ..kernels.hashing import digest_rows
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.cells import UNORDERED, cell_keys, kind_of
+from ..values.cells import cell_keys
 
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
@@ -205,45 +204,6 @@ def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
         return cell_keys(batch.others[column], untyped=source.form.untyped)
     except InputDataError as error:
         raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
-
-
-def order_columns(keys: list[bytes]) -> dict[str, NDArray[Any]]:
-    """Return what the keep policy orders by: the bytes of all keys, and their number in each."""
-    sizes = np.fromiter(map(len, keys), np.int32, len(keys))
-    return {"order_bytes": np.frombuffer(b"".join(keys), np.uint8), "order_sizes": sizes}
-
-
-def collect_order(parts: Iterable[list[NDArray[Any]]], column: str, place: Callable[[int], str]) -> Int64Array:
-    """Return the ranks of what the keep policy orders by, from all its bytes and sizes; equal values rank the same, null -1.
-
-    Raises
-    ------
-    InputDataError
-        If values are of different kinds, or of one that has no order; the message names the rows.
-    """
-    kinds, chunks = [], []
-    for data, sizes in parts:
-        offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        kind = np.zeros(len(sizes), np.uint8)
-        kind[sizes > 0] = data[offsets[:-1][sizes > 0]]
-        kinds.append(kind)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
-        chunks.append(pa.Array.from_buffers(pa.large_binary(), len(sizes), buffers))
-    keys, kind = pa.chunked_array(chunks, pa.large_binary()), np.concatenate(kinds)
-    present = kind > 0
-    if not present.any():
-        return np.full(len(kind), -1, np.int64)
-    first = int(np.argmax(present))
-    holds = f"keep: column {column!r} holds {kind_of(keys[first].as_py())} ({place(first)})"
-    if kind[first] in UNORDERED:
-        raise InputDataError(f"{holds}, which has no order; name a column of numbers, times or text")
-    other = int(np.argmax(present & (kind != kind[first])))
-    if kind[other] != kind[first] and present[other]:
-        raise InputDataError(
-            f"{holds} and {kind_of(keys[other].as_py())} ({place(other)}): values of different kinds have no order; "
-            "convert one of them, or name another column"
-        )
-    return np.where(present, pc.rank(keys, "ascending", tiebreaker="dense").to_numpy().astype(np.int64), -1)
 
 
 def group_codes(keys: list[bytes]) -> UInt64Array:

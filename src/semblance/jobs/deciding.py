@@ -12,6 +12,7 @@ from typing import Any
 
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
+from ..steps.between import Between, between
 from ..steps.bundle import BUNDLED, bundle
 from ..steps.decide import Settle, settle, settled_schema
 from ..steps.name import name
@@ -24,6 +25,7 @@ from ..values.tables import MATCHES, PAIRS, STANDING, STATES
 from .searching import Searched
 
 ROUNDS, ENOUGH = 6, 10
+GONE = Flag(name="removed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ class Decider:
     def _decided(self, all_pairs: bool) -> Table:
         """Walk bundles where the engine has them; go by rounds else."""
         engine, pairs = self.engine, self.found.pairs
-        rest_of = self._all_kept if all_pairs else self._by_rounds
+        rest_of = self._all_kept if all_pairs else self._by_rounds if engine.slices is None else self._by_slices
         if engine.components is None:
             return rest_of(pairs)
         closed = engine.components(pairs)
@@ -113,6 +115,23 @@ class Decider:
         if not engine.joins_in_place:
             rows = engine.meet(rows, "bundle", "order")
         return engine.map(rows, partial(verify, settings=Verify(**self._comparing), key=self.key), MATCHES)
+
+    def _by_slices(self, pairs: Table) -> Table:
+        """Decide slice after slice of the keep order: each is walked together with the kept documents that it may match."""
+        engine = self.engine
+        assert engine.slices is not None and engine.together is not None
+        settings = Walk(**self._comparing)
+        found: Table | None = None
+        for begin, end in engine.slices(pairs):
+            part = engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
+            if found is not None:
+                part = engine.join(part, engine.map(found, partial(flag, settings=GONE), GONE.schema), "left", "anti")
+            rows = self._compared(engine.together(part))
+            walked = engine.store(engine.map(rows, partial(walk, settings=settings, key=self.key), MATCHES),
+                                  f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
+            found = walked if found is None else engine.union(found, walked)
+        assert found is not None
+        return found
 
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""

@@ -21,7 +21,7 @@ class Job:
     n_references : int
         Sources that hold references.
     again : callable
-        From a higher threshold to a result.
+        From this job and a higher threshold to a result.
     threshold : float
         The lowest that ``again`` takes.
     finish : callable
@@ -31,7 +31,7 @@ class Job:
 
     sources: Sequence[Any]
     n_references: int
-    again: Callable[[float], Result]
+    again: Callable[[Job, float], Result]
     threshold: float
     finish: Callable[[], None]
     closed: bool = False

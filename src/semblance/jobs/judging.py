@@ -62,17 +62,11 @@ def decide(opened: Opened) -> Result:
     return _result(opened, decider, settings, job)
 
 
-def _again(opened: Opened, decider: Decider, threshold: float) -> Result:
+def _again(opened: Opened, decider: Decider, job: Job, threshold: float) -> Result:
     """Decide at another threshold about the candidates that were found."""
     opened.clock.forget()
     opened.clock.restart()
-    settings = opened.settings.at(threshold)
-    at = decider.at(threshold)
-    job = Job(
-        opened.splits, opened.reading.n_references, partial(_again, opened, decider), opened.settings.threshold,
-        opened.engine.close,
-    )  # fmt: skip
-    return _result(opened, at, settings, job)
+    return _result(opened, decider.at(threshold), opened.settings.at(threshold), job)
 
 
 def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> Result:
@@ -92,7 +86,7 @@ def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> R
         text_bytes=int(found.totals[BYTES]),
         candidate_pairs=count_rows(found.pairs),
         verified_pairs=count_rows(all_matches),
-        uncompared_pairs=0,
+        crowded=count_rows(found.crowded.select(["order"])),
         recall_planned=settings.finder.recall(settings.threshold),
         recall_vouched=vouched(decider, standing, settings, counted["kept"]),
         verified_by=settings.verify,

@@ -23,7 +23,7 @@ from .judging import count_rows, deciding_of, labels_of, searching_of
 from .opening import KEY, Progress, open_job
 from .rows import collect
 from .searching import search
-from .settings import MAX_BUCKET, settings_of
+from .settings import MAX_BUCKET, Settings, settings_of
 from .telling import Pairs, second_columns
 
 
@@ -79,42 +79,19 @@ def _columns(rows: Table, names: list[str]) -> list[Any]:
     return [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.empty(0, np.int64)] * len(names)
 
 
-def find_pairs(
-    data: Any,
-    *,
-    threshold: float = 0.8,
-    recall: float = 0.99,
-    against: Any = None,
-    within: str | None = None,
-    verify: str = "exact",
-    max_pairs: int | None = None,
-    text: str = "text",
-    id: str | None = None,
-    html: bool = False,
-    glob: str | None = None,
-    format: str | None = None,
-    encoding_errors: str = "strict",
-    unit: str = "word",
-    width: int | None = None,
-    normalization: str = "NFC",
-    fold_case: bool = True,
-    tokenizer: Tokenizer | None = None,
-    method: str = "minhash",
-    radius: int = 3,
-    permutations: int | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    max_bucket: int = MAX_BUCKET,
-    seed: int = 1,
-    threads: int | None = None,
-    memory: int | str | None = None,
-    progress: Progress | None = None,
-) -> PairsResult:
+def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress | None = None) -> PairsResult:
     """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance.
 
-    Parameters, errors and exactness are those of ``pairs``.
+    Parameters
+    ----------
+    data, against, progress
+        As for ``pairs``, and so are errors and exactness.
+    job : Settings
+
+    Returns
+    -------
+    PairsResult
     """
-    job = settings_of(locals())
     opened = open_job(data, against, job, progress)
     limit = None if job.max_pairs is None else job.max_pairs + 1
     found = search(opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), KEY,
@@ -249,4 +226,4 @@ def pairs(
     >>> sb.pairs(["one two three", "One, two: three.", "four"]).to_pylist()
     [{'left_id': 0, 'right_id': 1, 'resemblance': 1.0}]
     """
-    return find_pairs(**locals()).table
+    return find_pairs(data, settings_of(locals()), against, progress).table

@@ -226,7 +226,7 @@ class Result:
                 "rethreshold needs all verified pairs, and this result has those with kept documents only: run dedup with "
                 'evidence="all" and save that, or ask before the job is closed'
             )
-        return self._job.again(threshold)
+        return self._job.again(self._job, threshold)
 
     def _walked(self, threshold: float) -> Result:
         """Walk all verified pairs again at a higher threshold."""

@@ -21,6 +21,7 @@ from ..steps.exact import Exact, exact
 from ..steps.hold import Hold, hold
 from ..steps.marks import MARKS, marks
 from ..steps.near import Near, near
+from ..steps.nibbles import Nibbles, nibbles
 from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
 from ..steps.totals import REFERENCES, Totals
@@ -164,7 +165,11 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
     both = engine.meet(found, "left", "right") if engine.joins_in_place else found
     if len(compared) > 1:
-        both = engine.join(engine.join(both, live.select(compared), "left", "inner"), live.select(compared), "right", "inner")
+        sides = live.select(compared)
+        if "code" in compared:
+            packing = Nibbles(slots=codes)
+            sides = engine.map(sides, partial(nibbles, settings=packing), packing.schema(sides.schema))
+        both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
     if not engine.joins_in_place:
         both = engine.meet(both, "left", "right")
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)

@@ -13,6 +13,7 @@ from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 
 LEAST_ALIKE = 3
+SAID = 0.001  # of recall: what is less is not worth a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +27,16 @@ class Summary:
         kept document; removed as near-duplicates; dropped as empty; kept.
     text_bytes : int
         Bytes of text read.
-    candidate_pairs, verified_pairs, uncompared_pairs : int
-        Pairs compared; found at or above the threshold; left out in large buckets of documents that are not alike (a pair
-        counts once for each such bucket it shares).
+    candidate_pairs, verified_pairs : int
+        Pairs that may be near-duplicates, each once; pairs of a kept document and one that matches it, or with
+        ``evidence="all"`` all that match.
+    crowded : int
+        Documents that share a bucket with more than ``max_bucket`` others, which are found by their rarest codes.
     recall_planned : float
         Probability that a pair at the threshold is found, by the plan: that it is compared, and with ``verify="sketch"`` also
         that its estimate reaches the threshold.
     recall_vouched : float
-        The same for the documents worst off because of uncompared pairs.
+        Probability that is vouched for: the mean over kept documents, those in crowded buckets too.
     verified_by : str
         "exact", or "sketch" where removals rest on estimates.
     threshold : float
@@ -64,7 +67,7 @@ class Summary:
     text_bytes: int
     candidate_pairs: int
     verified_pairs: int
-    uncompared_pairs: int
+    crowded: int
     recall_planned: float
     recall_vouched: float
     verified_by: str
@@ -105,7 +108,7 @@ class Summary:
         lines.append(
             f"recall at the threshold: {self.recall_planned:.4f} "
             f"({self.found_by}); "
-            f"{counted(self.candidate_pairs, 'pair')} compared, {self.verified_pairs:,} verified"
+            f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
         )
         if self.verified_by != "exact" and self.score == "cosine":
             lines.append("removals rest on cosines estimated from fingerprints; --verify exact measures instead")
@@ -114,11 +117,9 @@ class Summary:
                 f"removals rest on estimates from {self.plan['estimation_slots']} slots "
                 f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact measures instead"
             )
-        if self.uncompared_pairs:
-            lines.append(
-                f"{self.uncompared_pairs:,} comparisons in crowded buckets of unlike documents were left out: "
-                f"for those documents a recall of {self.recall_vouched:.3f} is vouched for"
-            )
+        if self.recall_vouched < self.recall_planned - SAID:
+            lines.append(f"{counted(self.crowded, 'document')} in crowded buckets: "
+                         f"a recall of {self.recall_vouched:.3f} is vouched for")  # fmt: skip
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")

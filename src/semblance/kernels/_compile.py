@@ -11,7 +11,7 @@ from typing import get_type_hints
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
@@ -95,24 +95,17 @@ def compiled(signature, *tuples):
     ``signature`` is its only one, in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const``
     arrays are only read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
     """
-    if not isinstance(signature, str):  # a function, compiled for each combination of types that it is called with
-        return signature if DISABLE_JIT else _cached(njit(nogil=True, error_model="numpy")(signature))
 
     def decorate(function):
         if DISABLE_JIT:
             return function
         kernel = Kernel(py_func=function, targetoptions=dict(_OPTIONS))
         kernel.declared, kernel.tuples = signature, tuples
-        return _cached(kernel)
+        with suppress(RuntimeError):  # no folder is writable
+            kernel.enable_caching()
+        return kernel
 
     return decorate
-
-
-def _cached(kernel):
-    """Keep the compiled code on disk, unless no folder is writable."""
-    with suppress(RuntimeError):
-        kernel.enable_caching()
-    return kernel
 
 
 def inlined(signature, *tuples):

@@ -10,9 +10,7 @@ import numpy as np
 
 from ._compile import compiled, inlined
 from .constants import ONE
-from .hashing import K0, K2, fmix64, fold_multiply
-
-_RETIRED = K2  # in place of the keys of large buckets; equal to no key, not even to itself
+from .hashing import K0, fmix64, fold_multiply
 
 
 def _band_keys(slots, groups, bands, rows, out):
@@ -105,16 +103,6 @@ def link(a, b, parents):
         parents[a] = b
 
 
-@compiled("void(const uint64[::1], uint64, const int64[:, ::1], int64[::1])")
-def join_components(entries, row_bits, buckets, parents):
-    """Link the members of each bucket to its first."""
-    mask = (ONE << row_bits) - ONE
-    for bucket in range(len(buckets)):
-        first = np.int64(entries[buckets[bucket, 0]] & mask)
-        for i in range(buckets[bucket, 0] + 1, buckets[bucket, 1]):
-            link(first, np.int64(entries[i] & mask), parents)
-
-
 @compiled("void(const int64[::1], const int64[::1], int64[::1])")
 def join_pairs(left, right, parents):
     """Link the two rows of each pair."""
@@ -129,34 +117,21 @@ def find_roots(parents):
         parents[row] = parents[parents[row]]
 
 
-@compiled("void(const uint64[::1], uint64, int64, int64, int64, uint64[:, ::1])")
-def retire_keys(entries, row_bits, begin, end, band, keys):
-    """Take the keys of the members of one bucket, so that later bands do not take the bucket for a match."""
-    mask = (ONE << row_bits) - ONE
-    for i in range(begin, end):
-        keys[np.int64(entries[i] & mask), band] = _RETIRED
+@compiled("int64(const uint64[::1], uint64, const int64[:, ::1], const uint64[:, ::1], int64, int64[::1], int64[::1])")
+def bucket_pairs(entries, mask, buckets, keys, band, left, right):
+    """Write the pairs of all buckets of a band that no earlier one holds, ``left < right``; return how many.
 
-
-@compiled("int64(const uint64[::1], uint64, const int64[:, ::1], int64, const uint64[:, ::1], int64, int64[::1], int64[::1])")
-def bucket_pairs(entries, row_bits, buckets, band, keys, first_free, left, right):
-    """Write the pairs of all buckets that no earlier band holds; return how many. Without ``left`` they are counted.
-
-    ``left < right``; rows below ``first_free`` (reference documents) are not paired with each other. Without ``keys`` pairs
-    that earlier bands hold are written too.
+    ``mask`` has the bits of an entry that hold its row. Without ``left`` pairs are counted.
     """
-    mask = (ONE << row_bits) - ONE
-    earlier_bands = band if len(keys) > 0 else 0
     count = 0
     for bucket in range(len(buckets)):
         for i in range(buckets[bucket, 0], buckets[bucket, 1]):
             a = np.int64(entries[i] & mask)
             for j in range(i + 1, buckets[bucket, 1]):
                 b = np.int64(entries[j] & mask)
-                if b < first_free:
-                    continue
                 fresh = True
-                for earlier in range(earlier_bands):
-                    if keys[a, earlier] == keys[b, earlier] and keys[a, earlier] != _RETIRED:
+                for earlier in range(band):
+                    if keys[a, earlier] == keys[b, earlier]:
                         fresh = False
                         break
                 if fresh:

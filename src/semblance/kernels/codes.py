@@ -8,7 +8,7 @@ from .hashing import K0, fmix64, fold_multiply
 _S48 = np.uint64(48)
 
 
-@compiled
+@compiled("void(const uint32[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1], uint16[:, ::1])")
 def keys_and_codes(slots, groups, bands, rows, keys, codes):
     """Write a 64-bit key of each band into ``keys``, and a 16-bit code of each slot of the bands into ``codes``.
 

@@ -3,7 +3,7 @@
 from ._compile import compiled, inlined
 
 
-@inlined
+@inlined("float64(int64, int64, const int64[::1], const uint64[::1], const float64[::1])")
 def dot(a, b, offsets, columns, weights):
     """Cosine of rows ``a`` and ``b``, at most 1."""
     i = offsets[a]
@@ -23,7 +23,7 @@ def dot(a, b, offsets, columns, weights):
     return min(total, 1.0)
 
 
-@compiled
+@compiled("void(const int64[::1], const int64[::1], const int64[::1], const uint64[::1], const float64[::1], float64[::1])")
 def compare_vectors(left, right, offsets, columns, weights, out):
     """Write the cosine of each pair into ``out`` (float64)."""
     for pair in range(len(left)):

@@ -47,32 +47,31 @@ def is_new(table, value):
     return False
 
 
+@inlined("UniTuple(uint64, 2)(const uint8[::1], int64, int64, uint64, uint64, uint64, uint64)")
+def digest_bytes(data, position, end, a, b, k1, k2):
+    """Run two hashes with different constants side by side over some bytes, from the states ``a`` and ``b`` on."""
+    while position + 16 <= end:
+        left = load64(data, position)
+        right = load64(data, position + 8)
+        a = fold_multiply(a ^ left, right ^ k1)
+        b = fold_multiply(b ^ right, left ^ k2) + left
+        position += 16
+    while position < end:
+        word = ZERO
+        for i in range(min(8, end - position)):
+            word |= np.uint64(data[position + i]) << (EIGHT * np.uint64(i))
+        a = fold_multiply(a ^ word, k1)
+        b = fold_multiply(b ^ word, k2) + word
+        position += 8
+    return a, b
+
+
 @compiled("void(const uint8[::1], const int64[::1], int64, int64, uint64[:, ::1])")
 def digest_rows(data, offsets, start, stop, out):
-    """Write a 128-bit digest of the bytes of each row of ``[start, stop)`` into ``out`` of shape (rows, 2).
-
-    Two hashes with different constants run side by side.
-    """
+    """Write a 128-bit digest of the bytes of each row of ``[start, stop)`` into ``out`` of shape (rows, 2)."""
     for row in range(start, stop):
-        begin = offsets[row]
-        length = offsets[row + 1] - begin
-        a = K0 ^ np.uint64(length)
-        b = K3 ^ np.uint64(length)
-        position = begin
-        end = begin + length
-        while position + 16 <= end:
-            left = load64(data, position)
-            right = load64(data, position + 8)
-            a = fold_multiply(a ^ left, right ^ K1)
-            b = fold_multiply(b ^ right, left ^ K2) + left
-            position += 16
-        while position < end:
-            word = ZERO
-            for i in range(min(8, end - position)):
-                word |= np.uint64(data[position + i]) << (EIGHT * np.uint64(i))
-            a = fold_multiply(a ^ word, K1)
-            b = fold_multiply(b ^ word, K2) + word
-            position += 8
+        length = np.uint64(offsets[row + 1] - offsets[row])
+        a, b = digest_bytes(data, offsets[row], offsets[row + 1], K0 ^ length, K3 ^ length, K1, K2)
         out[row - start, 0] = fmix64(a ^ K2)
         out[row - start, 1] = fmix64(b ^ K1)
 

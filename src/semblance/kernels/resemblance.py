@@ -6,11 +6,11 @@ densely, so that a pair costs one AND and one population count per 64 shingles. 
 numbers and, for each, a count.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, popcount
+from ._compile import compiled, inlined, popcount, typed
 from .hashing import K0
 
 _ZERO = np.uint64(0)
@@ -19,6 +19,7 @@ _ONE = np.uint64(1)
 SETS, VECTORS, FINGERPRINTS = 0, -1, -2
 
 
+@typed
 class Rows(NamedTuple):
     """Rows of a group: row i has the places ``[offsets[i], offsets[i + 1])`` of ``blocks`` and ``words``.
 
@@ -32,15 +33,15 @@ class Rows(NamedTuple):
     ============  ========================  =================  ==================  ==========================================
     """
 
-    sizes: Any
-    offsets: Any
-    blocks: Any
-    words: Any
-    scores: Any
-    kind: int
+    sizes: Annotated[np.ndarray, "const int64[::1]"]
+    offsets: Annotated[np.ndarray, "const int64[::1]"]
+    blocks: Annotated[np.ndarray, "const int32[::1]"]
+    words: Annotated[np.ndarray, "const uint64[::1]"]
+    scores: Annotated[np.ndarray, "const float64[::1]"]
+    kind: Annotated[int, "int64"]
 
 
-@compiled
+@compiled("Tuple((int64, int64))(const uint64[::1], int64, uint64[::1], int32[::1], int32[::1], int64, int32[::1])")
 def number_values(values, begin, table, table_numbers, after, used, out):
     """Number ``values[begin:]`` by first appearance until done or the table is half full; return (position, used).
 
@@ -75,7 +76,7 @@ def number_values(values, begin, table, table_numbers, after, used, out):
     return len(values), used
 
 
-@compiled
+@compiled("void(const uint64[::1], const int32[::1], uint64[::1], int32[::1])")
 def move_table(table, table_numbers, new_table, new_numbers):
     """Insert all entries of one table into a larger, empty one."""
     mask = np.uint64(len(new_table) - 1)
@@ -89,7 +90,7 @@ def move_table(table, table_numbers, new_table, new_numbers):
             new_numbers[place] = table_numbers[i]
 
 
-@compiled
+@compiled("void(const int32[::1], const int64[::1], uint64[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint64[::1])")
 def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, words):
     """Write each row's numbers as a sparse bit map; ``sizes`` receives the number of distinct ones.
 
@@ -121,7 +122,7 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
         block_offsets[row + 1] = written
 
 
-@compiled
+@compiled("void(const int32[::1], const int64[::1], uint64[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint64[::1])")
 def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, counts):
     """Write each row's numbers as a vector of counts; ``sizes`` receives the sum of their squares.
 
@@ -154,7 +155,7 @@ def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, 
         row_offsets[row + 1] = written
 
 
-@inlined
+@inlined("int64(int64, int64, const int64[::1], const int32[::1], const uint64[::1])")
 def intersection(a, b, block_offsets, blocks, words):
     """Number of members that rows ``a`` and ``b`` have in common."""
     i = block_offsets[a]
@@ -174,7 +175,7 @@ def intersection(a, b, block_offsets, blocks, words):
     return common
 
 
-@inlined
+@inlined("uint64(int64, int64, Rows)", Rows)
 def dot_product(a, b, rows):
     """Sum over the numbers that rows ``a`` and ``b`` have in common of the product of their counts, uint64."""
     i = rows.offsets[a]
@@ -194,7 +195,7 @@ def dot_product(a, b, rows):
     return total
 
 
-@inlined
+@inlined("float64(int64, int64, Rows, float64)", Rows)
 def score(a, b, rows, threshold):
     """Score of rows ``a`` and ``b`` (see ``Rows``); -1 if a row is empty or the sizes alone rule out ``threshold``.
 
@@ -218,7 +219,7 @@ def score(a, b, rows, threshold):
     return common / rows.kind if rows.kind > 0 else common / (smaller + larger - common)
 
 
-@compiled
+@compiled("void(const int64[::1], const int64[::1], Rows, float64, float64[::1])", Rows)
 def compare_pairs(left, right, rows, threshold, out):
     """Write the score of each pair into ``out`` (float64); -1 where the sizes alone rule out the threshold."""
     for pair in range(len(left)):

@@ -4,10 +4,14 @@ All rows of a bundle are there, and come in keep order; who is kept is known of 
 """
 
 from ._compile import compiled
-from .resemblance import score
+from .resemblance import Rows, score
 
 
-@compiled
+@compiled(
+    "int64(const int64[::1], const int64[::1], const int64[::1], const int64[::1], Rows, int64, float64, boolean, "
+    "boolean[::1], int64[::1], int64[::1], float64[::1])",
+    Rows,
+)
 def walk_bundles(
     bounds, orders, partner_offsets, partners, rows, boundary, threshold, all_pairs, removed, left, right, scores,
 ):  # fmt: skip
@@ -49,7 +53,7 @@ def walk_bundles(
     return n_found
 
 
-@compiled
+@compiled("void(const int64[::1], const int64[::1], int64, uint8[::1], boolean[::1])")
 def resolve(left, right, boundary, removed, kept):
     """Tell which matches, sorted by right, have a kept left, where the matches of all documents before them went by.
 

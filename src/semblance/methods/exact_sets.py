@@ -53,11 +53,6 @@ class RowSets:
         """Return the resemblance of each pair, or -1 where the sizes alone rule out ``threshold``."""
         return compare_rows(self.rows, left, right, threshold)
 
-    def for_walk(self) -> tuple[Any, ...]:
-        """Return what the walk over large buckets compares by: sizes, bit maps, no weights, and the number of slots."""
-        rows = self.rows
-        return rows.sizes, rows.offsets, rows.blocks, rows.words, NO_SCORES, rows.kind
-
 
 def compare_rows(rows: Rows, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
     """Return the score of each pair of rows, or -1 where the sizes alone rule out ``threshold``."""

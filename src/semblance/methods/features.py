@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +33,6 @@ class FeatureVectors:
         """Return the cosine of each pair; -1 where a row has no feature."""
         return compare_rows(self.rows, left, right, threshold)
 
-    def for_walk(self) -> tuple[Any, ...]:
-        """Return what the walk over large buckets compares by: nothing of sets, and unit vectors."""
-        rows = self.rows
-        unit = rows.words / np.repeat(np.sqrt(rows.sizes), np.diff(rows.offsets))
-        return np.ones(len(rows.sizes), np.int64), rows.offsets, rows.blocks, np.empty(0, np.uint64), unit, 0
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FingerprintRows:
@@ -59,10 +52,6 @@ class FingerprintRows:
     def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
         """Return the estimated cosine of each pair."""
         return compare_rows(self.rows, left, right, threshold)
-
-    def for_walk(self) -> tuple[Any, ...]:
-        """Estimates need no comparison on the walk: candidates come without large buckets."""
-        raise NotImplementedError("fingerprints are not compared on the walk")
 
 
 def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:

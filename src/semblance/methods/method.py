@@ -49,10 +49,6 @@ class Comparable(Protocol):
         """Return the score of each pair, or -1 where it cannot reach the threshold."""
         ...
 
-    def for_walk(self) -> tuple[Any, ...]:
-        """Return the arrays by which the walk scores pairs of large buckets."""
-        ...
-
 
 class Method(Protocol):
     """A way to find near-duplicates and to score them."""

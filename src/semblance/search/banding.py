@@ -12,7 +12,7 @@ from ..kernels import banding as kernel
 from ..sketches.one_permutation import OnePermutation
 from ..values import Int64Array, Pairs, Signatures, UInt64Array
 from ..values.arrays import whole
-from .candidates import find_candidates
+from .buckets import find_candidates
 
 
 class BandingIndex:
@@ -137,9 +137,9 @@ class BandingIndex:
         """
         threads = whole("threads", threads, 1)
         keys, full, n_rows = self._stored()
-        found = find_candidates(keys, max_bucket=None, threads=threads)
-        order = np.lexsort((found.right, found.left))
-        return Pairs(full[found.left[order]], full[found.right[order]], n_rows)
+        left, right = find_candidates(keys, threads)
+        order = np.lexsort((right, left))
+        return Pairs(full[left[order]], full[right[order]], n_rows)
 
     def query(self, signatures: Signatures) -> tuple[Int64Array, Int64Array]:
         """Return (rows of ``signatures``, stored rows) of all pairs that share a bucket, each once, ascending.

@@ -1,10 +1,13 @@
-"""One band of keys sorted, so that equal keys lie side by side."""
+"""One band of keys sorted, so that equal keys lie side by side, and the pairs of rows that share a bucket."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from ..kernels import banding as kernel
+from ..kernels._threads import in_order
 from ..values import Int64Array, UInt64Array
 
 PART_ROWS_BITS = 20
@@ -49,3 +52,31 @@ def sorted_entries(keys: UInt64Array, column: int) -> tuple[np.uint64, UInt64Arr
             split = np.empty(((last - first) // 2 + 1, 2), np.int64)
             found.append(split[: kernel.find_buckets(part[first:last], row_bits, split)] + begin + first)
     return (np.uint64(1) << row_bits) - np.uint64(1), entries, np.concatenate(found)
+
+
+def find_candidates(keys: UInt64Array, threads: int = 1) -> tuple[Int64Array, Int64Array]:
+    """Find the pairs of rows that have an equal key in some column.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n, bands)
+    threads : int >= 1
+        Bands sorted at a time.
+
+    Returns
+    -------
+    left, right : ndarray of int64
+        Each pair once, ``left < right``; those of the first band come first.
+    """
+    bands = keys.shape[1] if len(keys) > 1 else 0
+    none = np.empty(0, np.int64)
+    found = [(none, none)]
+    for band, (mask, entries, bounds) in enumerate(in_order(partial(sorted_entries, keys), range(bands), threads)):
+        count = kernel.bucket_pairs(entries, mask, bounds, keys, band, none, none)
+        left, right = np.empty(count, np.int64), np.empty(count, np.int64)
+        if count:
+            kernel.bucket_pairs(entries, mask, bounds, keys, band, left, right)
+        found.append((left, right))
+        del entries  # before the next band is sorted
+    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    return left, right

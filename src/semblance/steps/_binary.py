@@ -12,13 +12,13 @@ from ..values import Int64Array
 def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Array]:
     """Return (bytes, where in them each row begins) of a column of ``width`` bytes a row, dictionary-encoded or not."""
     if isinstance(column, pa.DictionaryArray):
-        data, starts = row_starts(column.dictionary, width)
-        return data, starts[column.indices.to_numpy()] if len(column) else starts[:0]
-    starts = np.arange(column.offset, column.offset + len(column), dtype=np.int64) * width
-    buffers = column.buffers()
-    if not pa.types.is_fixed_size_binary(column.type) and len(column):
-        offsets = np.frombuffer(buffers[1], np.int64 if pa.types.is_large_binary(column.type) else np.int32)
-        starts = starts - column.offset * width + offsets[column.offset]
+        rows, column = column.indices.to_numpy(), column.dictionary
+    else:
+        rows = np.arange(len(column))
+    begin, buffers = column.offset * width, column.buffers()
+    if not pa.types.is_fixed_size_binary(column.type) and len(rows):
+        begin = int(np.frombuffer(buffers[1], np.int64 if pa.types.is_large_binary(column.type) else np.int32)[column.offset])
+    starts = rows.astype(np.int64) * width + begin
     if buffers[-1] is None:
         return np.empty(0, np.uint8), starts
     return np.frombuffer(buffers[-1], np.uint8), starts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from ..kernels.families import keyed_mixer
 from ..kernels.resemblance import Rows
 from ..methods.method import Method
 from ..text.shingle import Shingling
-from ..text.texts import Texts, from_arrow_array
+from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ._binary import words_of
 
@@ -39,25 +40,29 @@ class Comparing:
     boundary: int = 0
 
 
-def comparable(batch: pa.RecordBatch, settings: Comparing, key: bytes) -> Rows:
-    """Make the documents of a batch ready for comparison.
+def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: bytes) -> Rows:
+    """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
     By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``.
     """
-    if "estimate" in batch.schema.names:
-        words = words_of(batch.column("estimate"), 4 * settings.method.n_estimates, np.uint32)
+    first = next(batches)
+    batches = chain([first], batches)
+    if "estimate" in first.schema.names:
+        width = 4 * settings.method.n_estimates
+        words = np.concatenate([words_of(batch.column("estimate"), width, np.uint32) for batch in batches])
         return settings.method.estimable(words.astype(np.uint32)).rows
-    if "values" in batch.schema.names:
-        hashes = iter([_lists(batch, "values")])
-    else:
-        hashes = _hashes(from_arrow_array(batch.column("text")), settings.shingling)
-    return settings.method.comparable(_keyed(hashes, key)).rows
+    return settings.method.comparable(_keyed(_hashes(batches, settings.shingling), key)).rows
 
 
-def _hashes(texts: Texts, shingling: Shingling) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Yield the shingle hashes of a megabyte of text, or of one longer text, at a time."""
-    for begin, end in texts.cut():
-        yield shingling.hashes(texts.slice(begin, end))
+def _hashes(batches: Iterator[pa.RecordBatch], shingling: Shingling) -> Iterator[tuple[UInt64Array, Int64Array]]:
+    """Yield the shingle hashes of ready sets, or of a megabyte of text, or of one longer text, at a time."""
+    for batch in batches:
+        if "values" in batch.schema.names:
+            yield _lists(batch, "values")
+            continue
+        texts = from_arrow_array(batch.column("text"))
+        for begin, end in texts.cut():
+            yield shingling.hashes(texts.slice(begin, end))
 
 
 def _keyed(hashes: Iterator[tuple[UInt64Array, Int64Array]], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
@@ -82,7 +87,9 @@ def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
 def weights(batch: pa.RecordBatch) -> Int64Array:
     """Return about how many bytes are worked on for each row of a batch with texts or estimates and perhaps partners."""
     if "estimate" in batch.schema.names:
-        total = np.full(len(batch), max(64, batch.column("estimate").nbytes // len(batch)), np.int64)
+        kind = batch.schema.field("estimate").type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        total = np.full(len(batch), 64 + (kind.byte_width if pa.types.is_fixed_size_binary(kind) else 1024), np.int64)
     elif "values" in batch.schema.names:
         total = 8 * np.diff(_lists(batch, "values")[1]) + 64
     else:

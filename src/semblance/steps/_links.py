@@ -39,9 +39,3 @@ def head_places(orders: Int64Array, heads: int, boundary: int) -> Int64Array:
     """Return where in a group its first references and its first others are."""
     references = int(np.searchsorted(orders, boundary))
     return np.concatenate([np.arange(min(heads, references)), np.arange(references, min(references + heads, len(orders)))])
-
-
-def read_only(array: Int64Array) -> Int64Array:
-    """Return an array like those of record batches, so that kernels are compiled once for both."""
-    array.flags.writeable = False
-    return array

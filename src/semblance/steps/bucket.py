@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..kernels import crowds as kernel
 from ..kernels.banding import find_buckets
 from ..values import Int64Array
-from ._links import at_most, head_places, read_only, written
+from ._links import at_most, head_places, written
 
 NO_CROWDS = (1 << 63) - 1
 _NO_SHIFT = np.uint64(0)
@@ -49,18 +49,18 @@ class _Open:
 
     def __init__(self, key: int, orders: Int64Array, settings: Bucket) -> None:
         self.key, self.settings, self.rule = key, settings, settings.rule
-        self.orders, self.done = read_only(orders.copy()), 0
+        self.orders, self.done = orders.copy(), 0
 
     def extended(self, orders: Int64Array) -> Iterator[pa.RecordBatch]:
         """Add members; yield the links that no later member can change."""
-        self.orders = read_only(np.concatenate([self.orders, orders]))
+        self.orders = np.concatenate([self.orders, orders])
         if len(self.orders) <= self.rule.most < NO_CROWDS:
             return
         yield from self.links()
         if self.rule.most < NO_CROWDS:
             self.rule = self.rule._replace(most=0)
             places = head_places(self.orders, self.rule.heads, self.rule.boundary)
-            self.orders = read_only(self.orders[places])
+            self.orders = self.orders[places]
         self.done = len(self.orders)
 
     def links(self) -> Iterator[pa.RecordBatch]:

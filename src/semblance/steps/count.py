@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import crowds as kernel
+from ..kernels import rare as kernel
 from ._binary import words_of
 
 CODES = 1 << 16

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ..kernels import crowds as kernel
+from ..kernels import cut as kernel
 from ..values.tables import PAIRS
 from ._binary import row_starts
+from .nibbles import packed_width
 
 AT_A_TIME = 1 << 21
 WITHIN_BYTES = 16
@@ -24,9 +25,9 @@ class Cut:
     Parameters
     ----------
     slots : int >= 0
-        Codes of a document.
+        Nibbles of a document.
     least : int >= 0
-        A pair of whose codes fewer agree in their lowest four bits falls; 0: none does.
+        A pair of whose nibbles fewer agree falls; 0: none does.
     boundary : int >= 0
         A pair of two orders below it, both references, falls.
     """
@@ -37,14 +38,14 @@ class Cut:
 
 
 def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatch]:
-    """Drop marks, repeats, pairs of references, of different ``within``, and of too few codes that agree.
+    """Drop marks, repeats, pairs of references, of different ``within``, and of too few nibbles that agree.
 
     Parameters
     ----------
     rows : iterator of record batches
-        Columns left and right, equal pairs together; if codes are compared, left_code and right_code; and left_within and
-        right_within if the job has groups. Columns that are absent are not compared. Binary columns can be
-        dictionary-encoded.
+        Columns left and right, equal pairs together; if codes are compared, left_code and right_code as ``nibbles`` packs
+        them; and left_within and right_within if the job has groups. Columns that are absent are not compared. Binary columns
+        can be dictionary-encoded.
     settings : Cut
 
     Yields
@@ -61,7 +62,7 @@ def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatc
             left, right = (batch[name].to_numpy(zero_copy_only=True) for name in ("left", "right"))
             out = np.empty((2, len(left)), np.int64)
             kept = kernel.cut_pairs(
-                left, right, previous, _sides(batch, "code", 2 * slots), _sides(batch, "within", width),
+                left, right, previous, _sides(batch, "code", packed_width(slots)), _sides(batch, "within", width),
                 kernel.CutRule(slots, settings.least, width, settings.boundary), *out,
             )  # fmt: skip
             yield pa.record_batch([column[:kept] for column in out], schema=PAIRS)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import crowds as kernel
+from ..kernels import rare as kernel
 from ..values.tables import HOLDERS
 from ._binary import words_of
 

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import crowds as kernel
+from ..kernels import rare as kernel
 from ..kernels.banding import find_buckets
+from ..kernels.crowds import equal_to, last_run
 from ..values import Int64Array
-from ._links import read_only, written
+from ._links import written
 
 _NO_SHIFT = np.uint64(0)
 
@@ -60,10 +61,10 @@ def rare(rows: Iterator[pa.RecordBatch], settings: Rare) -> Iterator[pa.RecordBa
             continue
         codes, orders = (batch[name].to_numpy(zero_copy_only=True) for name in ("code", "order"))
         within = batch["within_budget"].to_numpy(zero_copy_only=False)
-        more = kernel.equal_to(codes, code)
+        more = equal_to(codes, code)
         if more:
             known = len(first)
-            first = read_only(np.concatenate([first, orders[:more]]))
+            first = np.concatenate([first, orders[:more]])
             flags = np.concatenate([np.zeros(known, np.bool_), within[:more]])
             yield from _links(first, flags, np.array([[0, len(first)]]), settings, known)
         if more < len(codes):
@@ -71,8 +72,8 @@ def rare(rows: Iterator[pa.RecordBatch], settings: Rare) -> Iterator[pa.RecordBa
             bounds = np.empty((len(codes) // 2 + 1, 2), np.int64)
             bounds = bounds[: find_buckets(codes.view(np.uint64), _NO_SHIFT, bounds)]
             yield from _links(orders, within, bounds, settings)
-            code, first = int(codes[-1]), orders[kernel.last_run(codes) :]
-        first = read_only(first[: max(settings.budget, settings.heads)].copy())
+            code, first = int(codes[-1]), orders[last_run(codes) :]
+        first = first[: max(settings.budget, settings.heads)].copy()
 
 
 def _links(

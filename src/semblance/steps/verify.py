@@ -45,7 +45,7 @@ def verify(rows: Batches, settings: Verify, key: bytes = KEY) -> Batches:
         wanted = ~begins & (orders >= settings.boundary)
         right = np.flatnonzero(wanted)
         left = firsts[np.cumsum(begins)[right] - 1]
-        score = compare_rows(comparable(piece, settings, key), left, right, settings.threshold)
+        score = compare_rows(comparable(iter([piece]), settings, key), left, right, settings.threshold)
         matched = score >= settings.threshold
         pivot = piece.take(pa.array([int(firsts[-1])]))
         yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import crowds as kernel
+from ..kernels import rare as kernel
 from ..theory.agreement import crowded_recall
 from ._binary import words_of
 from .hold import Hold

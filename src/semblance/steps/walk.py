@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels.walk import walk_bundles
+from ..values import Int64Array
 from ..values.tables import MATCHES
-from ._batches import Batches, batch_of, gather, ints, starts_of
+from ._batches import PIECE_WEIGHT, Batches, batch_of, ints, starts_of
 from ._comparing import KEY, Comparing, comparable, partners_of, weights
 
 
@@ -46,15 +47,56 @@ def walk(rows: Batches, settings: Walk, key: bytes = KEY) -> Batches:
     RecordBatch
         MATCHES.
     """
-    for batch in gather(rows, weights, "bundle"):
-        bundles, orders = ints(batch, "bundle"), ints(batch, "order")
-        offsets, partners = partners_of(batch)
-        bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(batch))
-        capacity = int(offsets[-1])
-        left, right, score = (np.empty(capacity, dtype) for dtype in (np.int64, np.int64, np.float64))
+    source = _Source(rows)
+    while source.has_more():
+        rows_of_sets = comparable(source.run(), settings, key)
+        bundles, orders, partners = source.columns()
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
+        earlier = np.concatenate([some for _, some in partners])
+        bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(bundles))
+        left, right, score = (np.empty(len(earlier), dtype) for dtype in (np.int64, np.int64, np.float64))
         count = walk_bundles(
-            bounds, orders, offsets, partners, comparable(batch, settings, key), settings.boundary, settings.threshold,
-            settings.all_pairs, np.zeros(len(batch), np.bool_), left, right, score,
+            bounds, orders, offsets, earlier, rows_of_sets, settings.boundary, settings.threshold, settings.all_pairs,
+            np.zeros(len(bundles), np.bool_), left, right, score,
         )  # fmt: skip
         assert count >= 0, "a partner is not in the bundle"
         yield batch_of(MATCHES, left[:count], right[:count], score[:count])
+
+
+class _Source:
+    """Bundles in runs of about ``PIECE_WEIGHT``, or of one that is larger; texts that have been given are not held."""
+
+    def __init__(self, rows: Batches) -> None:
+        self._rows = (batch for batch in rows if len(batch))
+        self._next = next(self._rows, None)
+        self._known: list[tuple[Int64Array, Int64Array, tuple[Int64Array, Int64Array]]] = []
+
+    def has_more(self) -> bool:
+        """Tell whether there is another run."""
+        return self._next is not None
+
+    def run(self) -> Batches:
+        """Yield the rows of the next run."""
+        self._known = []
+        weight, before = 0, None
+        while self._next is not None:
+            batch = self._next
+            keys, total = ints(batch, "bundle"), np.cumsum(weights(batch)) + weight
+            starts = np.flatnonzero(starts_of(keys, before))
+            ahead = np.where(starts > 0, total[starts - 1], weight)
+            full = starts[(ahead >= PIECE_WEIGHT)]
+            end = int(full[0]) if len(full) else len(batch)
+            if end:
+                part = batch.slice(0, end)
+                self._known.append((keys[:end], ints(part, "order"), partners_of(part)))
+                yield part
+            if len(full):
+                self._next = batch.slice(end)
+                return
+            weight, before = int(total[-1]), int(keys[-1])
+            self._next = next(self._rows, None)
+
+    def columns(self) -> tuple[Int64Array, Int64Array, list[tuple[Int64Array, Int64Array]]]:
+        """Return bundle, order and partners of the rows of the last run."""
+        bundles, orders, partners = zip(*self._known, strict=True)
+        return np.concatenate(bundles), np.concatenate(orders), list(partners)

@@ -5,10 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from listing import find_pairs
 
 import semblance as sb
 from semblance.jobs import result as result_module
-from semblance.jobs.pairs import find_pairs
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 

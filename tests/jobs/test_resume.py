@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpora import planted
-from semblance.pipeline import corpus as corpus_module
-from semblance.pipeline import documents as documents_module
 
 import semblance as sb
+from semblance.engines import local, local_keeping
 from semblance.engines import memory as memory_module
 from semblance.files.container import ArrayFile
 
@@ -120,8 +119,8 @@ def test_killed_again_and_again(runner, inputs, expected, tmp_path):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Makes every limit small, so that a small corpus takes all ways of a large one."""
-    monkeypatch.setattr(documents_module, "PART_BYTES", 30_000)
-    monkeypatch.setattr(corpus_module, "SPILL_BYTES", 15_000)
+    monkeypatch.setattr(local_keeping, "PART_BYTES", 30_000)
+    monkeypatch.setattr(local, "SPILL_BYTES", 15_000)
     monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 20_000)
     monkeypatch.setattr(memory_module.Memory, "slice", lambda self, threads: 5_000)
 
@@ -130,7 +129,7 @@ def same(a, b):
     assert a.keep.tolist() == b.keep.tolist()
     for name in ("removed", "pairs", "annotations"):
         assert getattr(a, name).equals(getattr(b, name)), name
-    for name in ("candidate_pairs", "verified_pairs", "uncompared_pairs", "exact_duplicates", "empty", "recall_vouched"):
+    for name in ("candidate_pairs", "verified_pairs", "crowded", "exact_duplicates", "empty", "recall_vouched"):
         assert getattr(a.summary, name) == getattr(b.summary, name), name
 
 
@@ -160,16 +159,34 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     assert not (tmp_path / "work").exists()
 
 
-def test_too_many_pairs_for_the_memory_go_to_the_disk(inputs, small_parts, monkeypatch):
-    whole = sb.dedup(inputs)
-    calls = iter([1 << 40] * 4)
-    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: next(calls, 100)))
-    seen = []
-    spilled = documents_module.Documents.spilled
-    monkeypatch.setattr(documents_module.Documents, "spilled", lambda self: seen.append(1) or spilled(self))
+@pytest.mark.parametrize("name", ["sketches", "leaders", "links", "pairs", "components", "standing", "tallies"])
+def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_parts, monkeypatch, name):
+    """The memory is enough until some table is made."""
     texts = [json.loads(line)["text"] for file in inputs for line in Path(file).read_text().splitlines()]
-    assert sb.dedup(texts).keep.tolist() == whole.keep.tolist()
-    assert seen
+    whole = sb.dedup(texts, threads=2)
+    whole.rethreshold(0.9)
+    held, spilled = [1 << 40], []
+    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: held[0]))
+    store, components, spill = local.LocalEngine.store, local.LocalEngine.components, local.LocalEngine.spill
+
+    def storing(self, rows, table):
+        if table == name:
+            held[0] = 100
+        return store(self, rows, table)
+
+    def connecting(self, pairs):
+        if name == "components":
+            held[0] = 100
+        return components(self, pairs)
+
+    monkeypatch.setattr(local.LocalEngine, "store", storing)
+    monkeypatch.setattr(local.LocalEngine, "components", connecting)
+    monkeypatch.setattr(local.LocalEngine, "spill", lambda self: spilled.append(name) or spill(self))
+    found = sb.dedup(texts, threads=2)
+    assert spilled == [name]
+    same(whole, found)
+    same(whole.rethreshold(0.9), found.rethreshold(0.9))
+    found.close()
 
 
 def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
@@ -222,7 +239,7 @@ def test_another_memory_after_a_crash(runner, inputs, expected, tmp_path):
     output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
     output.parent.mkdir()
     assert runner(inputs, output, ["put", "texts-000001", "after"], work=str(work), **FIXED) == -9
-    (work / "division.part").unlink()
+    (work / "limits.part").unlink()
     (work / "texts-000000.part").unlink()
     assert runner(inputs, output, None, work=str(work), resume=True, **FIXED) == 0
     check_clean(output, work, expected)
@@ -267,12 +284,12 @@ def turned(data, bit):
 def test_a_damaged_part_stops_a_resumed_job(inputs, small_parts, tmp_path):
     work = tmp_path / "work"
     sb.dedup(inputs, work=work)
-    path = work / "documents-000001.part"
+    path = work / "sketches-000001.part"
     data = path.read_bytes()
     path.write_bytes(turned(data, 8 * len(data) - 9000))
-    for part in [*work.glob("verified*"), *work.glob("components*"), *work.glob("exact*")]:
+    for part in [part for part in work.glob("*.part") if not part.name.startswith("sketches")]:
         part.unlink()
-    with pytest.raises(sb.IndexFormatError, match="documents-000001"):
+    with pytest.raises(sb.IndexFormatError, match="sketches-000001"):
         sb.dedup(inputs, work=work, resume=True)
 
 
@@ -327,7 +344,7 @@ def test_a_cap_below_the_floor_is_refused(inputs):
 
 
 def test_a_disk_too_small_is_refused_before_the_start(inputs, tmp_path, monkeypatch):
-    monkeypatch.setattr(corpus_module.shutil, "disk_usage", lambda path: Usage)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
     with pytest.raises(sb.OutputError, match=r"the disk is too small: about .* documents"):
         sb.dedup(inputs, work=tmp_path / "work")
 

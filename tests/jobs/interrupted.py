@@ -10,9 +10,8 @@ import signal
 import sys
 import time
 
-from semblance.pipeline import corpus, documents
-
 import semblance as sb
+from semblance.engines import local, local_keeping
 from semblance.files.store import Workspace
 
 
@@ -38,8 +37,8 @@ def run(job):
 
 def main():
     """Answer commands until there are no more."""
-    documents.PART_BYTES = 40_000
-    corpus.SPILL_BYTES = 20_000
+    local_keeping.PART_BYTES = 40_000
+    local.SPILL_BYTES = 20_000
     sb.dedup(["a b c d e f g"] * 2, threads=1)
     for line in sys.stdin:
         job = json.loads(line)

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from listing import find_pairs
 from naive import walk as naive
 
 import semblance as sb
-from semblance.jobs.pairs import find_pairs
 
 BASES = [" ".join(f"{letter}{i}" for i in range(60)) for letter in "ab"]
 TEXTS = ["", "!", *BASES, *(f"{base} more" for base in BASES), *(f"{base}  more!" for base in BASES)]

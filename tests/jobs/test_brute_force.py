@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 from corpora import KINDS, edited, planted, vocabulary, word_sets
+from listing import find_pairs
 from naive import walk as naive
 
 import semblance as sb
-from semblance.jobs.pairs import find_pairs
 
 
 def check_removed(result, texts, threshold):
@@ -141,22 +141,6 @@ def test_unverified_candidates_have_no_score():
     assert sb.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
     with pytest.raises(sb.ParameterError, match="nothing unverified"):
         sb.dedup(["a"], verify="none")
-
-
-def test_components_equal_scipy(rng):
-    """Star links of bucket members give the components of all their pairs."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    from semblance.search.candidates import find_candidates
-
-    for _ in range(20):
-        keys = rng.integers(0, 60, (80, 2), dtype=np.uint64) << np.uint64(40)
-        found = find_candidates(keys, max_bucket=None)
-        graph = coo_array((np.ones(len(found.left)), (found.left, found.right)), (80, 80))
-        labels = connected_components(graph, directed=False)[1]
-        roots = found.roots
-        assert (np.equal.outer(labels, labels) == np.equal.outer(roots, roots)).all()
 
 
 def test_edges_of_an_index():

@@ -224,9 +224,9 @@ def test_a_null_is_no_group_of_any_value(tmp_path):
 
 def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
     """On the disk the column comes in parts."""
-    from semblance.pipeline import documents
+    from semblance.engines import local_keeping
 
-    monkeypatch.setattr(documents, "PART_BYTES", 2000)
+    monkeypatch.setattr(local_keeping, "PART_BYTES", 2000)
     rng = np.random.default_rng(2)
     values = rng.integers(-50, 50, 300).tolist()
     texts = [f"{TEXT} {i % 20} {i % 20} {i % 20}" for i in range(300)]
@@ -236,7 +236,7 @@ def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
         path.write_text("".join(lines[100 * i : 100 * i + 100]))
     whole = sb.dedup(paths, keep="largest:v")
     parts = sb.dedup(paths, keep="largest:v", work=tmp_path / "work")
-    assert len(list((tmp_path / "work").glob("documents-0*"))) > 1
+    assert len(list((tmp_path / "work").glob("sketches-0*"))) > 1
     assert parts.removed == whole.removed and whole.summary.kept == 20
     whole = sb.dedup(paths, keep="smallest:v", within="v")
     parts = sb.dedup(paths, keep="smallest:v", within="v", work=tmp_path / "more")

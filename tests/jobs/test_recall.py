@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from listing import find_pairs
 from scipy import stats
 
 import semblance as sb
-from semblance.jobs.pairs import find_pairs
 from semblance.theory import banding, shares, simhash
 
 

@@ -1,0 +1,156 @@
+"""How rows of equal numbers meet in the local engine: sorted in memory, or part by part on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..files.store import Workspace
+from ..kernels.constants import GOLDEN
+from ..values import Int64Array
+from .engine import Batches
+from .local_columns import arrays_of, wrapped
+from .local_sort import MEMBERS, portions
+from .local_tables import Lazy, Piece
+
+SPREAD = 64
+PACKED = "packed"
+_LOW = (1 << 32) - 1
+Arrays = dict[str, NDArray[Any]]
+
+
+def by_number(
+    rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None
+) -> Lazy:  # fmt: skip
+    """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
+
+    With ``bound``, above all numbers, all rows come in the order of their numbers.
+    """
+
+    def pieces(mark: int) -> Iterator[Piece]:
+        waiting: list[Arrays] = []
+        size, spread = 0, False
+        for batch in rows.batches():
+            arrays = _packed(arrays_of(batch), by, sort)
+            waiting.append(arrays)
+            size += sum(array.nbytes for array in arrays.values())
+            if size > memory and workspace.on_disk:
+                if not spread:
+                    workspace.discard(stem)
+                _spread(workspace, stem, joined(waiting), by, bound)
+                waiting, size, spread = [], 0, True
+        if spread:
+            if waiting:
+                _spread(workspace, stem, joined(waiting), by, bound)
+            for number in range(mark, SPREAD):
+                yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort), number + 1)
+            return
+        together = joined(waiting) if waiting else {}
+        del waiting
+        if workspace.on_disk:  # in parts, so that a mark means the same at any memory
+            parts = dict(_parts(together, by, bound)) if together else {}
+            for number in range(mark, SPREAD):
+                if number in parts:
+                    yield Piece(partial(_made, rows.schema, parts[number], by, sort), number + 1)
+        elif together:
+            for make in _sorted(rows.schema, together, by, sort):
+                yield Piece(make)
+
+    stem = f"meet-{by}"
+    return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
+
+
+def joined(parts: list[Arrays]) -> Arrays:
+    """Put columns together."""
+    if len(parts) == 1:
+        return parts[0]
+    names = set.intersection(*map(set, parts))
+    if names != set(parts[0]) or any(set(part) != names for part in parts):  # numbers became too large to be packed
+        parts = [_unpacked(part) for part in parts]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _packed(arrays: Arrays, by: str, sort: str) -> Arrays:
+    """Put two numbers into one, where there are no other columns: one array of integers sorts faster than an index."""
+    if set(arrays) != {by, sort} or max(int(array.view(np.uint64).max(initial=0)) for array in arrays.values()) > _LOW:
+        return arrays
+    return {f"{PACKED} {by} {sort}": (arrays[by] << 32) | arrays[sort]}
+
+
+def _unpacked(arrays: Arrays) -> Arrays:
+    """Take two numbers apart again."""
+    name = next(iter(arrays))
+    if not name.startswith(PACKED):
+        return arrays
+    _, by, sort = name.split(" ")
+    return {by: arrays[name] >> 32, sort: arrays[name] & _LOW}
+
+
+def _parts(arrays: Arrays, by: str, bound: int | None) -> Iterator[tuple[int, Arrays]]:
+    """Part rows, those of equal numbers together; yield (part, its rows)."""
+    numbers = arrays[by] if by in arrays else next(iter(arrays.values())) >> 32
+    mixed = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58)
+    part = mixed.astype(np.int64) if bound is None else numbers // -(-bound // SPREAD)
+    order = np.argsort(part, kind="stable")
+    bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
+    for number in range(SPREAD):
+        some = order[bounds[number] : bounds[number + 1]]
+        if len(some):
+            yield number, {name: array[some] for name, array in arrays.items()}
+
+
+def _spread(workspace: Workspace, stem: str, arrays: Arrays, by: str, bound: int | None) -> None:
+    """Write rows out, those of equal numbers into arrays of one name."""
+    parts = _parts(arrays, by, bound)
+    workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
+
+
+def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Batches:
+    """Make the batches of some rows."""
+    for make in _sorted(schema, arrays, by, sort):
+        yield from make()
+
+
+def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str) -> Batches:
+    """Read the rows of one part of the numbers, and sort them."""
+    parts = []
+    for name in workspace.numbered(stem):
+        arrays = workspace.get(name)
+        mine = [key for key in arrays if key.startswith(f"{number} ")]
+        if mine:
+            parts.append({key.partition(" ")[2]: arrays[key] for key in mine})
+    if parts:
+        yield from _made(schema, joined(parts), by, sort)
+
+
+def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[Any]:
+    """Sort rows of numbers; yield what makes batches of whole groups."""
+    packed = next(iter(arrays.values())) if by not in arrays else None
+    if packed is not None:
+        packed.sort()
+        begin = 0
+        while begin < len(packed):
+            end = min(begin + MEMBERS, len(packed))
+            end = int(np.searchsorted(packed, ((packed[end - 1] >> 32) + 1) << 32))
+            yield partial(_pairs, schema, by, sort, packed[begin:end])
+            begin = end
+        return
+    order = np.lexsort((arrays[sort], arrays[by]))
+    arrays = {name: array[order] for name, array in arrays.items()}
+    fresh = np.flatnonzero(np.diff(arrays[by], prepend=-1 - arrays[by][:1]))
+    bounds = np.append(fresh, len(order))
+    for first, last in portions(np.diff(bounds)):
+        span = slice(int(bounds[first]), int(bounds[last]))
+        columns = [wrapped(field.type, arrays[field.name][span]) for field in schema]
+        yield partial(iter, (pa.RecordBatch.from_arrays(columns, schema=schema),))
+
+
+def _pairs(schema: pa.Schema, by: str, sort: str, packed: Int64Array) -> Batches:
+    """Make a batch of numbers that were packed."""
+    columns = {by: packed >> 32, sort: packed & _LOW}
+    yield pa.RecordBatch.from_arrays([pa.array(columns[name]) for name in schema.names], schema=schema)

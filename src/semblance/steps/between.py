@@ -1,0 +1,35 @@
+"""Pairs of which one document is in a part of the keep order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """Orders from ``begin`` on, and below ``end``."""
+
+    begin: int
+    end: int
+
+
+def between(rows: Iterator[pa.RecordBatch], settings: Between) -> Iterator[pa.RecordBatch]:
+    """Choose the pairs whose right document is in the part.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        PAIRS.
+    settings : Between
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        PAIRS, in the order of the rows.
+    """
+    for batch in rows:
+        right = batch["right"].to_numpy()
+        yield batch.filter(pa.array((right >= settings.begin) & (right < settings.end)))
