@@ -2,7 +2,7 @@
 
 from toy_engine import ToyEngine
 
-from semblance.engines import local, local_bundles, local_keeping, local_sort, local_tables, registry
+from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
 from semblance.files.store import Workspace
