@@ -32,7 +32,7 @@ def method(request):
 
 def test_it_has_all_that_a_method_has(method):
     members = [member for member in vars(Method) if not member.startswith("_")]
-    assert len(members) == 15 and all(hasattr(method, member) for member in members)
+    assert len(members) == 16 and all(hasattr(method, member) for member in members)
     assert method.meets in ("keys", "all") and method.score in ("resemblance", "cosine")
     assert pickle.loads(pickle.dumps(method)) == method
 

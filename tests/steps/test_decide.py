@@ -120,7 +120,7 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
             "duplicate_of": id_of[keeper] if is_gone else None, "duplicate_source": sources[keeper % 3] if is_gone else None,
             "duplicate_is_reference": keeper < boundary if is_gone else None, "resemblance": score,
             "cluster": None if keeper is None else id_of[keeper], "n_exact": n_exact or 0, "n_duplicates": n_duplicates or 0,
-            "leader": documents[order][1],
+            "leader": order if documents[order][1] is None else documents[order][1],
         })  # fmt: skip
     labels = Labels(splits=tuple(map(Input, sources)), kind=id_type)
     names = data.draw(st.lists(st.sampled_from(wanted_schema(id_type).names), min_size=1, unique=True))
