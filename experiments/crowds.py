@@ -90,6 +90,29 @@ def spoiled(n: int, most: int, seed: int = 4) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
+def pages(n: int, seed: int = 6) -> list[str]:
+    """Copies of 20 pages, each word replaced with a probability of 0.01."""
+    generator, texts = np.random.default_rng(seed), []
+    for _ in range(n):
+        page = int(generator.integers(20))
+        words = [f"p{page}w{i}" for i in range(WORDS)]
+        for place in np.flatnonzero(generator.random(WORDS) < 0.01):
+            words[place] = f"z{generator.integers(10**9)}"
+        texts.append(" ".join(words))
+    return list(dict.fromkeys(texts))
+
+
+def records(n: int, seed: int = 6) -> list[str]:
+    """Records of one template with six fields of 1,000 values each."""
+    generator, words, texts = np.random.default_rng(seed), [f"b{i}" for i in range(WORDS)], []
+    places = np.linspace(10, WORDS - 10, 6).astype(int).tolist()
+    for _ in range(n):
+        for field, place in enumerate(places):
+            words[place] = f"f{field}v{generator.integers(1000)}"
+        texts.append(" ".join(words))
+    return texts
+
+
 def family(n: int, seed: int = 1) -> list[str]:
     """One page with ten words of each document's own at its end."""
     generator, page = np.random.default_rng(seed), " ".join(f"base{i}" for i in range(WORDS - 10))
@@ -201,23 +224,24 @@ def kept_by_banding(corpus: Corpus, offsets: Array, values: Array) -> int:
 
 
 def vouched(corpus: Corpus, found: Found, rows: Array, rule: Rule) -> Array:
-    """Return for some documents the least probability that another at the threshold is found: see docs/definition.md."""
-    k, r = corpus.codes.shape[1], corpus.plan.threshold
-    counts = found.counts[np.arange(k), corpus.codes[rows]]
-    single = (counts == 1).sum(1)
-    shared = np.sort(np.where(counts > 1, counts, 1 << 30), axis=1)[:, : rule.codes]
-    tries = np.minimum(single + (np.cumsum(shared, 1) <= rule.budget).sum(1), rule.codes)
-    uncommon = counts <= rule.budget
-    o = uncommon.sum(1)
-    common = (1 + r) / 2
-    agree = np.clip((k * r - (k - o) * common) / np.maximum(o, 1), 0, 1)
-    q = 1 - (1 - agree) ** tries
-    p = np.where(uncommon, agree[:, None], common)
-    band = p.reshape(len(rows), corpus.plan.bands, corpus.plan.rows).prod(2)
-    small, crowd = (
-        np.where(chosen, 1 - band, 1).prod(1) for chosen in (~found.in_crowd[rows], found.in_crowd[rows])
-    )  # fmt: skip
-    return np.where(found.crowded[rows], 1 - small * (1 - q * (1 - crowd)), 1 - (1 - r**corpus.plan.rows) ** corpus.plan.bands)
+    """Return for some documents the probability, by a model, that another at the threshold is found.
+
+    A slot whose code is the document's own, that is single or within its budget, agrees with what the other slots leave.
+    """
+    k, plan, r = corpus.codes.shape[1], corpus.plan, corpus.plan.threshold
+    counts = found.counts[np.arange(k), corpus.codes[rows]].astype(np.int64)
+    slots = np.argsort(np.where(counts > 1, counts << 16 | np.arange(k), 1 << 60), 1)[:, : rule.codes]
+    shared = np.take_along_axis(np.where(counts > 1, counts, 1 << 40), slots, 1)
+    own = counts == 1
+    np.put_along_axis(own, slots, np.take_along_axis(own, slots, 1) | (shared.cumsum(1) <= rule.budget), 1)
+    n_own = own.sum(1)
+    common = np.minimum((1 + r) / 2, k * r / np.maximum(k - n_own, 1))
+    agree = np.clip((k * r - (k - n_own) * common) / np.maximum(n_own, 1), 0, 1)
+    q = 1 - (1 - agree) ** np.minimum(n_own, rule.codes)
+    band = np.where(own, agree[:, None], common[:, None]).reshape(len(rows), plan.bands, plan.rows).prod(2)
+    small, crowd = (np.where(chosen, 1 - band, 1).prod(1) for chosen in (~found.in_crowd[rows], found.in_crowd[rows]))
+    planned = 1 - (1 - r**plan.rows) ** plan.bands
+    return np.minimum(planned, np.where(found.crowded[rows], 1 - small * (1 - q * (1 - crowd)), planned))
 
 
 def report_planted(n: int, thresholds: list[float]) -> None:
@@ -252,7 +276,8 @@ def report_kept() -> None:
     """Print how many documents of families and clouds are kept."""
     print("| corpus | documents | middling | kept | raw | links | compared | us |")
     print("|---|---|---|---|---|---|---|---|")
-    for name, texts in (("family", family(60_000)), ("cloud", spoiled(60_000, 5))):
+    made_of = {"family": family(60_000), "pages": pages(20_000), "records": records(40_000), "cloud": spoiled(60_000, 5)}
+    for name, texts in made_of.items():
         made = from_texts(texts, sb.plan())
         for middling in (0, 6):
             kept, cost = kept_by_rule(*made, Rule(middling=middling))

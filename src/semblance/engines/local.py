@@ -23,7 +23,7 @@ from .engine import Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
 from .local_columns import arrays_of, by_band
 from .local_documents import Documents
-from .local_joins import Dense, filtered, joined, nothing, with_text
+from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
@@ -31,6 +31,7 @@ from .local_tables import Lazy, Piece, Stored, Union
 from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
 
+SOURCES = 1 << 20  # at most, of one job: positions are below this, shifted
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
@@ -91,8 +92,9 @@ class LocalEngine:
         if by is None and isinstance(rows, Stored) and rows.ranked:
             return local_sort.all_together(rows)
         if by is None:
-            first, second = sort
-            return by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, len(self))
+            first, second = (sort, sort) if isinstance(sort, str) else sort
+            bound = len(self) if first != "position" else SOURCES << SOURCE_BITS
+            return local_sort.one_stream(by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
@@ -112,11 +114,10 @@ class LocalEngine:
             fold.add(total, batch)
         return total
 
-    def rank(self, rows: Stored, by: Sequence[str]) -> Stored:
-        """Add the order; references are the documents whose inputs come first."""
-        assert self._documents is not None
+    def rank(self, rows: Stored, by: Sequence[str], boundary: int) -> Stored:
+        """Add the order; references are the documents whose positions are below the boundary."""
         schema = rows.schema.append(pa.field("order", pa.int64()))
-        n_references = int(self._documents.rows_of[: self._documents.reading.n_references].sum())
+        n_references = sum(int((position < boundary).sum()) for _, (position,) in rows.columns("position"))
         self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
         return self._sketches
 
@@ -134,7 +135,7 @@ class LocalEngine:
         wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
         known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
         side: Any = right if known else self._dense(right)
-        missing = nothing if side is right else side.missing
+        missing = (nothing if right.mask is None else partial(left_out, right)) if known else side.missing
         fields = [field for field in right.schema if field.name != "order"]
         whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
         kinds = [_numbered_type(field.type) if whole else field.type for field in fields]
