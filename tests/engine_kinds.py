@@ -7,13 +7,22 @@ from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
 from semblance.files.store import Workspace
 
-KINDS = ("local", "threads", "spilled", "rounds", "toy")
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy")
 
 
-class Rounds(LocalEngine):
-    """Knows no components."""
+class Slices(LocalEngine):
+    """Knows no components, and walks everything slice by slice."""
 
     components = None
+
+
+class Rounds(Slices):
+    """Decides by rounds alone."""
+
+    slices = together = None
+
+
+OTHERS = {"slices": Slices, "rounds": Rounds}
 
 
 def cut_small(monkeypatch):
@@ -37,8 +46,8 @@ def prepare(kind, monkeypatch):
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
-    if kind == "rounds":
-        monkeypatch.setattr(registry, "LocalEngine", Rounds)
+    if kind in OTHERS:
+        monkeypatch.setattr(registry, "LocalEngine", OTHERS[kind])
     more = {"engine": ToyEngine(7)} if kind == "toy" else {}
     return more | {"threads": 2 if kind == "threads" else 1}
 
@@ -50,7 +59,7 @@ def make(kind, folder, monkeypatch):
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
-    made = Rounds if kind == "rounds" else LocalEngine
+    made = OTHERS.get(kind, LocalEngine)
     workspace = Workspace(folder / "work" if kind == "spilled" else None, {})
     return made(
         threads=2 if kind == "threads" else 1, memory=Memory(1 << 30), workspace=workspace, progress=lambda stage, amount: None

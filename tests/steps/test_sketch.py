@@ -110,9 +110,10 @@ def test_columns_are_there_if_the_method_has_them(method, columns):
     ids = pa.array(range(len(TEXTS)))
     found = run(documents(TEXTS, id=ids), settings_of(method))
     assert found.schema.names == [*SKETCHES.names, *columns, "id"]
-    width = METHODS[method].n_keys
-    assert [found.schema.field(name).type for name in SKETCHES.names[:-1]] == SKETCHES.types[:-1]
-    assert SKETCHES.names[-1] == "keys" and found.schema.field("keys").type == pa.list_(pa.int64(), width)
+    keys = pa.list_(pa.int64(), METHODS[method].n_keys)
+    assert [found.schema.field(field.name) for field in SKETCHES] == [
+        field.with_type(keys) if field.name == "keys" else field for field in SKETCHES
+    ]
     assert found["id"].combine_chunks() == ids
 
 
