@@ -1,0 +1,44 @@
+"""Ids that repeat, and priorities of different kinds, are refused by the rows that are first."""
+
+import random
+
+import pyarrow as pa
+import pytest
+from engine_kinds import KINDS, prepare
+
+import semblance as sb
+
+
+def documents(n, **columns):
+    """Different texts beside some columns."""
+    return pa.table({"text": [f"a b c{i}" for i in range(n)]} | columns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_first_repeat_is_named(kind, seed, monkeypatch):
+    ids = random.Random(seed).choices(range(40), k=30)
+    seen = {}
+    for row, number in enumerate(ids):
+        if number in seen:
+            break
+        seen[number] = row
+    said = f"the id '{number}' appears twice: table, row {seen[number]} and table, row {row};"
+    with pytest.raises(sb.InputDataError, match=said):
+        sb.dedup(documents(30, id=ids), id="id", **prepare(kind, monkeypatch))
+
+
+def test_a_reference_may_have_the_id_of_a_document():
+    table = documents(3, id=[1, 2, 3])
+    assert len(sb.dedup(table, against=table, id="id")) == 3
+    with pytest.raises(sb.InputDataError, match="'2' appears twice: .*row 1 and .*row 3"):
+        sb.dedup(table, against=documents(4, id=[5, 2, 1, 2]), id="id")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_that_have_no_order(kind, monkeypatch, tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "a b", "v": null}\n{"text": "c d", "v": "x"}\n{"text": "e f", "v": "y"}\n{"text": "g h", "v": 3}\n{"text": "i", "v": 4}\n'
+    )
+    with pytest.raises(sb.InputDataError, match=r"keep: column 'v' holds .*a\.jsonl, row 2\) and .*a\.jsonl, row 4\)"):
+        sb.dedup(tmp_path / "a.jsonl", keep="largest:v", **prepare(kind, monkeypatch))
