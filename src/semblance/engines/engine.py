@@ -84,8 +84,9 @@ class Engine(Protocol):
             join; of an engine whose joins are not in place, any.
         by : str or None
             A column of integers, bytes or strings, of which equal ones meet. Or one of lists beside ``order``: a row meets once
-            for each element, a null not at all, and the columns are then ``key`` and ``order``. Groups of one row may be left
-            out where this is no column of integers. None: all rows are one group, in one stream to the step.
+            for each element, a null not at all, and the columns are then ``key`` and ``order``; elements at different places of
+            lists are never equal. Groups of one row may be left out where this is no column of integers. None: all rows are one
+            group, in one stream to the step.
         sort : str or tuple of str
             Columns of integers: ``order``, ``position`` or, for by=None, any of orders.
         """

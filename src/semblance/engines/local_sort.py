@@ -140,13 +140,10 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
 
 
 def all_together(rows: Stored) -> Lazy:
-    """Bring all rows together, in the order of ``order``; rows without a list meet nobody."""
+    """Bring all rows together, in the order of ``order``."""
 
     def make() -> Batches:
         chosen = rows.rows_in_order()
-        for field in rows.schema:
-            if pa.types.is_fixed_size_list(field.type):
-                chosen = chosen[~rows.column(f"{field.name}.missing")[chosen]]
         columns = []
         for field in rows.schema:
             if field.name == "order":

@@ -174,7 +174,7 @@ def decide(rows: Batches, settings: Decide) -> Batches:
     ----------
     rows : iterator of RecordBatch
         Columns order, keeper, score and reason; those of the sketches that are ``needed``; n_exact and n_duplicates (null:
-        none), and leader, where wanted.
+        none), and leader (null: itself), where wanted.
     settings : Decide
 
     Yields
@@ -194,8 +194,11 @@ def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
     kept, labels = keeper == order, settings.labels
     gone = kept | (keeper < 0)
     match name:
-        case "order" | "position" | "number" | "bytes" | "reason" | "keeper" | "leader":
+        case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
             return batch.column(name)
+        case "leader":
+            leader = ints_or(batch, "leader", -1)
+            return np.where(leader < 0, order, leader)
         case "row":
             return ints(batch, "position") & _ROW_MASK
         case "source":
