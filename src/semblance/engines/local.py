@@ -55,7 +55,6 @@ class LocalEngine:
 
     def __init__(self, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress) -> None:
         self.threads, self.memory, self.workspace, self.progress = threads, memory, workspace, progress
-        self.text_bytes = 0
         self._documents: Documents | None = None
         self._sketches: Stored | None = None
         self._division: Division | None = None
@@ -71,7 +70,8 @@ class LocalEngine:
 
     def source(self, splits: Sequence[Any], reading: Reading) -> Documents:
         """Return the documents of some inputs."""
-        self._documents = Documents(self, splits, reading)
+        hold = not self.workspace.on_disk
+        self._documents = Documents(splits, reading, threads=self.threads, hold=hold, progress=self.progress)
         return self._documents
 
     def rows(self, table: pa.Table) -> Lazy:
@@ -215,7 +215,7 @@ class LocalEngine:
             self.workspace.put(part, by_band(dict(self.workspace.get(part))))
         self.workspace.move_to_disk()
         self._documents.held = None
-        self.text_bytes = self._stored_bytes = 0
+        self._stored_bytes = 0
 
     def count(self, n_bytes: int) -> None:
         """Count bytes that are kept in memory; when they become too many, all goes to the disk."""
@@ -224,7 +224,9 @@ class LocalEngine:
 
     def _make_room(self, n_bytes: int) -> None:
         """Move all to the disk if so many bytes more are too many."""
-        if not self.workspace.on_disk and self.text_bytes + self._stored_bytes + n_bytes > self.memory.held:
+        held = self._documents.held if self._documents is not None else None
+        text_bytes = 0 if held is None else held.n_bytes
+        if not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes > self.memory.held:
             self.spill()
 
     def components(self, pairs: Any) -> Closed:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,22 +16,21 @@ from .engine import Batches
 from .local_tables import Lazy, Piece
 from .local_texts import HeldTexts
 
-if TYPE_CHECKING:
-    from .local import LocalEngine
-
 PIECE_BYTES = 1 << 20
 
 
 class Documents(Lazy):
     """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
 
-    def __init__(self, engine: LocalEngine, splits: Sequence[Any], reading: Reading) -> None:
-        super().__init__(reading.schema, self._pieces, engine.threads)
-        self.engine, self.splits, self.reading = engine, splits, reading
-        self.held: HeldTexts | None = None if engine.workspace.on_disk else HeldTexts()
+    def __init__(
+        self, splits: Sequence[Any], reading: Reading, *, threads: int, hold: bool, progress: Callable[[str, int], None]
+    ) -> None:
+        self.schema, self.threads = reading.schema, threads
+        self.splits, self.reading, self.progress = splits, reading, progress
+        self.held: HeldTexts | None = HeldTexts() if hold else None
         self.rows_of = np.zeros(len(splits), np.int64)
 
-    def _pieces(self, mark: int) -> Iterator[Piece]:
+    def pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the documents after so many, about a megabyte at a time."""
         rows = 0
         for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
@@ -39,7 +38,6 @@ class Documents(Lazy):
             rows += len(texts)
             if self.held is not None:
                 self.held.append(texts)
-                self.engine.text_bytes += texts.n_bytes
             for begin, end in texts.cut(PIECE_BYTES):
                 yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
 
@@ -61,7 +59,7 @@ class Documents(Lazy):
             source.check_unchanged()
             row = first + int(skipped[number])
             for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
-                self.engine.progress("reading candidates again", len(texts))
+                self.progress("reading candidates again", len(texts))
                 yield row, texts
                 row += len(texts)
             if row != end:

@@ -97,10 +97,10 @@ class Union(Lazy):
     """The rows of some tables of one schema, one after the other."""
 
     def __init__(self, tables: list[Any], threads: int) -> None:
-        super().__init__(tables[0].schema, self._pieces, threads)
+        self.schema, self.threads = tables[0].schema, threads
         self.tables = tables
 
-    def _pieces(self, mark: int) -> Iterator[Piece]:
+    def pieces(self, mark: int) -> Iterator[Piece]:
         for table in self.tables:
             for piece in table.pieces(0):
                 yield Piece(piece.make)
