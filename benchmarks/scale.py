@@ -23,17 +23,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 import semblance as sb
 from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR
 from semblance.formats.sources import Batch, Columns
-from semblance.kernels._compile import compiled
 from semblance.kernels.hashing import fmix64
 from semblance.text.texts import Texts
 
 ROOT = Path(__file__).parents[1]
 WORDS_EACH, N_WORDS, ROWS = 160, 1 << 15, 4096
 KINDS = ("mixed", "family", "chain", "boilerplate")
+compiled = njit(nogil=True, error_model="numpy", cache=True)
 
 
 @compiled

@@ -10,14 +10,16 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.stats import binom
 
 import semblance as sb
-from semblance.kernels._compile import compiled, popcount
+from semblance.kernels._compile import popcount
 from semblance.kernels.hashing import K0, fold_multiply
 
 Array = NDArray[Any]
+compiled = njit(nogil=True, error_model="numpy", cache=True)
 CODES = 1 << 16
 
 

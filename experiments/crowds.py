@@ -12,10 +12,10 @@ from time import process_time
 from typing import NamedTuple
 
 import numpy as np
-from crowd_rule import Array, Corpus, Found, Rule, cut, find, least, make_codes, packed
+from crowd_rule import Array, Corpus, Found, Rule, compiled, cut, find, least, make_codes, packed
 
 import semblance as sb
-from semblance.kernels._compile import compiled, popcount
+from semblance.kernels._compile import popcount
 from semblance.kernels.banding import band_keys
 from semblance.kernels.hashing import fmix64
 

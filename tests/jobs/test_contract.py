@@ -8,7 +8,7 @@ import pytest
 from corpora import planted
 
 import semblance as sb
-from semblance.engines import local, local_bundles, local_sort, local_tables
+from semblance.engines import local_bundles, local_documents, local_sort, local_tables
 
 BASE = [f"word{i}" for i in range(100)]
 A = " ".join(BASE)
@@ -139,7 +139,7 @@ def test_same_result_for_any_threads_and_pieces(rng, monkeypatch, settings):
     texts = planted(rng, n_families=60)
     expected = sb.dedup(texts, threads=1, **settings)
     for threads, piece, group, rows in ((1, 1, 1, 1), (2, 1000, 5000, 7), (5, 100_000, 1, 1000)):
-        monkeypatch.setattr(local, "PIECE_BYTES", piece)
+        monkeypatch.setattr(local_documents, "PIECE_BYTES", piece)
         monkeypatch.setattr(local_bundles, "GROUP_BYTES", group)
         monkeypatch.setattr(local_tables, "ROWS", rows)
         monkeypatch.setattr(local_sort, "MEMBERS", rows)

@@ -12,7 +12,7 @@ from naive.dedup import dedup, least_codes
 import semblance as sb
 
 # Whether the rule for crowds and the cut by codes are in the program yet, and cosines of whole sums, which are the same everywhere.
-STEPS = False
+STEPS = True
 COSINES = False
 
 SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")

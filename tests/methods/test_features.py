@@ -39,9 +39,12 @@ def test_cosines_equal_integer_arithmetic_however_rows_come(rows, cut):
     left, right = every_pair(len(rows))
     counters = [Counter(row) for row in rows]
     expected = [cosine(counters[a], counters[b]) for a, b in zip(left, right, strict=True)]
-    assert FeatureVectors.from_pieces([arrays(rows)]).compare(left, right, 0.5).tolist() == expected
+    assert compare_rows(FeatureVectors.from_pieces([arrays(rows)]).rows, left, right, 0.5).tolist() == expected
     cut = min(cut, len(rows))
-    assert FeatureVectors.from_pieces([arrays(rows[:cut]), arrays(rows[cut:])]).compare(left, right, 0.5).tolist() == expected
+    assert (
+        compare_rows(FeatureVectors.from_pieces([arrays(rows[:cut]), arrays(rows[cut:])]).rows, left, right, 0.5).tolist()
+        == expected
+    )
 
 
 @pytest.mark.parametrize("times", [2, 3, 7])
@@ -49,7 +52,7 @@ def test_parallel_vectors_have_a_cosine_of_exactly_one(rng, times):
     for _ in range(20):
         row = rng.integers(0, 30, 50).tolist()
         vectors = FeatureVectors.from_pieces([arrays([row, row, row * times])])
-        assert vectors.compare(np.array([0, 0]), np.array([1, 2]), 1.0).tolist() == [1.0, 1.0]
+        assert compare_rows(vectors.rows, np.array([0, 0]), np.array([1, 2]), 1.0).tolist() == [1.0, 1.0]
 
 
 @given(st.integers(1, 1 << 31), st.integers(1, 1 << 31), st.integers(0, 1 << 20))
@@ -69,7 +72,7 @@ def test_fingerprints_score_by_their_distance(rng, bits):
     words[:, -1] &= np.uint64((1 << (bits - 64 * (words.shape[1] - 1))) - 1)
     left, right = every_pair(6)
     distance = np.bitwise_count(words[left] ^ words[right]).sum(1)
-    found = FingerprintRows.from_words(words, bits).compare(left, right, 0.9)
+    found = compare_rows(FingerprintRows.from_words(words, bits).rows, left, right, 0.9)
     assert found.tolist() == np.asarray(simhash.cosine(distance, bits)).tolist()
 
 
@@ -78,6 +81,6 @@ def test_no_piece_and_no_row(kind):
     for pieces in ([], [arrays([])]):
         rows = kind.from_pieces(pieces)
         assert len(rows.rows.sizes) == 0
-        assert len(rows.compare(np.empty(0, np.int64), np.empty(0, np.int64), 0.5)) == 0
+        assert len(compare_rows(rows.rows, np.empty(0, np.int64), np.empty(0, np.int64), 0.5)) == 0
     empties = kind.from_pieces([arrays([[], []])])
-    assert empties.compare(np.array([0]), np.array([1]), 0.0).tolist() == [-1.0]
+    assert compare_rows(empties.rows, np.array([0]), np.array([1]), 0.0).tolist() == [-1.0]

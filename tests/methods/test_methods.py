@@ -9,6 +9,7 @@ from naive import sketches as naive
 from naive.hashing import K0, fmix64, fold_multiply
 
 import semblance as sb
+from semblance.methods.exact_sets import compare_rows
 from semblance.methods.method import Method
 from semblance.methods.registry import MethodSettings, make_method
 from semblance.theory import shares, simhash
@@ -32,7 +33,7 @@ def method(request):
 
 def test_it_has_all_that_a_method_has(method):
     members = [member for member in vars(Method) if not member.startswith("_")]
-    assert len(members) == 15 and all(hasattr(method, member) for member in members)
+    assert len(members) == 16 and all(hasattr(method, member) for member in members)
     assert method.meets in ("keys", "all") and method.score in ("resemblance", "cosine")
     assert pickle.loads(pickle.dumps(method)) == method
 
@@ -108,16 +109,21 @@ def test_scores_are_measured_and_estimated():
     values, offsets = rows_of(SETS)
     left, right = np.array([0, 0]), np.array([1, 4])
     minhash = make_method("minhash", MethodSettings())
-    assert minhash.comparable([(values, offsets)]).compare(left, right, 0.0).tolist() == [39 / 41, 0.0]
+    assert compare_rows(minhash.comparable([(values, offsets)]).rows, left, right, 0.0).tolist() == [39 / 41, 0.0]
     cosine = make_method("simhash", MethodSettings()).comparable([(values, offsets)])
-    assert cosine.compare(left, right, 0.0) == pytest.approx([39 / 40, 0.0])
+    assert compare_rows(cosine.rows, left, right, 0.0) == pytest.approx([39 / 40, 0.0])
     minhash = make_method("minhash", MethodSettings(verify="sketch"))
     slots = minhash.sketch(values, offsets, np.zeros(6, np.uint64)).estimates
-    assert minhash.estimable(slots).compare(left, right, 0.0).tolist() == [(slots[0] == slots[i]).mean() for i in (1, 4)]
+    assert compare_rows(minhash.estimable(slots).rows, left, right, 0.0).tolist() == [
+        (slots[0] == slots[i]).mean() for i in (1, 4)
+    ]
     fingerprints = make_method("simhash", MethodSettings(verify="sketch"))
     made = fingerprints.sketch(values, offsets, np.zeros(6, np.uint64))
     distance = [int(made.keys[0, 0] ^ made.keys[i, 0]).bit_count() for i in (1, 4)]
-    assert fingerprints.estimable(made.estimates).compare(left, right, 0.0).tolist() == simhash.cosine(distance, 64).tolist()
+    assert (
+        compare_rows(fingerprints.estimable(made.estimates).rows, left, right, 0.0).tolist()
+        == simhash.cosine(distance, 64).tolist()
+    )
 
 
 def test_recall_is_that_of_the_plan_and_of_the_radius():

@@ -69,7 +69,7 @@ def test_what_makes_no_method_is_refused(install):
 
 def test_a_method_must_be_whole(install):
     install("class Half:\n    name = 'other'\n    score = 'resemblance'\n\ndef make(settings):\n    return Half()\n")
-    with pytest.raises(sb.ParameterError, match="lacks meets, n_keys, n_codes, .*sketch, comparable"):
+    with pytest.raises(sb.ParameterError, match="lacks meets, radius, n_keys, n_codes, .*sketch, comparable"):
         make_method("other", MethodSettings())
 
 

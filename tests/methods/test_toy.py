@@ -11,6 +11,7 @@ import pytest
 
 import semblance as sb
 from semblance.methods import registry
+from semblance.methods.exact_sets import compare_rows
 from semblance.methods.registry import MethodSettings, make_method
 from semblance.steps.sketch import Sketching, sketch
 from semblance.text.shingle import Shingling
@@ -45,8 +46,29 @@ def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
     documents = pa.record_batch({"position": [0, 1, 2, 3], "number": [1, 2, 3, 4], "text": column})
     settings = Sketching(shingling=Shingling(width=2), method=toy)
     rows = pa.Table.from_batches(sketch(iter([documents]), settings)).to_pylist()
-    assert [len(row["keys"]) for row in rows] == [8, 8, 0, 8] and "code" not in rows[0]
-    meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, rows[a]["keys"], rows[b]["keys"]))}
+    keys = [row["keys"] or [] for row in rows]
+    assert [len(some) for some in keys] == [8, 8, 0, 8] and "code" not in rows[0]
+    meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, keys[a], keys[b]))}
     assert meeting == {(0, 1)}
     sets = toy.comparable([settings.shingling.hashes(sb.text.texts.from_strings(texts))])
-    assert sets.compare(np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
+    assert compare_rows(sets.rows, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
+
+
+@pytest.mark.usefixtures("toy")
+def test_whole_jobs_go_by_it(tmp_path):
+    """What it finds is told, saved, read again and decided about at another threshold."""
+    words = [f"w{i}" for i in range(60)]
+    texts = [" ".join(words), " ".join([*words[:-1], "else"]), "", " ".join(reversed(words)), " ".join(words)]
+    result = sb.dedup(texts, method="toy", width=2, threshold=0.9, evidence="all")
+    assert result.removed.to_pylist() == [
+        {"id": 1, "duplicate_of": 0, "resemblance": 58 / 60}, {"id": 4, "duplicate_of": 0, "resemblance": 1.0},
+    ]  # fmt: skip
+    assert result.keep.tolist() == [True, False, True, True, False]
+    assert result.pairs.num_rows == 1
+    assert "8 smallest elements" in str(result.summary) and result.summary.recall_planned == 1 - 0.1**8
+    assert result.rethreshold(0.99).keep.tolist() == [True, True, True, True, False]
+    result.save(tmp_path / "result")
+    again = sb.DedupResult.load(tmp_path / "result")
+    assert again.removed.equals(result.removed) and again.settings.method == "toy"
+    assert again.rethreshold(0.99).keep.tolist() == [True, True, True, True, False]
+    assert sb.pairs(texts, method="toy", width=2, threshold=0.9).num_rows == 3

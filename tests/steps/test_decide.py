@@ -9,16 +9,35 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps.decide import Decide, Settle, decide, decided_schema, settle, tally
-from semblance.values.tables import SOURCE_BITS
+from semblance.inputs.labels import Labels
+from semblance.methods.registry import MethodSettings, make_method
+from semblance.steps.decide import REMOVED, Decide, Settle, decide, removed, settle, settled_schema, tally
+from semblance.values.tables import DECISIONS, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()
 SETTLING = pa.schema([("order", integer), ("empty", pa.bool_()), ("leader", integer), ("keeper", integer), ("score", number),
-                      ("leader_keeper", integer), ("leader_score", number)])  # fmt: skip
-TALLYING = pa.schema([("order", integer), ("keeper", integer), ("reason", pa.string())])
+                      ("leader_keeper", integer), ("leader_score", number), ("more", pa.string())])  # fmt: skip
+SETTLED = settled_schema(SETTLING)
 DECIDING = [("order", integer), ("position", integer), ("number", integer), ("bytes", integer), ("keeper", integer),
-            ("score", number), ("reason", pa.string()), ("keeper_position", integer), ("n_exact", integer),
-            ("n_duplicates", integer)]  # fmt: skip
+            ("score", number), ("reason", pa.string()), ("keeper_position", integer), ("keeper_number", integer),
+            ("n_exact", integer), ("n_duplicates", integer), ("leader", integer)]  # fmt: skip
+MINHASH = make_method("minhash", MethodSettings())
+
+
+class Input:
+    """A source of a name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def file(self, number):
+        return self.name
+
+
+def wanted_schema(id_type):
+    """All columns, ids of some type."""
+    fields = [field.with_type(id_type) if field.name in ("duplicate_of", "cluster") else field for field in DECISIONS]
+    return pa.schema([*fields, ("id", id_type), ("leader", integer)])
 
 
 def table(rows, schema):
@@ -67,22 +86,22 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
     for order, (is_empty, leader, keeper, score) in enumerate(documents):
         first = documents[leader] if leader is not None else (None,) * 4
         rows.append({"order": order, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score,
-                     "leader_keeper": first[2], "leader_score": first[3]})  # fmt: skip
+                     "leader_keeper": first[2], "leader_score": first[3], "more": f"m{order}"})  # fmt: skip
     found = run(settle, batches(table(rows, SETTLING), SETTLING, cut), settings=Settle(boundary=boundary, empty=empty))
-    assert found == list(settled(documents, boundary, empty))
+    assert found == [(order, f"m{order}", *rest) for order, *rest in settled(documents, boundary, empty)]
 
-    met = [dict(zip(("order", "keeper", "score", "reason"), row, strict=True)) for row in found]
-    met.sort(
-        key=lambda row: (row["keeper"] is None, row["keeper"], row["order"]) if row["keeper"] is not None else (True, 0, 0)
-    )
-    tallies = run(tally, batches(table(met, TALLYING), TALLYING, cut))
-    exact = Counter(row["keeper"] for row in met if row["reason"] == "exact")
-    near = Counter(row["keeper"] for row in met if row["reason"] == "near")
-    keepers = sorted({row["keeper"] for row in met} - {None})
+    found = list(settled(documents, boundary, empty))
+    said = [dict(zip(("order", "keeper", "score", "reason"), row, strict=True)) for row in found]
+    gone = run(removed, batches(table(said, SETTLED), SETTLED, cut))
+    assert gone == [(o, k, why == "exact") for o, k, _, why in found if why in ("exact", "near")]
+    met = [dict(zip(REMOVED.names, row, strict=True)) for row in sorted(gone, key=lambda row: (row[1], row[0]))]
+    tallies = run(tally, batches(table(met, REMOVED), REMOVED, cut))
+    exact, near = (Counter(row["keeper"] for row in said if row["reason"] == why) for why in ("exact", "near"))
+    keepers = sorted({*exact, *near})
     assert tallies == [(k, exact[k], exact[k] + near[k]) for k in keepers]
 
     text_ids = data.draw(st.booleans())
-    id_type = pa.string() if text_ids else integer
+    id_type = pa.large_string() if text_ids else integer
     id_of = [f"d{order}" if text_ids else 100 + order for order in range(len(documents))]
     position_of = [(order % 3) << SOURCE_BITS | order for order in range(len(documents))]
     sources, counts = ("a.jsonl", "b", "c.csv"), {order: rest for order, *rest in tallies}
@@ -91,31 +110,59 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
         n_exact, n_duplicates = counts.get(order, (None, None))
         told.append({"order": order, "position": position_of[order], "number": order + 1, "bytes": 7, "id": id_of[order],
                      "keeper": keeper, "score": score, "reason": reason, "n_exact": n_exact, "n_duplicates": n_duplicates,
-                     "keeper_position": None if keeper is None else position_of[keeper],
+                     "keeper_position": None if keeper is None else position_of[keeper], "leader": documents[order][1],
+                     "keeper_number": None if keeper is None else keeper + 1,
                      "keeper_id": None if keeper is None else id_of[keeper]})  # fmt: skip
-        removed = keeper not in (None, order)
+        is_gone = keeper not in (None, order)
         expected.append({
             "order": order, "position": position_of[order], "source": sources[order % 3], "row": order, "number": order + 1,
             "bytes": 7, "id": id_of[order], "kept": keeper == order, "reason": reason, "keeper": keeper,
-            "duplicate_of": id_of[keeper] if removed else None, "duplicate_source": sources[keeper % 3] if removed else None,
-            "duplicate_is_reference": keeper < boundary if removed else None, "resemblance": score,
+            "duplicate_of": id_of[keeper] if is_gone else None, "duplicate_source": sources[keeper % 3] if is_gone else None,
+            "duplicate_is_reference": keeper < boundary if is_gone else None, "resemblance": score,
             "cluster": None if keeper is None else id_of[keeper], "n_exact": n_exact or 0, "n_duplicates": n_duplicates or 0,
+            "leader": order if documents[order][1] is None else documents[order][1],
         })  # fmt: skip
-    bound = decide(batches(table(told, schema), schema, cut), Decide(sources=sources, boundary=boundary))
-    result = pa.Table.from_batches(bound, decided_schema(id_type))
-    assert result.to_pylist() == expected
+    labels = Labels(splits=tuple(map(Input, sources)), kind=id_type)
+    names = data.draw(st.lists(st.sampled_from(wanted_schema(id_type).names), min_size=1, unique=True))
+    asked = pa.schema([wanted_schema(id_type).field(name) for name in names])
+    telling = Decide(schema=asked, labels=labels, method=MINHASH, boundary=boundary)
+    assert telling.needed <= {*schema.names, "keeper_keys"}
+    result = pa.Table.from_batches(decide(batches(table(told, schema), schema, cut), telling), asked)
+    assert result.to_pylist() == [{name: row[name] for name in names} for row in expected]
 
 
 def test_the_last_row_of_a_source_and_the_largest_source():
     schema = pa.schema([*DECIDING, ("id", integer), ("keeper_id", integer)])
     row = {"order": 0, "position": 1 << SOURCE_BITS | (1 << SOURCE_BITS) - 1, "number": 1, "bytes": 0, "id": 3, "keeper": 0,
            "reason": "kept", "keeper_position": 0, "keeper_id": 3}  # fmt: skip
-    (batch,) = decide(batches(table([row], schema), schema), Decide(sources=("a", "b"), boundary=0))
+    labels = Labels(splits=(Input("a"), Input("b")), kind=integer)
+    telling = Decide(schema=wanted_schema(integer).remove(DECISIONS.get_field_index("resemblance")), labels=labels,
+                     method=MINHASH, boundary=0)  # fmt: skip
+    (batch,) = decide(batches(table([row], schema), schema), telling)
     assert batch.column("row").to_pylist() == [(1 << SOURCE_BITS) - 1] and batch.column("source").to_pylist() == ["b"]
+
+
+@given(st.lists(st.tuples(st.none() | st.integers(-(2**63), 2**63 - 1), st.none() | st.integers(0, 9)), max_size=9), cuts)
+def test_distances_are_those_of_fingerprints(documents, cut):
+    """Null where nobody stands for a document; 0 where one has no fingerprint."""
+    schema = pa.schema([("order", integer), ("keeper", integer), ("score", number), ("keys", pa.list_(integer, 1)),
+                        ("keeper_keys", pa.list_(integer, 1))])  # fmt: skip
+    rows = [{"order": order, "keeper": 99 if other is not None else order, "score": 0.9 if other is not None else None,
+             "keys": None if own is None else [own], "keeper_keys": None if other in (None, 9) else [other]}
+            for order, (own, other) in enumerate(documents)]  # fmt: skip
+    method = make_method("simhash", MethodSettings())
+    telling = Decide(
+        schema=pa.schema([("distance", integer)]), labels=Labels(splits=(), kind=integer), method=method, boundary=0
+    )
+    expected = [
+        None if other is None else 0 if own is None or other == 9 else ((own ^ other) & 2**64 - 1).bit_count()
+        for own, other in documents
+    ]
+    assert run(decide, batches(table(rows, schema), schema, cut), settings=telling) == [(d,) for d in expected]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_tally_over_many_batches_is_one_row(size):
-    rows = [{"order": order, "keeper": 0, "reason": "exact" if order else "kept"} for order in range(10)]
+    rows = [{"order": order, "keeper": 0, "exact": order < 4} for order in range(1, 10)]
     cut = [b for _, b in pairwise(range(0, 10, size))]
-    assert run(tally, batches(table(rows, TALLYING), TALLYING, cut)) == [(0, 9, 9)]
+    assert run(tally, batches(table(rows, REMOVED), REMOVED, cut)) == [(0, 3, 9)]

@@ -3,6 +3,10 @@
 A *step* is a pure function from an iterator of record batches to an iterator of record batches; its settings are bound with
 ``functools.partial``, and it pickles with them. An engine runs steps over tables and brings rows together. It knows neither
 sketches nor resemblance.
+
+The rows of a table are a bag: their order, and how they are cut into batches, are the engine's own affair but where a method
+below promises more. Keys that rows meet or are joined by are integers, bytes or strings, and are never null but as ``on`` of a
+join. A job calls the operations from one thread.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ Step = Callable[[Batches], Batches]
 
 
 class Table(Protocol):
-    """Rows in batches; making them may be put off until they are asked for."""
+    """Rows in batches, of any size and perhaps empty; making them may be put off until they are asked for."""
 
     schema: pa.Schema
 
@@ -31,7 +35,7 @@ class Table(Protocol):
         ...
 
     def slice(self, begin: int, end: int) -> Table:
-        """Return some rows of a table that is stored, by number."""
+        """Return some rows of a ranked table: by position, from so many on up to so many."""
         ...
 
 
@@ -56,7 +60,7 @@ class Engine(Protocol):
     """The operations that all jobs are made of."""
 
     def source(self, splits: Sequence[Any], reading: Any) -> Table:
-        """Return the documents of some inputs."""
+        """Return the documents of some inputs: what ``read_documents`` of ``semblance.inputs.reading`` reads."""
         ...
 
     def rows(self, table: pa.Table) -> Table:
@@ -64,13 +68,27 @@ class Engine(Protocol):
         ...
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> Table:
-        """Run a step; rows that met stay together and in order."""
+        """Run a step on all rows; what met comes to it as it met, and stays so if the step leaves it so.
+
+        The step may run several times, on some rows at a time; rows that met in one group are not parted.
+        """
         ...
 
     def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...]) -> Table:
-        """Bring rows of equal ``by`` together, whole and sorted by ``sort``; of a list column, once for each element.
+        """Bring rows of equal ``by`` together, each group whole and sorted by ``sort``; groups come in any order.
 
-        A group whose rows are alone may be left out where ``by`` is a list column. ``by=None``: all rows are one group.
+        Parameters
+        ----------
+        rows : Table
+            With columns of numbers alone, without nulls, or one that is stored or ranked, perhaps with some rows left out by a
+            join; of an engine whose joins are not in place, any.
+        by : str or None
+            A column of integers, bytes or strings, of which equal ones meet. Or one of lists beside ``order``: a row meets once
+            for each element, a null not at all, and the columns are then ``key`` and ``order``; elements at different places of
+            lists are never equal. Groups of one row may be left out where this is no column of integers. None: all rows are one
+            group, in one stream to the step.
+        sort : str or tuple of str
+            Columns of integers: ``order``, ``position`` or, for by=None, any of orders.
         """
         ...
 
@@ -78,10 +96,16 @@ class Engine(Protocol):
         """Add to each row of ``left`` the columns, but ``order``, of the row of ``right`` whose ``order`` is its ``on``.
 
         Where ``on`` is not ``order``, the names of what is added begin with it: ``left_code``. Bytes of fixed width may then
-        come dictionary-encoded.
+        come dictionary-encoded. A null matches nothing.
 
         Parameters
         ----------
+        left : Table
+        right : Table
+            An order comes once, or, for "semi" and "anti", as often as it likes. Columns are of one width, but in one that is
+            ranked. The table that ``source`` returned will do too: its rows have the orders that ``rank`` gave them, and
+            ``text`` alone is added.
+        on : str
         how : {"inner", "left", "semi", "anti"}
             "left": rows without a match get nulls; "semi" and "anti": rows with, or without, a match, no columns added.
         """
@@ -95,16 +119,27 @@ class Engine(Protocol):
         """Add rows up into a small array."""
         ...
 
-    def rank(self, rows: Table, by: Sequence[str]) -> Table:
-        """Add ``order``, from 0: references first, by position; then by the columns (``-name``: descending; nulls last)."""
+    def rank(self, rows: Table, by: Sequence[str], boundary: int) -> Table:
+        """Add ``order``, from 0, to a row of each document.
+
+        Rows of a ``position`` below the boundary come first, by position; then the others by the columns of ``by``, of which
+        the last tells all apart. ``-name``: the largest first. A null, or a value without bytes, comes last in either case.
+        """
         ...
 
     def store(self, rows: Table, name: str) -> Table:
-        """Make the rows and keep them, so that they are read, not made again; a job that goes on finds them."""
+        """Make the rows and keep them, so that they are read, not made again.
+
+        A name stands for the same rows all through a job, so that a job that goes on may find them.
+        """
+        ...
+
+    def close(self) -> None:
+        """Remove what was kept: no table is asked for rows any more."""
         ...
 
     joins_in_place: bool
-    """Whether the rows of a join are in the order and groups of its left table."""
+    """Whether the rows of a join are in the order and groups of its left table, and ranked rows in that of positions."""
 
     slices: Callable[[Table], list[tuple[int, int]]] | None
     """From pairs to runs of orders whose documents can be compared at one time; None: the engine decides by rounds."""
@@ -113,4 +148,8 @@ class Engine(Protocol):
     """From pairs to one bundle of all their documents, without texts; where there are slices."""
 
     components: Callable[[Table], Table] | None
-    """From pairs to bundles without texts, a bundle for each connected component that fits; None: the engine has no such."""
+    """From pairs to bundles without texts; None: the engine has no such, and jobs decide by rounds, with the same result.
+
+    A bundle is a connected component, whole: columns bundle, order and partners (orders of all earlier documents of its pairs),
+    grouped by bundle and sorted by order. Components may be left out.
+    """

@@ -12,76 +12,30 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError
 from ..files.store import Workspace
-from ..inputs.reading import Reading, read_documents
+from ..inputs.reading import Reading
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.tables import SOURCE_BITS
 from . import local_sort
-from .engine import Batches, Fold, Step
+from .engine import Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
 from .local_columns import arrays_of, by_band
-from .local_joins import Dense, filtered, joined, nothing, with_text
+from .local_documents import Documents
+from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
 from .local_tables import Lazy, Piece, Stored, Union
-from .local_texts import HeldTexts, SpilledTexts, Spilling
+from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
 
-PIECE_BYTES = 1 << 20
+SOURCES = 1 << 20  # at most, of one job: positions are below this, shifted
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 Progress = Callable[[str, int], None]
-
-
-class Documents(Lazy):
-    """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
-
-    def __init__(self, engine: LocalEngine, splits: Sequence[Any], reading: Reading) -> None:
-        super().__init__(reading.schema, self._pieces, engine.threads)
-        self.engine, self.splits, self.reading = engine, splits, reading
-        self.held: HeldTexts | None = None if engine.workspace.on_disk else HeldTexts()
-        self.rows_of = np.zeros(len(splits), np.int64)
-
-    def _pieces(self, mark: int) -> Iterator[Piece]:
-        """Yield the documents after so many, about a megabyte at a time."""
-        rows = 0
-        for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
-            self.rows_of[number] += len(texts)
-            rows += len(texts)
-            if self.held is not None:
-                self.held.append(texts)
-                self.engine.text_bytes += texts.n_bytes
-            for begin, end in texts.cut(PIECE_BYTES):
-                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
-
-    def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
-        """Read once more; yield (first row, texts) from a row on.
-
-        Raises
-        ------
-        InputDataError
-            If an input has changed.
-        """
-        starts = np.concatenate([[0], np.cumsum(self.rows_of)])
-        skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
-        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors, html=self.reading.html)
-        for number, source in enumerate(self.splits):
-            first, end = int(starts[number]), int(starts[number + 1])
-            if end <= begin:
-                continue
-            source.check_unchanged()
-            row = first + int(skipped[number])
-            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
-                self.engine.progress("reading candidates again", len(texts))
-                yield row, texts
-                row += len(texts)
-            if row != end:
-                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
 
 
 class LocalEngine:
@@ -138,8 +92,9 @@ class LocalEngine:
         if by is None and isinstance(rows, Stored) and rows.ranked:
             return local_sort.all_together(rows)
         if by is None:
-            first, second = sort
-            return by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, len(self))
+            first, second = (sort, sort) if isinstance(sort, str) else sort
+            bound = len(self) if first != "position" else SOURCES << SOURCE_BITS
+            return local_sort.one_stream(by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
@@ -159,11 +114,10 @@ class LocalEngine:
             fold.add(total, batch)
         return total
 
-    def rank(self, rows: Stored, by: Sequence[str]) -> Stored:
-        """Add the order; references are the documents whose inputs come first."""
-        assert self._documents is not None
+    def rank(self, rows: Stored, by: Sequence[str], boundary: int) -> Stored:
+        """Add the order; references are the documents whose positions are below the boundary."""
         schema = rows.schema.append(pa.field("order", pa.int64()))
-        n_references = int(self._documents.rows_of[: self._documents.reading.n_references].sum())
+        n_references = sum(int((position < boundary).sum()) for _, (position,) in rows.columns("position"))
         self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
         return self._sketches
 
@@ -181,7 +135,7 @@ class LocalEngine:
         wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
         known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
         side: Any = right if known else self._dense(right)
-        missing = nothing if side is right else side.missing
+        missing = (nothing if right.mask is None else partial(left_out, right)) if known else side.missing
         fields = [field for field in right.schema if field.name != "order"]
         whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
         kinds = [_numbered_type(field.type) if whole else field.type for field in fields]
@@ -360,10 +314,6 @@ class LocalEngine:
     def close(self) -> None:
         """Remove what was kept."""
         self.workspace.close()
-
-
-def _one(batch: pa.RecordBatch) -> Batches:
-    yield batch
 
 
 def _numbered_type(kind: pa.DataType) -> pa.DataType:

@@ -32,7 +32,8 @@ def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
             found[name] = data[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
         elif pa.types.is_fixed_size_list(kind):
             width = kind.list_size
-            values = column.values.to_numpy(zero_copy_only=True)
+            inside = column.values  # of a list that is missing they may be missing, too
+            values = (inside.fill_null(0) if inside.null_count else inside).to_numpy(zero_copy_only=True)
             found[name] = values[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
             found[f"{name}.missing"] = column.is_null().to_numpy(zero_copy_only=False)
         elif pa.types.is_large_binary(kind) or pa.types.is_large_string(kind):

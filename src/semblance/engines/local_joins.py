@@ -15,6 +15,7 @@ from ..values import Int64Array
 from ..values.arrays import runs
 from .engine import Batches
 from .local_columns import arrays_of, numbered, wrapped
+from .local_tables import Stored
 
 TEXT_BYTES = 1 << 20
 Take = Callable[[Int64Array, str], pa.Array]
@@ -70,6 +71,12 @@ def nothing(orders: Int64Array) -> NDArray[np.bool_]:
     return np.zeros(len(orders), np.bool_)
 
 
+def left_out(rows: Stored, orders: Int64Array) -> NDArray[np.bool_]:
+    """Tell which orders have no row among those that a mask has left."""
+    assert rows.mask is not None
+    return ~rows.mask[orders if rows.place is None else rows.row_of[orders]]
+
+
 def joined(
     schema: pa.Schema, on: str, names: list[str], take: Take, missing: Callable[[Int64Array], NDArray[np.bool_]], how: str,
     rows: Batches,
@@ -91,7 +98,11 @@ def joined(
 def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -> Batches:
     """Keep the rows whose order is, or is not, among some."""
     for batch in rows:
-        chosen = present[batch.column(on).to_numpy()] == wanted
+        orders = batch.column(on)
+        chosen = present[orders.fill_null(0).to_numpy()] if len(present) else np.zeros(len(batch), np.bool_)
+        if orders.null_count:
+            chosen &= orders.is_valid().to_numpy(zero_copy_only=False)
+        chosen = chosen == wanted
         yield batch if chosen.all() else batch.filter(pa.array(chosen))
 
 

@@ -77,7 +77,7 @@ def joined(parts: list[Arrays]) -> Arrays:
 
 def _packed(arrays: Arrays, by: str, sort: str) -> Arrays:
     """Put two numbers into one, where there are no other columns: one array of integers sorts faster than an index."""
-    if set(arrays) != {by, sort} or max(arrays[by].max(initial=0), arrays[sort].max(initial=0)) > _LOW:
+    if set(arrays) != {by, sort} or max(int(array.view(np.uint64).max(initial=0)) for array in arrays.values()) > _LOW:
         return arrays
     return {f"{PACKED} {by} {sort}": (arrays[by] << 32) | arrays[sort]}
 
@@ -95,7 +95,7 @@ def _parts(arrays: Arrays, by: str, bound: int | None) -> Iterator[tuple[int, Ar
     """Part rows, those of equal numbers together; yield (part, its rows)."""
     numbers = arrays[by] if by in arrays else next(iter(arrays.values())) >> 32
     mixed = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58)
-    part = mixed.astype(np.int64) if bound is None else numbers * SPREAD // bound
+    part = mixed.astype(np.int64) if bound is None else numbers // -(-bound // SPREAD)
     order = np.argsort(part, kind="stable")
     bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
     for number in range(SPREAD):

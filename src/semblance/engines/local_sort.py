@@ -24,7 +24,7 @@ def portions(sizes: Int64Array, most: int = MEMBERS) -> Iterator[tuple[int, int]
     if not len(sizes):
         return
     before = np.cumsum(sizes) - sizes
-    starts = np.flatnonzero(np.diff(before // most, prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff(before // MEMBERS, prepend=-1)).tolist()
     yield from zip(starts, [*starts[1:], len(sizes)], strict=True)
 
 
@@ -140,13 +140,10 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
 
 
 def all_together(rows: Stored) -> Lazy:
-    """Bring all rows together, in the order of ``order``; rows without a list meet nobody."""
+    """Bring all rows together, in the order of ``order``."""
 
     def make() -> Batches:
         chosen = rows.rows_in_order()
-        for field in rows.schema:
-            if pa.types.is_fixed_size_list(field.type):
-                chosen = chosen[~rows.column(f"{field.name}.missing")[chosen]]
         columns = []
         for field in rows.schema:
             if field.name == "order":
@@ -155,4 +152,9 @@ def all_together(rows: Stored) -> Lazy:
                 columns.append(rows.take(field.name, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
-    return Lazy(rows.schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
+    return one_stream(Lazy(rows.schema, lambda mark: iter([Piece(make)]), 1))
+
+
+def one_stream(rows: Lazy) -> Lazy:
+    """Return rows as one piece, so that a step meets them all, one piece after the other."""
+    return Lazy(rows.schema, lambda mark: iter([Piece(rows.batches, 1)][mark:]), 1)

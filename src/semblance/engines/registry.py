@@ -20,7 +20,20 @@ from .local import LocalEngine, Progress
 from .memory import Memory
 
 GROUP = "semblance.engines"
-_OPERATIONS = ("source", "map", "meet", "join", "union", "fold", "rank", "store", "components", "joins_in_place", "close")
+_OPERATIONS = (
+    "source",
+    "rows",
+    "map",
+    "meet",
+    "join",
+    "union",
+    "fold",
+    "rank",
+    "store",
+    "components",
+    "joins_in_place",
+    "close",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

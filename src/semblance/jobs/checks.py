@@ -28,8 +28,8 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], boundary: 
     found: tuple[int, int] | None = None
     for batch in engine.map(rows, partial(repeated, settings=Repeated(boundary=boundary)), REPEATED).batches():
         again = batch["again"].to_numpy()
-        first = int(np.argmin(again))
-        if found is None or again[first] < found[1]:
+        first = int(np.argmin(again)) if len(again) else 0
+        if len(again) and (found is None or again[first] < found[1]):
             found = int(batch["first"][first].as_py()), int(again[first])
     if found is not None:
         (one, _), (other, name) = (_row(sketches, splits, position, "id") for position in found)

@@ -97,13 +97,13 @@ class Decider:
     def _decided(self, all_pairs: bool) -> Table:
         """Walk bundles where the engine has them; go by rounds else."""
         engine, pairs = self.engine, self.found.pairs
-        rest_of = self._all_verified if all_pairs else self._by_rounds if engine.slices is None else self._by_slices
+        rest_of = self._all_kept if all_pairs else self._by_rounds if engine.slices is None else self._by_slices
         if engine.components is None:
             return rest_of(pairs)
         closed = engine.components(pairs)
         walked = self._walked(closed, all_pairs)
         rest = engine.join(pairs, closed, "left", "anti")
-        if next(iter(rest.batches()), None) is None:
+        if not any(len(batch) for batch in rest.batches()):
             return walked
         return engine.union(walked, rest_of(rest))
 
@@ -132,6 +132,10 @@ class Decider:
             found = walked if found is None else engine.union(found, walked)
         assert found is not None
         return found
+
+    def _all_kept(self, pairs: Table) -> Table:
+        """Return all matches among pairs, so that they can be read more than once."""
+        return self.engine.store(self._all_verified(pairs), f"verified{self.label}")
 
     def _by_rounds(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided round by round."""

@@ -134,7 +134,7 @@ def search(
         check_ids(engine, made, splits, reading.boundary)
     if reading.priority is not None:
         check_kinds(engine, made, splits, reading.priority)
-    sketches = engine.rank(made, settings.by)
+    sketches = engine.rank(made, settings.by, reading.boundary)
     counted = ["position", "empty", "bytes", *(["id_is_text"] if reading.id is not None else [])]
     totals = engine.fold(sketches.select(counted), Totals(boundary=reading.boundary))
     boundary = int(totals[REFERENCES])
@@ -163,13 +163,15 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
         meeting = engine.meet(engine.map(crowded, holding, HOLDERS), "code", "order")
         found = engine.union(links, engine.map(meeting, partial(rare, settings=Rare(boundary=boundary)), LINKS))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
-    both = engine.meet(found, "left", "right")
+    both = engine.meet(found, "left", "right") if engine.joins_in_place else found
     if len(compared) > 1:
         sides = live.select(compared)
         if "code" in compared:
             packing = Nibbles(slots=codes)
             sides = engine.map(sides, partial(nibbles, settings=packing), packing.schema(sides.schema))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
+    if not engine.joins_in_place:
+        both = engine.meet(both, "left", "right")
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts
 

@@ -209,7 +209,7 @@ class Settings:
         -------
         Settings
         """
-        if self.method == "simhash":
+        if self.method != "minhash":
             return replace(self, threshold=threshold)
         slots = self.plan.permutations - self.plan.estimation_slots
         return replace(self, threshold=threshold, permutations=slots, bands=self.plan.bands, rows=self.plan.rows)
@@ -278,6 +278,8 @@ class Settings:
                 "rows": self.plan.rows,
                 "max_bucket": self.max_bucket,
             }
+            if self.method == "minhash"
+            else {name: getattr(self, name) for name in ("method", "radius", "permutations", "bands", "rows", "max_bucket")}
         )
 
 

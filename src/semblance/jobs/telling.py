@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..engines.engine import Engine, Table
+from ..engines.engine import Table
 from ..inputs.labels import Labels
 from ..methods.method import Method
-from ..steps.decide import TALLIES, Decide, decide, tally
+from ..steps.decide import REMOVED, TALLIES, Decide, decide, removed, tally
 from ..values.tables import DECISIONS
 from .deciding import Decider
 from .rows import HeldRows, Rows
@@ -62,54 +62,33 @@ class Told:
     def _tallies(self) -> Table:
         engine, decider = self._decider.engine, self._decider
         settled = decider.settled(decider.found.sketches.select(["order", "empty"]), self._standing)
-        counted = engine.map(engine.meet(_removed(engine, settled), "keeper", "order"), tally, TALLIES)
+        counted = engine.map(engine.meet(engine.map(settled, removed, REMOVED), "keeper", "order"), tally, TALLIES)
         return engine.store(counted, f"tallies{decider.label}")
 
     def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
         """Make some columns of some rows."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
-        bare = pa.schema([field for field in schema if field.name != "leader"])
         telling = Decide(
-            schema=bare, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+            schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
         )  # fmt: skip
-        there = set(sketches.schema.names)
-        own = [name for name in sorted(telling.needed & there) if name not in ("order", "empty")]
+        wanted = telling.needed if engine.joins_in_place else {*telling.needed, "position"}
+        own = [name for name in sketches.schema.names if name in wanted and name not in ("order", "empty")]
         rows = decider.settled(sketches.slice(begin, end).select(["order", "empty", *own]), self._standing)
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
         if {"n_exact", "n_duplicates"} & set(schema.names):
             rows = engine.join(rows, self._tallies, "order", "left")
-        if "leader" not in schema.names:
-            return engine.map(rows, partial(decide, settings=telling), bare)
-        told = pa.schema([*bare, schema.field("order")]) if "order" not in bare.names else bare
-        rows = engine.map(rows, partial(decide, settings=Decide(schema=told, labels=self._labels,
-                          method=decider.settings.method, boundary=decider.found.boundary)), told)  # fmt: skip
-        led = engine.join(rows, decider.found.leaders, "order", "left")
-        return engine.map(led, _led, led.schema).select(schema.names)
+        if "leader" in schema.names:
+            rows = engine.join(rows, decider.found.leaders, "order", "left")
+        if not engine.joins_in_place:
+            rows = engine.meet(rows, None, "position")
+        return engine.map(rows, partial(decide, settings=telling), schema)
 
     @cached_property
     def pairs(self) -> Rows:
         """The verified pairs, in the order of the input; of equal texts one stands for all."""
         return Pairs(self._decider, self._matches, self._labels, self._second)
-
-
-def _removed(engine: Engine, settled: Table) -> Table:
-    """Return the documents that have another keeper."""
-    return engine.map(settled, partial(_others), settled.schema)
-
-
-def _others(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in rows:
-        keeper = batch["keeper"].fill_null(-1).to_numpy()
-        yield batch.filter(pa.array((keeper >= 0) & (keeper != batch["order"].to_numpy())))
-
-
-def _led(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Say of documents without a leader that they are their own."""
-    for batch in rows:
-        leader = pa.compute.coalesce(batch["leader"], batch["order"])
-        yield batch.set_column(batch.schema.get_field_index("leader"), "leader", leader)
 
 
 class Decisions:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
+from math import fsum
 
 import numpy as np
 
@@ -41,9 +43,9 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
         bands=bands, rows=rows, threshold=settings.threshold, max_bucket=settings.max_bucket, hold=Hold(slots=method.n_codes)
     )  # fmt: skip
     stays = engine.join(found.crowded, standing, "order", "anti")
-    n, total = 0, 0.0
-    for batch in engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED).batches():
-        own = batch["order"].to_numpy() >= found.boundary
-        n += int(own.sum())
-        total += float(np.minimum(batch["recall"].to_numpy()[own], candidates).sum())
+    recalls = [
+        np.minimum(batch["recall"].to_numpy(), candidates)[batch["order"].to_numpy() >= found.boundary]
+        for batch in engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED).batches()
+    ]
+    n, total = sum(map(len, recalls)), fsum(chain.from_iterable(recalls))  # exact: the same in any order
     return planned * (total / candidates + max(0, kept - n)) / max(kept, n) if candidates else planned

@@ -11,8 +11,8 @@ from ..kernels import resemblance as kernel
 from ..kernels._scratch import scratch
 from ..kernels.resemblance import FINGERPRINTS, VECTORS, Rows
 from ..theory import simhash
-from ..values import Float64Array, Int64Array, UInt64Array
-from .exact_sets import Packed, Pieces, compare_rows, pack_pieces
+from ..values import Int64Array, UInt64Array
+from .exact_sets import Packed, Pieces, pack_pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,10 +29,6 @@ class FeatureVectors:
         """Count the features of rows that come in several pieces, of which only one need be in memory at a time."""
         return cls(pack_pieces(pieces, _pack, VECTORS))
 
-    def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
-        """Return the cosine of each pair; -1 where a row has no feature."""
-        return compare_rows(self.rows, left, right, threshold)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FingerprintRows:
@@ -48,10 +44,6 @@ class FingerprintRows:
         scores = np.asarray(simhash.cosine(np.arange(64 * width + 1).clip(max=bits), bits), np.float64)
         offsets = np.arange(0, n * width + 1, width, dtype=np.int64)
         return cls(Rows(np.ones(n, np.int64), offsets, np.empty(0, np.int32), flat, scores, FINGERPRINTS))
-
-    def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
-        """Return the estimated cosine of each pair."""
-        return compare_rows(self.rows, left, right, threshold)
 
 
 def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:

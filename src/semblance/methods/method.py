@@ -45,10 +45,6 @@ class Comparable(Protocol):
         """What the kernels compare by."""
         ...
 
-    def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
-        """Return the score of each pair, or -1 where it cannot reach the threshold."""
-        ...
-
 
 class Method(Protocol):
     """A way to find near-duplicates and to score them."""

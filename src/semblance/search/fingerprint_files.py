@@ -88,11 +88,6 @@ class ChunkedFile:
         return sections[0].meta if sections else self._header
 
     @property
-    def n_words(self) -> int:
-        """Words of a fingerprint."""
-        return _n_words(self.header)
-
-    @property
     def n_rows(self) -> int:
         """Fingerprints in the file."""
         return sum(_count(section) for section in self._file.sections[1:])

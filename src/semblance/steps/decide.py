@@ -19,6 +19,7 @@ from ._batches import Batches, batch_of, flags, ints, ints_or, starts_of
 REASONS = ("kept", "reference", "exact", "near", "empty")
 _KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY = range(len(REASONS))
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
+REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
 
@@ -84,31 +85,48 @@ def settle(rows: Batches, settings: Settle) -> Batches:
         yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
 
 
+def removed(rows: Batches) -> Batches:
+    """Choose the documents that another one stands for.
+
+    Parameters
+    ----------
+    rows : iterator of RecordBatch
+        Columns order, keeper and reason, as ``settle`` makes them.
+
+    Yields
+    ------
+    RecordBatch
+        Columns order, keeper and exact (whether the reason is "exact").
+    """
+    for batch in rows:
+        orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
+        gone = (keepers >= 0) & (keepers != orders)
+        exact = pc.equal(batch.column("reason"), "exact").to_numpy(zero_copy_only=False)
+        yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone])
+
+
 def tally(rows: Batches) -> Batches:
     """Count the documents that each kept one stands for: its copies, and all that are removed for it.
 
     Parameters
     ----------
     rows : iterator of RecordBatch
-        Columns order, keeper and reason; they meet by keeper. Those without a keeper are passed over.
+        Columns order, keeper and exact, of documents that another one stands for; they meet by keeper.
 
     Yields
     ------
     RecordBatch
-        Columns order (of the keeper), n_exact (those with the reason "exact") and n_duplicates (these and those with "near").
+        Columns order (of the keeper), n_exact (those that are exact) and n_duplicates (all).
     """
     none = np.empty(0, np.int64)
     held = (none, none, none)
     for batch in rows:
-        keepers = ints_or(batch, "keeper", -1)
-        exact = pc.equal(batch.column("reason"), "exact").to_numpy(zero_copy_only=False)
-        added = keepers, exact.astype(np.int64), (keepers != ints(batch, "order")).astype(np.int64)
-        there = keepers >= 0
-        keepers, exact, removed = (np.concatenate([old, new[there]]) for old, new in zip(held, added, strict=True))
+        added = ints(batch, "keeper"), flags(batch, "exact").astype(np.int64), np.ones(len(batch), np.int64)
+        keepers, exact, all_of_them = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
         if not len(keepers):
             continue
         begins = np.flatnonzero(starts_of(keepers, None))
-        counted = keepers[begins], np.add.reduceat(exact, begins), np.add.reduceat(removed, begins)
+        counted = keepers[begins], np.add.reduceat(exact, begins), np.add.reduceat(all_of_them, begins)
         yield batch_of(TALLIES, *(column[:-1] for column in counted))  # of the last one more may come
         held = (counted[0][-1:], counted[1][-1:], counted[2][-1:])
     if len(held[0]):
@@ -122,7 +140,7 @@ class Decide:
     Parameters
     ----------
     schema : pyarrow.Schema
-        The columns that are wanted: those of DECISIONS, ``id``, and ``standard_error`` or ``distance``.
+        The columns that are wanted: those of DECISIONS, ``id``, ``leader``, and ``standard_error`` or ``distance``.
     labels : Labels
         What documents are called.
     method : Method
@@ -155,8 +173,8 @@ def decide(rows: Batches, settings: Decide) -> Batches:
     Parameters
     ----------
     rows : iterator of RecordBatch
-        Columns order, keeper, score and reason; those of the sketches that are ``needed``; n_exact and n_duplicates where
-        wanted (null: none).
+        Columns order, keeper, score and reason; those of the sketches that are ``needed``; n_exact and n_duplicates (null:
+        none), and leader (null: itself), where wanted.
     settings : Decide
 
     Yields
@@ -178,6 +196,9 @@ def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
     match name:
         case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
             return batch.column(name)
+        case "leader":
+            leader = ints_or(batch, "leader", -1)
+            return np.where(leader < 0, order, leader)
         case "row":
             return ints(batch, "position") & _ROW_MASK
         case "source":
@@ -213,11 +234,8 @@ def _distances(batch: pa.RecordBatch) -> Int64Array:
     for name in ("keys", "keeper_keys"):
         column = batch.column(name)
         width = column.type.list_size
-        values = (
-            column.values.fill_null(0)
-            .to_numpy(zero_copy_only=True)
-            .view(np.uint64)[column.offset * width :][: len(column) * width]
-        )
+        inside = column.values.slice(column.offset * width, len(column) * width).fill_null(0)  # a null list has any values
+        values = inside.to_numpy(zero_copy_only=True).view(np.uint64)
         words.append((values.reshape(-1, width), column.is_null().to_numpy(zero_copy_only=False)))
     (own, no_own), (others, no_others) = words
     found = np.bitwise_count(own ^ others).sum(1).astype(np.int64)

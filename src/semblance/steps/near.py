@@ -54,7 +54,8 @@ def near(rows: Iterator[pa.RecordBatch], settings: Near) -> Iterator[pa.RecordBa
     Parameters
     ----------
     rows : iterator of record batches
-        All documents: columns order, ascending; keys, the words of the fingerprint; and within if the job has groups.
+        All documents: columns order, ascending; keys, the words of the fingerprint (null: there is none, and no link); and
+        within if the job has groups.
     settings : Near
 
     Yields
@@ -76,6 +77,8 @@ def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]
     """Return (orders, words that are compared) of all documents: the fingerprint, and ``within`` if it differs anywhere."""
     parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), np.empty((0, 1), np.uint64), np.empty((0, 2), np.uint64))]
     for batch in rows:
+        if batch["keys"].null_count:
+            batch = batch.filter(batch["keys"].is_valid())
         if n := batch.num_rows:
             keys = batch["keys"].flatten().to_numpy(zero_copy_only=True).view(np.uint64).reshape(n, -1)
             grouped = "within" in batch.schema.names

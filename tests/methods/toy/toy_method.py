@@ -20,6 +20,7 @@ class Toy:
     name: str = "toy"
     score: str = "resemblance"
     meets: str = "keys"
+    radius: int = 0
     n_keys: int = MIXERS
     n_codes: int = 0
     n_estimates: int = 0

@@ -1,0 +1,72 @@
+"""The documents of all inputs, as the local engine reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..inputs.reading import Reading, read_documents
+from ..text.texts import Texts
+from .engine import Batches
+from .local_tables import Lazy, Piece
+from .local_texts import HeldTexts
+
+if TYPE_CHECKING:
+    from .local import LocalEngine
+
+PIECE_BYTES = 1 << 20
+
+
+class Documents(Lazy):
+    """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
+
+    def __init__(self, engine: LocalEngine, splits: Sequence[Any], reading: Reading) -> None:
+        super().__init__(reading.schema, self._pieces, engine.threads)
+        self.engine, self.splits, self.reading = engine, splits, reading
+        self.held: HeldTexts | None = None if engine.workspace.on_disk else HeldTexts()
+        self.rows_of = np.zeros(len(splits), np.int64)
+
+    def _pieces(self, mark: int) -> Iterator[Piece]:
+        """Yield the documents after so many, about a megabyte at a time."""
+        rows = 0
+        for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
+            self.rows_of[number] += len(texts)
+            rows += len(texts)
+            if self.held is not None:
+                self.held.append(texts)
+                self.engine.text_bytes += texts.n_bytes
+            for begin, end in texts.cut(PIECE_BYTES):
+                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+
+    def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
+        """Read once more; yield (first row, texts) from a row on.
+
+        Raises
+        ------
+        InputDataError
+            If an input has changed.
+        """
+        starts = np.concatenate([[0], np.cumsum(self.rows_of)])
+        skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
+        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors, html=self.reading.html)
+        for number, source in enumerate(self.splits):
+            first, end = int(starts[number]), int(starts[number + 1])
+            if end <= begin:
+                continue
+            source.check_unchanged()
+            row = first + int(skipped[number])
+            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
+                self.engine.progress("reading candidates again", len(texts))
+                yield row, texts
+                row += len(texts)
+            if row != end:
+                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
+
+
+def _one(batch: pa.RecordBatch) -> Batches:
+    yield batch

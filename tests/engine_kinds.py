@@ -1,0 +1,66 @@
+"""Every kind of engine that there is, and how each is set up."""
+
+from toy_engine import ToyEngine
+
+from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
+from semblance.engines.local import LocalEngine
+from semblance.engines.memory import Memory
+from semblance.files.store import Workspace
+
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy")
+
+
+class Slices(LocalEngine):
+    """Knows no components, and walks everything slice by slice."""
+
+    components = None
+
+
+class Rounds(Slices):
+    """Decides by rounds alone."""
+
+    slices = together = None
+
+
+OTHERS = {"slices": Slices, "rounds": Rounds}
+
+
+def cut_small(monkeypatch):
+    """The local engine does everything a few rows at a time."""
+    monkeypatch.setattr(local_documents, "PIECE_BYTES", 400)
+    monkeypatch.setattr(local_tables, "ROWS", 30)
+    monkeypatch.setattr(local_sort, "MEMBERS", 20)
+    monkeypatch.setattr(local_bundles, "GROUP_BYTES", 100)
+    monkeypatch.setattr(local_keeping, "PART_BYTES", 3000)
+
+
+def spill(monkeypatch):
+    """There is hardly any memory, so that everything goes to the disk."""
+    monkeypatch.setattr(Memory, "held", 8000)
+    monkeypatch.setattr(Memory, "free", 40000)
+    monkeypatch.setattr(Memory, "partition", lambda self, threads: 3000)
+
+
+def prepare(kind, monkeypatch):
+    """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
+    if kind == "spilled":
+        cut_small(monkeypatch)
+        spill(monkeypatch)
+    if kind in OTHERS:
+        monkeypatch.setattr(registry, "LocalEngine", OTHERS[kind])
+    more = {"engine": ToyEngine(7)} if kind == "toy" else {}
+    return more | {"threads": 2 if kind == "threads" else 1}
+
+
+def make(kind, folder, monkeypatch):
+    """Make an engine of some kind without a job."""
+    if kind == "toy":
+        return ToyEngine(7)
+    if kind == "spilled":
+        cut_small(monkeypatch)
+        spill(monkeypatch)
+    made = OTHERS.get(kind, LocalEngine)
+    workspace = Workspace(folder / "work" if kind == "spilled" else None, {})
+    return made(
+        threads=2 if kind == "threads" else 1, memory=Memory(1 << 30), workspace=workspace, progress=lambda stage, amount: None
+    )

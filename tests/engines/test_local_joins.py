@@ -1,0 +1,75 @@
+"""Joins of the local engine equal look-ups in a dictionary; those of pairs copy no bytes."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from semblance.engines.local import LocalEngine
+from semblance.engines.memory import Memory
+from semblance.files.store import Workspace
+
+N = 60
+
+
+@pytest.fixture
+def engine():
+    return LocalEngine(threads=1, memory=Memory(1 << 32), workspace=Workspace(), progress=lambda name, amount: None)
+
+
+@pytest.fixture
+def sketches(rng, engine):
+    """A row for each document, ranked in another order than they came."""
+    codes = pa.array([rng.bytes(24) for _ in range(N)], pa.binary(24))
+    stored = engine.store(engine.rows(pa.table({"code": codes, "bytes": rng.integers(0, 99, N)})), "sketches")
+    schema = stored.schema.append(pa.field("order", pa.int64()))
+    engine._sketches = stored.having(schema=schema, place=rng.permutation(N), ranked=True)
+    return engine._sketches
+
+
+def unchanged(rows):
+    yield from rows
+
+
+def rows_of(table):
+    return [row for batch in table.batches() for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+@pytest.mark.parametrize("on, how", [("left", "inner"), ("right", "inner"), ("order", "inner"), ("order", "left")])
+def test_a_join_equals_a_dictionary(rng, engine, sketches, ranked, on, how):
+    known = {row.pop("order"): row for row in rows_of(sketches)}
+    right = sketches
+    if not ranked:  # made when asked for, with a row for some documents only
+        known = {order: row for order, row in known.items() if order % 3}
+        some = [{"order": order} | row for order, row in known.items()]
+        right = engine.map(engine.rows(pa.Table.from_pylist(some, sketches.schema)), unchanged, sketches.schema)
+    given = [{"left": int(a), "right": int(b), "order": int(a)} for a, b in rng.integers(0, N, (80, 2))]
+    left = engine.rows(pa.Table.from_pylist(given))
+    joined = engine.join(left, right, on, how)
+    prefix = "" if on == "order" else f"{on}_"
+    nothing = {"code": None, "bytes": None}
+    expected = [
+        row | {prefix + name: value for name, value in known.get(row[on], nothing).items()}
+        for row in given
+        if how == "left" or row[on] in known
+    ]
+    assert rows_of(joined) == expected
+    assert all(batch.schema == joined.schema for batch in joined.batches())
+    assert pa.types.is_dictionary(joined.schema.field(f"{prefix}code").type) == (on != "order")
+
+
+def test_pairs_share_one_copy_of_all_bytes(engine, sketches):
+    pairs = engine.rows(pa.table({"left": [0, 1], "right": [2, 3]}))
+    both = engine.join(engine.join(pairs, sketches, "left", "inner"), sketches, "right", "inner")
+    (batch,) = both.batches()
+    (part,) = (engine.workspace.get(name) for name in sketches.parts)
+    for side in ("left", "right"):
+        assert batch[f"{side}_code"].dictionary.buffers()[1].address == part["code"].ctypes.data
+
+
+def test_no_document_at_all(engine, sketches):
+    """Rows that have none to be joined with, of the declared type."""
+    pairs = engine.rows(pa.table({"left": np.arange(3), "right": np.arange(3)}))
+    empty = engine.map(engine.rows(sketches.schema.empty_table()), unchanged, sketches.schema)
+    joined = engine.join(pairs, empty, "left", "inner")
+    assert rows_of(joined) == [] and pa.types.is_dictionary(joined.schema.field("left_code").type)

@@ -1,0 +1,133 @@
+"""A whole job by every engine: the same decisions, pairs and counts."""
+
+import random
+from contextlib import closing
+from functools import cache
+
+import pyarrow as pa
+import pytest
+from engine_kinds import KINDS, prepare
+from toy_engine import ToyEngine
+
+import semblance as sb
+
+CASES = {
+    "first": {},
+    "last": {"keep": "last"},
+    "longest": {"keep": "longest", "empty": "drop"},
+    "shortest": {"keep": "shortest"},
+    "largest": {"keep": "largest:v", "id": "id"},
+    "smallest": {"keep": "smallest:v", "within": "g"},
+    "crowds": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6},
+    "crowds and all": {
+        "max_bucket": 4,
+        "bands": 6,
+        "rows": 2,
+        "threshold": 0.6,
+        "evidence": "all",
+        "id": "name",
+        "keep": "last",
+    },
+    "estimates": {"verify": "sketch", "threshold": 0.6, "evidence": "all"},
+    "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
+    "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
+    "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
+}
+
+
+@cache
+def corpus():
+    """Families, copies, empties, a template, chains; a column of each kind."""
+    rng = random.Random(2)
+    words = [f"w{i}" for i in range(25)]
+    texts = ["", "...", ""]
+    for _ in range(16):
+        base = rng.choices(words, k=rng.randrange(3, 16))
+        for _ in range(4):
+            for _ in range(rng.randrange(3)):  # each is changed from the one before
+                base[rng.randrange(len(base))] = rng.choice(words)
+            texts.append(" ".join(base))
+    texts += [" ".join([*(f"t{i}" for i in range(12)), *(f"f{i}v{rng.randrange(3)}" for i in range(4))]) for _ in range(60)]
+    texts += rng.choices(texts, k=25)
+    rng.shuffle(texts)
+    n = len(texts)
+    return pa.table({
+        "text": texts, "id": pa.array(rng.sample(range(1000), n)), "name": [f"n{i}" for i in range(n)],
+        "v": [rng.choice([None, float("nan"), 2.5, -1.0, 7.0]) for _ in range(n)], "g": [rng.choice("abb") for _ in range(n)],
+    })  # fmt: skip
+
+
+def told(case, references=0, **more):
+    """All that a job says but how long it took."""
+    table = corpus()
+    against = table.slice(0, references) if references else None
+    chosen = {"threshold": 0.7, "width": 1} | CASES[case] | more
+    with closing(sb.dedup(table.slice(references), against=against, **chosen)) as result:
+        summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
+                   "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike")}  # fmt: skip
+        return result.decisions, result.pairs, summary
+
+
+@cache
+def expected(case, references):
+    """What the local engine says."""
+    return told(case, references, threads=1)
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("case", CASES)
+def test_every_engine_says_the_same(case, kind, monkeypatch):
+    references = 30 if list(CASES).index(case) % 2 else 0
+    wanted = expected(case, references)
+    assert wanted[2]["near_duplicates"] > 5 and wanted[1].num_rows > 5
+    found = told(case, references, **prepare(kind, monkeypatch))
+    assert found[2] == wanted[2]
+    assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_threshold(kind, monkeypatch):
+    table = corpus()
+    with closing(sb.dedup(table, threshold=0.6, width=1, bands=8, rows=2, **prepare(kind, monkeypatch))) as result:
+        again = result.rethreshold(0.8)
+        afresh = sb.dedup(table, threshold=0.8, width=1, bands=8, rows=2)
+        assert again.keep.tolist() == afresh.keep.tolist() != result.keep.tolist()
+        assert again.pairs.equals(afresh.pairs)
+
+
+def test_an_engine_of_another_package(tmp_path, monkeypatch):
+    """By its entry point, as CONTRIBUTING.md says."""
+    with pytest.raises(sb.ParameterError, match="^engine must be one of local; got 'toy'$"):
+        sb.dedup(["a b"], engine="toy")
+    folder = tmp_path / "toy_engine-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-engine\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text(
+        "[semblance.engines]\ntoy = toy_engine:make\nbare = builtins:repr\nlost = nowhere:make\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found, wanted = told("largest", engine="toy"), expected("largest", 0)
+    assert found[0].equals(wanted[0]) and found[1].equals(wanted[1]) and found[2] == wanted[2]
+    with pytest.raises(sb.ParameterError, match="^engine must be one of local, bare, lost, toy; got 'else'$"):
+        sb.dedup(["a b"], engine="else")
+    with pytest.raises(sb.ParameterError, match="'bare' lacks source, rows, map"):
+        sb.dedup(["a b"], engine="bare")
+    with pytest.raises(sb.ParameterError, match="'lost' cannot be loaded: ModuleNotFoundError"):
+        sb.dedup(["a b"], engine="lost")
+
+
+def test_closing_a_result_closes_its_engine():
+    engine = ToyEngine()
+    sb.dedup(["a b", "a b"], engine=engine).close()
+    assert engine.closed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_refusals(kind, monkeypatch):
+    """What is wrong with rows is said alike."""
+    more = prepare(kind, monkeypatch)
+    table = pa.table({"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]})
+    with pytest.raises(sb.InputDataError, match=r"the id '1' appears twice: .*row 1 and .*row 3;"):
+        sb.dedup(table, id="id", **more)
+    with pytest.raises(sb.InputDataError, match="row 1: invalid UTF-8 at byte 1"):
+        sb.dedup(pa.table({"text": [b"a b", b"b\xff"]}), **(more | prepare(kind, monkeypatch)))

@@ -1,0 +1,121 @@
+"""An engine in plain Python: rows are dictionaries in lists, shuffled wherever the protocol promises no order."""
+
+from random import Random
+
+import pyarrow as pa
+
+from semblance.engines.engine import Engine
+from semblance.inputs.reading import read_documents
+
+
+class Rows:
+    """A table; each time that it is asked for batches they are cut elsewhere."""
+
+    def __init__(self, schema, rows, random):
+        self.schema, self.rows, self.random = schema, rows, random
+
+    def batches(self):
+        """Cut the rows anywhere; some batches are empty."""
+        begin = 0
+        while begin < len(self.rows):
+            end = begin + self.random.choice((0, 1, 2, 10, 100, 5000))
+            yield pa.RecordBatch.from_pylist(self.rows[begin:end], schema=self.schema)
+            begin = end
+
+    def select(self, names):
+        """Return some columns."""
+        rows = [{name: row[name] for name in names} for row in self.rows]
+        return Rows(pa.schema([self.schema.field(name) for name in names]), rows, self.random)
+
+    def slice(self, begin, end):
+        """Return some rows by position."""
+        return Rows(self.schema, sorted(self.rows, key=lambda row: row["position"])[begin:end], self.random)
+
+
+class ToyEngine(Engine):
+    """Runs everything at once, one row after the other."""
+
+    joins_in_place = False
+    components = slices = together = None
+
+    def __init__(self, seed=0):
+        self.random = Random(seed)
+        self.documents, self.order_of, self.stored, self.closed = None, {}, {}, False
+
+    def _table(self, schema, rows, anyhow=False):
+        if anyhow:
+            self.random.shuffle(rows)
+        return Rows(schema, rows, self.random)
+
+    def source(self, splits, reading):
+        rows = [row for *_, batch in read_documents(splits, reading) for row in batch.to_pylist()]
+        self.documents = self._table(reading.schema, rows, anyhow=True)
+        return self.documents
+
+    def rows(self, table):
+        return self._table(table.schema, table.to_pylist())
+
+    def map(self, rows, step, schema):
+        return self._table(schema, pa.Table.from_batches(step(rows.batches()), schema).to_pylist())
+
+    def meet(self, rows, by, sort):
+        names = [sort] if isinstance(sort, str) else sort
+        schema, listed = rows.schema, rows.rows
+        if by is not None and pa.types.is_nested(schema.field(by).type):
+            listed = [{"key": key, "order": row["order"]} for row in listed for key in row[by] or ()]
+            schema, by = pa.schema([("key", pa.int64()), ("order", pa.int64())]), "key"
+        groups = {}
+        for row in sorted(listed, key=lambda row: [row[name] for name in names]):
+            groups.setdefault(by and row[by], []).append(row)
+        keys = list(groups)
+        self.random.shuffle(keys)
+        return self._table(schema, [row for key in keys for row in groups[key]])
+
+    def join(self, left, right, on, how):
+        if right is self.documents:
+            texts = [{"order": self.order_of[row["position"]], "text": row["text"]} for row in right.rows]
+            right = Rows(pa.schema([("order", pa.int64()), right.schema.field("text")]), texts, self.random)
+        known = {row["order"]: row for row in right.rows}
+        if how in ("semi", "anti"):
+            rows = [row for row in left.rows if (row[on] in known) == (how == "semi")]
+            return self._table(left.schema, rows, anyhow=True)
+        prefix = "" if on == "order" else f"{on}_"
+        fields = {field.name: f"{prefix}{field.name}" for field in right.schema if field.name != "order"}
+        schema = pa.schema([*left.schema, *(right.schema.field(name).with_name(new) for name, new in fields.items())])
+        rows = [row | {new: known.get(row[on], {}).get(name) for name, new in fields.items()}
+                for row in left.rows if how == "left" or row[on] in known]  # fmt: skip
+        return self._table(schema, rows, anyhow=True)
+
+    def union(self, first, second):
+        return self._table(first.schema, first.rows + second.rows, anyhow=True)
+
+    def fold(self, rows, fold):
+        totals = [fold.start() for _ in range(3)]
+        for batch in rows.batches():
+            fold.add(self.random.choice(totals), batch)
+        return fold.combine(fold.combine(totals[0], totals[1]), totals[2])
+
+    def rank(self, rows, by, boundary):
+        ranked = sorted(rows.rows, key=lambda row: row["position"])
+        for name in reversed(by):
+            column = name.removeprefix("-")
+            last = [row for row in ranked if row[column] in (None, b"")]
+            some = [row for row in ranked if row[column] not in (None, b"")]
+            ranked = sorted(some, key=lambda row: row[column], reverse=column != name) + last
+        first = sorted((row for row in ranked if row["position"] < boundary), key=lambda row: row["position"])
+        ranked = first + [row for row in ranked if row["position"] >= boundary]
+        self.order_of = {row["position"]: order for order, row in enumerate(ranked)}
+        added = [row | {"order": order} for order, row in enumerate(ranked)]
+        return self._table(rows.schema.append(pa.field("order", pa.int64())), added, anyhow=True)
+
+    def store(self, rows, name):
+        assert name not in self.stored or sorted(map(str, self.stored[name].rows)) == sorted(map(str, rows.rows)), name
+        return self.stored.setdefault(name, rows)
+
+    def close(self):
+        self.closed = True
+
+
+def make(running):
+    """What an entry point names."""
+    return ToyEngine(running.threads)
