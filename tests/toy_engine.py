@@ -102,8 +102,7 @@ class ToyEngine(Engine):
             last = [row for row in ranked if row[column] in (None, b"")]
             some = [row for row in ranked if row[column] not in (None, b"")]
             ranked = sorted(some, key=lambda row: row[column], reverse=column != name) + last
-        first = sorted((row for row in ranked if row["position"] < boundary), key=lambda row: row["position"])
-        ranked = first + [row for row in ranked if row["position"] >= boundary]
+        ranked.sort(key=lambda row: row["position"] if row["position"] < boundary else boundary)
         self.order_of = {row["position"]: order for order, row in enumerate(ranked)}
         added = [row | {"order": order} for order, row in enumerate(ranked)]
         return self._table(rows.schema.append(pa.field("order", pa.int64())), added, anyhow=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.1"
+__version__ = "0.2.0.dev0"
 
 _HOMES = {
     "BBit": "sketches.packed",

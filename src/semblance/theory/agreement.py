@@ -57,8 +57,9 @@ def crowded_recall(own: ArrayLike, crowded: ArrayLike, resemblance: float, chose
     """Probability that a document is paired with another one of some resemblance R, by its buckets, crowds and rare codes.
 
     1 - S (1 - q (1 - C)), with S = prod(1 - p_band) over the bands in which its bucket is small, C the same over its crowds.
-    p_band is the product of its slots' probabilities of agreement: (1 + R) / 2 for a slot whose value is common, y = x k / o
-    for one of the document's o own values of k, where x = max(0, R - (1 - o / k) (1 + R) / 2) is what common slots leave of R.
+    p_band is the product of its slots' probabilities of agreement: c = min((1 + R) / 2, k R / (k - o)) for a slot whose value is
+    common, y = x k / o for one of the document's o own values of k, where x = max(0, R - (1 - o / k) c) is what common slots
+    leave of R.
     q = 1 - (1 - y)^min(o, chosen) is the probability that the pair shares a rare code.
 
     Parameters
@@ -89,9 +90,9 @@ def crowded_recall(own: ArrayLike, crowded: ArrayLike, resemblance: float, chose
     r = float(within("resemblance", resemblance, 0.0, 1.0))
     k = mine.shape[1] * mine.shape[2]
     o = mine.sum((1, 2))
-    common = (1.0 + r) / 2.0
+    common = np.minimum((1.0 + r) / 2.0, k * r / np.maximum(k - o, 1))  # common slots alone agree in no more than R of all
     y = np.minimum(1.0, np.maximum(0.0, r - (1.0 - o / k) * common) * k / np.maximum(o, 1))
-    missed = 1.0 - np.where(mine, y[:, None, None], common).prod(2)
+    missed = 1.0 - np.where(mine, y[:, None, None], common[:, None, None]).prod(2)
     small_missed, crowds_missed = (np.where(which, missed, 1.0).prod(1) for which in (~crowds, crowds))
     q = 1.0 - (1.0 - y) ** np.minimum(o, count("chosen", chosen))
     found: NDArray[Any] = 1.0 - small_missed * (1.0 - q * (1.0 - crowds_missed))
