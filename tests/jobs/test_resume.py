@@ -190,6 +190,12 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
     found.close()
 
 
+def test_a_list_that_is_cut_does_not_depend_on_the_memory(inputs, small_parts, monkeypatch):
+    whole = sb.pairs(inputs, threshold=0.5, max_pairs=200)
+    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
+    assert whole.num_rows == 200 and sb.pairs(inputs, threshold=0.5, max_pairs=200).equals(whole)
+
+
 def test_html_is_extracted_when_documents_are_read_and_when_candidates_are_read_again(tmp_path, small_parts, monkeypatch):
     from semblance.text import html
 

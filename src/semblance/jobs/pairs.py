@@ -98,8 +98,8 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
                    opened.clock.lap)  # fmt: skip
     n_candidates = count_rows(found.pairs)
     if job.max_pairs is not None and n_candidates > job.max_pairs:
-        first = collect(found.pairs).slice(0, job.max_pairs)
-        found = replace(found, pairs=opened.engine.rows(first))
+        candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
+        found = replace(found, pairs=opened.engine.rows(candidates.slice(0, job.max_pairs)))
     decider = Decider(opened.engine, found, deciding_of(job), KEY)
     if job.verify == "none":
         left, right = _columns(found.pairs, ["left", "right"])
@@ -107,6 +107,9 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     else:
         left, right, score = _columns(decider.all_matches(), ["left", "right", "score"])
         opened.clock.lap("verification")
+    if job.max_pairs is not None:  # matches come in the order in which they were compared
+        in_order = np.lexsort((right, left))
+        left, right, score = left[in_order], right[in_order], score[in_order]
     n, boundary = int(found.totals[N]), found.boundary
     leaders = np.arange(n)
     copies, firsts = _columns(found.leaders, ["order", "leader"])
