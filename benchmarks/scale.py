@@ -295,9 +295,7 @@ Time grows with the documents to the power {power:.2f}. Stages of the last run, 
 *family*: all are near-copies of one document. *chain*: each resembles the next few, the ends nothing of each other; no document
 is removed on account of one that is not kept. *boilerplate*: every page ends alike, and any two resemble each other by about
 .7, below the threshold of .8; buckets of thousands of documents that are not near-duplicates, in which each is compared with
-those that share its rarest codes. The summary says what recall is vouched for then. Every slice of such a corpus is compared with all that
-came before it, so its time grows with the number of slices, which is why it is given a larger cap: under 1 GB a hundred thousand
-such pages take 9 seconds, and a million were not done when they were stopped after 15 minutes.
+those that share its rarest codes. The summary says what recall is vouched for then.
 
 ## What larger ones would cost
 

@@ -223,7 +223,9 @@ class Follower:
     def statements(self, body: list[ast.stmt], env: dict[str, Any]) -> Any:
         """Follow statements, both sides of conditions; return what may be returned."""
         returned: list[Any] = []
-        early = [one for one in body if isinstance(one, ast.If) and isinstance(one.body[-1], ast.Return)]  # exceptions: drawn last
+        early = [
+            one for one in body if isinstance(one, ast.If) and isinstance(one.body[-1], ast.Return)
+        ]  # exceptions: drawn last
         for statement in [*(one for one in body if one not in early), *early]:
             if isinstance(statement, ast.Assign | ast.AnnAssign):
                 for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
@@ -305,7 +307,7 @@ def columns_of(boxes: list[Box]) -> dict[str, tuple[int, int, int]]:
     for name, at in sorted(rows.items(), key=lambda item: (min(item[1]), -max(item[1]))):
         free = [column for column, end in enumerate(ends) if end < min(at)]
         column = free[0] if free else len(ends)
-        ends[column:column + 1] = [max(at)]
+        ends[column : column + 1] = [max(at)]
         found[name] = column, min(at), max(at)
     return found
 
@@ -343,7 +345,9 @@ def draw(boxes: list[Box]) -> str:
     return "\n".join([*out, "</svg>", ""])
 
 
-def drawn(box: Box, y: int, line_at: dict[str, float], colour: dict[str, str], columns: dict[str, tuple[int, int, int]]) -> list[str]:
+def drawn(
+    box: Box, y: int, line_at: dict[str, float], colour: dict[str, str], columns: dict[str, tuple[int, int, int]]
+) -> list[str]:
     """Return the box, what it says, and its lines to and from tables."""
     out = []
     right = BOX + BOX_WIDTH
@@ -369,7 +373,9 @@ def drawn(box: Box, y: int, line_at: dict[str, float], colour: dict[str, str], c
     label = box.name.partition(":")[0]
     out.append(f'<text class="name" x="{BOX + BOX_WIDTH / 2}" y="{y - 1 if by else y + 4}">{label}</text>')
     if by:
-        out.append(f'<text class="by" x="{BOX + BOX_WIDTH / 2}" y="{y + 10}">{by if by.startswith("all") else "equal " + by}</text>')
+        out.append(
+            f'<text class="by" x="{BOX + BOX_WIDTH / 2}" y="{y + 10}">{by if by.startswith("all") else "equal " + by}</text>'
+        )
     lines = textwrap.wrap(box.says, 49)
     lines = lines if len(lines) < 3 else [lines[0], lines[1] + " …"]
     for number, line in enumerate(lines):
