@@ -84,9 +84,10 @@ def joined(
     """Add columns that are looked up to each row."""
     for batch in rows:
         given = batch.column(on)
-        unknown = given.is_null().to_numpy(zero_copy_only=False)
-        orders = given.fill_null(0).to_numpy() if unknown.any() else given.to_numpy()
-        gone = missing(orders) | unknown
+        orders = given.fill_null(0).to_numpy() if given.null_count else given.to_numpy()
+        gone = missing(orders)
+        if given.null_count:
+            gone |= given.is_null().to_numpy(zero_copy_only=False)
         if how == "inner" and gone.any():
             batch, orders, gone = batch.filter(pa.array(~gone)), orders[~gone], gone[~gone]
         columns = [take(orders, name) for name in names]
@@ -99,7 +100,8 @@ def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -
     """Keep the rows whose order is, or is not, among some."""
     for batch in rows:
         orders = batch.column(on)
-        chosen = present[orders.fill_null(0).to_numpy()] if len(present) else np.zeros(len(batch), np.bool_)
+        known = orders.fill_null(0) if orders.null_count else orders
+        chosen = present[known.to_numpy()] if len(present) else np.zeros(len(batch), np.bool_)
         if orders.null_count:
             chosen &= orders.is_valid().to_numpy(zero_copy_only=False)
         chosen = chosen == wanted

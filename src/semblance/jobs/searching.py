@@ -163,7 +163,9 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
         meeting = engine.meet(engine.map(crowded, holding, HOLDERS), "code", "order")
         found = engine.union(links, engine.map(meeting, partial(rare, settings=Rare(boundary=boundary)), LINKS))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
-    both = engine.meet(found, "left", "right") if engine.joins_in_place else found
+    both = found
+    if engine.joins_in_place:  # repeats, which are many, go before anything is looked up for them
+        both = engine.map(engine.meet(found, "left", "right"), partial(cut, settings=Cut(boundary=boundary)), PAIRS)
     if len(compared) > 1:
         sides = live.select(compared)
         if "code" in compared:

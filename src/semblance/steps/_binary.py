@@ -18,7 +18,7 @@ def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Ar
     begin, buffers = column.offset * width, column.buffers()
     if not pa.types.is_fixed_size_binary(column.type) and len(rows):
         begin = int(np.frombuffer(buffers[1], np.int64 if pa.types.is_large_binary(column.type) else np.int32)[column.offset])
-    starts = rows.astype(np.int64) * width + begin
+    starts = rows.astype(np.int64, copy=False) * width + begin
     if buffers[-1] is None:
         return np.empty(0, np.uint8), starts
     return np.frombuffer(buffers[-1], np.uint8), starts

@@ -57,8 +57,8 @@ def crowded_recall(own: ArrayLike, crowded: ArrayLike, resemblance: float, chose
     """Probability that a document is paired with another one of some resemblance R, by its buckets, crowds and rare codes.
 
     1 - S (1 - q (1 - C)), with S = prod(1 - p_band) over the bands in which its bucket is small, C the same over its crowds.
-    p_band is the product of its slots' probabilities of agreement: c = min((1 + R) / 2, k R / (k - o)) for a slot whose value is
-    common, y = x k / o for one of the document's o own values of k, where x = max(0, R - (1 - o / k) c) is what common slots
+    p_band is the product of its slots' probabilities of agreement: c = min((1 + R) / 2, k R / (k - o)) for a slot with a common
+    value, y = x k / o for one of the document's o own values of k, where x = max(0, R - (1 - o / k) c) is what common slots
     leave of R.
     q = 1 - (1 - y)^min(o, chosen) is the probability that the pair shares a rare code.
 
