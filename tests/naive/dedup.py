@@ -92,7 +92,7 @@ def cosine(a, b):
     a, b = Counter(a), Counter(b)
     dot = sum(n * b[x] for x, n in a.items())
     p, q = (sum(n * n for n in c.values()) for c in (a, b))
-    return min(1.0, dot / (sqrt(p) * sqrt(q)))
+    return min(1.0, dot / sqrt(p * q))
 
 
 def keep_order(texts, references, keep, values):
