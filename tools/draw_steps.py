@@ -340,6 +340,10 @@ def draw(boxes: list[Box]) -> str:
         if first < last:
             path = f"M{line_at[name]} {ends[0]}V{ends[1]}"
             out.append(f'<path d="{path}" stroke="{colour[name]}" stroke-width="1.8" fill="none"/>')
+    given = {name for box in boxes for name in box.gives}
+    for name in columns.keys() - given:  # the input
+        x, y = line_at[name], middle[columns[name][1]] - 6
+        out.append(f'<text class="table" x="{x + 8}" y="{y + 4}" style="fill:{colour[name]}">{name}</text>')
     for box in boxes:
         out += drawn(box, at[id(box)], line_at, colour, columns)
     return "\n".join([*out, "</svg>", ""])
