@@ -183,7 +183,7 @@ def test_an_output_is_no_input(tmp_path):
     found = sb.overlap(folder / "b.jsonl", against=folder / "a.jsonl")
     with pytest.raises(sb.OutputError, match="would replace the input"):
         found.write(folder / "a.jsonl", force=True)
-    from semblance.jobs.pairs import find_pairs
+    from listing import find_pairs
 
     with pytest.raises(sb.OutputError, match="would replace the input"):
         find_pairs(folder).write(folder / "b.jsonl", force=True)

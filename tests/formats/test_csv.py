@@ -11,9 +11,9 @@ import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from listing import find_pairs
 
 import semblance as sb
-from semblance.jobs.pairs import find_pairs
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"

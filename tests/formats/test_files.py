@@ -273,7 +273,7 @@ def test_same_bytes_out_for_any_threads_and_blocks(tmp_path, monkeypatch, rng):
 
 
 def test_pairs_are_written_by_suffix(tmp_path):
-    from semblance.jobs.pairs import find_pairs
+    from listing import find_pairs
 
     result = find_pairs([A, A2, B])
     for name in ("p.parquet", "p.csv", "p.jsonl", "p.jsonl.gz"):

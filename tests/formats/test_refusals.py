@@ -34,8 +34,6 @@ def corpus(tmp_path):
         (lambda at: sb.dedup([at, at]), sb.InputDataError, "given twice"),
         (lambda at: sb.dedup(at, memory="much"), sb.ParameterError, "a number of bytes such as 4GB"),
         (lambda at: sb.dedup(at, memory="1..2GB"), sb.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: sb.pairs(at, work=at.parent / "w"), sb.ParameterError, "work and resume are for dedup"),
-        (lambda at: sb.pairs(at, keep="last"), sb.ParameterError, "keep is for dedup"),
         (lambda at: sb.Index.open(at.parent / "x", "write"), sb.ParameterError, "mode must be append or read"),
         (lambda at: sb.Index.open(at.parent / "x", salvage=True), sb.ParameterError, "salvage is for reading"),
         (lambda at: sb.Index.create(at / "below-a-file"), sb.OutputError, "cannot be made"),

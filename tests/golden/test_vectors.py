@@ -76,6 +76,7 @@ def test_parameters_stated_with_every_output():
         "keep": "first",
         "within": None,
         "verify": "exact",
+        "evidence": "keepers",
         "empty": "keep",
         "text": "text",
         "id": None,
