@@ -165,6 +165,7 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
     """The memory is enough until some table is made."""
     texts = [json.loads(line)["text"] for file in inputs for line in Path(file).read_text().splitlines()]
     whole = sb.dedup(texts, threads=2)
+    counted = whole.kept
     whole.rethreshold(0.9)
     held, spilled = [1 << 40], []
     monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: held[0]))
@@ -184,6 +185,7 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
     monkeypatch.setattr(local.LocalEngine, "components", connecting)
     monkeypatch.setattr(local.LocalEngine, "spill", lambda self: spilled.append(name) or spill(self))
     found = sb.dedup(texts, threads=2)
+    assert found.kept.equals(counted)
     assert spilled == [name]
     same(whole, found)
     same(whole.rethreshold(0.9), found.rethreshold(0.9))
