@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
 from ..steps.between import Between, between
@@ -25,7 +28,6 @@ from ..values.tables import MATCHES, PAIRS, STANDING, STATES
 from .searching import Searched
 
 ROUNDS, ENOUGH = 6, 10
-GONE = Flag(name="removed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +124,15 @@ class Decider:
         assert engine.slices is not None and engine.together is not None
         settings = Walk(**self._comparing)
         found: Table | None = None
+        gone = np.empty(0, np.int64)
         for begin, end in engine.slices(pairs):
             part = engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
-            if found is not None:
-                part = engine.join(part, engine.map(found, partial(flag, settings=GONE), GONE.schema), "left", "anti")
+            part = engine.join(part, engine.rows(pa.table({"order": gone})), "left", "anti")
             rows = self._compared(engine.together(part))
             walked = engine.store(engine.map(rows, partial(walk, settings=settings, key=self.key), MATCHES),
                                   f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
+            rights = [batch["right"].to_numpy() for batch in walked.select(["right"]).batches()]
+            gone = np.unique(np.concatenate([gone, *rights]))
             found = walked if found is None else engine.union(found, walked)
         assert found is not None
         return found
