@@ -58,7 +58,7 @@ class ToyEngine(Engine):
     def map(self, rows, step, schema):
         return self._table(schema, pa.Table.from_batches(step(rows.batches()), schema).to_pylist())
 
-    def meet(self, rows, by, sort):
+    def meet(self, rows, by, sort, once=False):
         names = [sort] if isinstance(sort, str) else sort
         schema, listed = rows.schema, rows.rows
         if by is not None and pa.types.is_nested(schema.field(by).type):

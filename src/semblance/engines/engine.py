@@ -74,7 +74,7 @@ class Engine(Protocol):
         """
         ...
 
-    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...]) -> Table:
+    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> Table:
         """Bring rows of equal ``by`` together, each group whole and sorted by ``sort``; groups come in any order.
 
         Parameters
@@ -89,6 +89,8 @@ class Engine(Protocol):
             group, in one stream to the step.
         sort : str or tuple of str
             Columns of integers: ``order``, ``position`` or, for by=None, any of orders.
+        once : bool, default False
+            Of rows that are equal in all columns one is enough; the engine need not hold the others.
         """
         ...
 

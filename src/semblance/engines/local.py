@@ -86,7 +86,7 @@ class LocalEngine:
         """Run a step."""
         return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(step, schema)
 
-    def meet(self, rows: Any, by: str | None, sort: Any) -> Lazy:
+    def meet(self, rows: Any, by: str | None, sort: Any, once: bool = False) -> Lazy:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
         threads = 1 if self.workspace.on_disk else self.threads
         if by is None and isinstance(rows, Stored) and rows.ranked:
@@ -100,7 +100,7 @@ class LocalEngine:
             return local_sort.by_list(rows, by, threads)
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
             return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
-        return by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads)
+        return by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads, once=once)
 
     def union(self, first: Any, second: Any) -> Lazy:
         """Return the rows of both."""

@@ -19,26 +19,33 @@ from .local_sort import MEMBERS, portions
 from .local_tables import Lazy, Piece
 
 SPREAD = 64
+DISTINCT_BYTES = 32 << 20
 PACKED = "packed"
 _LOW = (1 << 32) - 1
 Arrays = dict[str, NDArray[Any]]
 
 
 def by_number(
-    rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None
+    rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None, *,
+    once: bool = False,
 ) -> Lazy:  # fmt: skip
     """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
 
-    With ``bound``, above all numbers, all rows come in the order of their numbers.
+    With ``bound``, above all numbers, all rows come in the order of their numbers. With ``once`` repeats of two numbers go as
+    they come: in a family of near-duplicates every band holds the same pairs.
     """
 
     def pieces(mark: int) -> Iterator[Piece]:
         waiting: list[Arrays] = []
-        size, spread = 0, False
+        size, spread, enough = 0, False, DISTINCT_BYTES
         for batch in rows.batches():
             arrays = _packed(arrays_of(batch), by, sort)
             waiting.append(arrays)
             size += sum(array.nbytes for array in arrays.values())
+            if once and size > enough:
+                waiting = [_distinct(joined(waiting))]
+                size = sum(array.nbytes for array in waiting[0].values())
+                enough = max(DISTINCT_BYTES, 2 * size)  # else a table without repeats would be sorted over and over
             if size > memory and workspace.on_disk:
                 if not spread:
                     workspace.discard(stem)
@@ -48,9 +55,11 @@ def by_number(
             if waiting:
                 _spread(workspace, stem, joined(waiting), by, bound)
             for number in range(mark, SPREAD):
-                yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort), number + 1)
+                yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort, once), number + 1)
             return
         together = joined(waiting) if waiting else {}
+        if once and together:
+            together = _distinct(together)
         del waiting
         if workspace.on_disk:  # in parts, so that a mark means the same at any memory
             parts = dict(_parts(together, by, bound)) if together else {}
@@ -63,6 +72,17 @@ def by_number(
 
     stem = f"meet-{by}"
     return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
+
+
+def _distinct(arrays: Arrays) -> Arrays:
+    """Sort numbers that were packed, and leave out repeats; others stay as they are."""
+    name, packed = next(iter(arrays.items()))
+    if not name.startswith(PACKED):
+        return arrays
+    packed.sort()
+    fresh = np.ones(len(packed), np.bool_)
+    np.not_equal(packed[1:], packed[:-1], out=fresh[1:])
+    return {name: packed[fresh]}
 
 
 def joined(parts: list[Arrays]) -> Arrays:
@@ -116,7 +136,7 @@ def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Batches:
         yield from make()
 
 
-def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str) -> Batches:
+def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str, once: bool) -> Batches:
     """Read the rows of one part of the numbers, and sort them."""
     parts = []
     for name in workspace.numbered(stem):
@@ -125,7 +145,8 @@ def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, 
         if mine:
             parts.append({key.partition(" ")[2]: arrays[key] for key in mine})
     if parts:
-        yield from _made(schema, joined(parts), by, sort)
+        together = joined(parts)
+        yield from _made(schema, _distinct(together) if once else together, by, sort)
 
 
 def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[Any]:

@@ -151,7 +151,8 @@ def search(
 def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int) -> tuple[Table, Table, NDArray[Any]]:
     """Return (pairs, crowded documents, counts of their codes)."""
     method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
-    links = engine.store(_links(engine, live, settings, boundary, grouped), "links")
+    met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
+    links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
     coded = ["order", *(["code"] if codes else [])]
     crowded = engine.join(live.select(coded), engine.map(links, marks, MARKS), "order", "semi")
@@ -163,9 +164,7 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
         meeting = engine.meet(engine.map(crowded, holding, HOLDERS), "code", "order")
         found = engine.union(links, engine.map(meeting, partial(rare, settings=Rare(boundary=boundary)), LINKS))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
-    both = found
-    if engine.joins_in_place:  # repeats, which are many, go before anything is looked up for them
-        both = engine.map(engine.meet(found, "left", "right"), partial(cut, settings=Cut(boundary=boundary)), PAIRS)
+    both = engine.meet(found, "left", "right", once=True) if engine.joins_in_place else found
     if len(compared) > 1:
         sides = live.select(compared)
         if "code" in compared:
@@ -173,7 +172,7 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
             sides = engine.map(sides, partial(nibbles, settings=packing), packing.schema(sides.schema))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
     if not engine.joins_in_place:
-        both = engine.meet(both, "left", "right")
+        both = engine.meet(both, "left", "right", once=True)
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..values import Int64Array
 from ..values.tables import LINKS
 
-AT_A_TIME = 1 << 21
+AT_A_TIME = 1 << 18
 Write = Callable[[Int64Array, Int64Array, Int64Array], int]
 
 

@@ -90,8 +90,8 @@ def bucket(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.Reco
 
     Notes
     -----
-    A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most two
-    million links. Held: the last bucket of a batch, of a crowd its heads.
+    A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most 2^18
+    links. Held: the last bucket of a batch, of a crowd its heads.
     """
     return at_most(_all_links(rows, settings), settings.limit)
 

@@ -24,16 +24,16 @@ class Cut:
 
     Parameters
     ----------
-    slots : int >= 0, default 0
+    slots : int >= 0
         Nibbles of a document.
-    least : int >= 0, default 0
+    least : int >= 0
         A pair of whose nibbles fewer agree falls; 0: none does.
     boundary : int >= 0
         A pair of two orders below it, both references, falls.
     """
 
-    slots: int = 0
-    least: int = 0
+    slots: int
+    least: int
     boundary: int
 
 

@@ -61,7 +61,7 @@ def near(rows: Iterator[pa.RecordBatch], settings: Near) -> Iterator[pa.RecordBa
     Yields
     ------
     pyarrow.RecordBatch
-        LINKS, at most two million in a batch; each member of a crowd also has one with itself.
+        LINKS, at most 2^18 in a batch; each member of a crowd also has one with itself.
 
     Notes
     -----

@@ -49,7 +49,7 @@ def rare(rows: Iterator[pa.RecordBatch], settings: Rare) -> Iterator[pa.RecordBa
     Yields
     ------
     pyarrow.RecordBatch
-        LINKS, at most two million in a batch.
+        LINKS, at most 2^18 in a batch.
 
     Notes
     -----
