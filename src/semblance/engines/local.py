@@ -70,8 +70,9 @@ class LocalEngine:
 
     def source(self, splits: Sequence[Any], reading: Reading) -> Documents:
         """Return the documents of some inputs."""
-        hold = not self.workspace.on_disk
-        self._documents = Documents(splits, reading, threads=self.threads, hold=hold, progress=self.progress)
+        self._documents = Documents(
+            splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress
+        )  # fmt: skip
         return self._documents
 
     def rows(self, table: pa.Table) -> Lazy:
@@ -214,7 +215,7 @@ class LocalEngine:
         for part in [part for name in self._names for part in self.workspace.numbered(name)]:
             self.workspace.put(part, by_band(dict(self.workspace.get(part))))
         self.workspace.move_to_disk()
-        self._documents.held = None
+        self._documents.let_go()
         self._stored_bytes = 0
 
     def count(self, n_bytes: int) -> None:

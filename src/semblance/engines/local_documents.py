@@ -10,36 +10,53 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..files.store import Workspace
 from ..inputs.reading import Reading, read_documents
 from ..text.texts import Texts
 from .engine import Batches
 from .local_tables import Lazy, Piece
-from .local_texts import HeldTexts
+from .local_texts import HeldTexts, KeptTexts
 
 PIECE_BYTES = 1 << 20
 
 
 class Documents(Lazy):
-    """The documents of all inputs; their texts are held in memory where they fit, else they are read again."""
+    """The documents of all inputs; their texts are held in memory where they fit, else they are read again.
+
+    What was extracted from web pages is written down instead: to make it again would cost more.
+    """
 
     def __init__(
-        self, splits: Sequence[Any], reading: Reading, *, threads: int, hold: bool, progress: Callable[[str, int], None]
-    ) -> None:
+        self, splits: Sequence[Any], reading: Reading, *, threads: int, workspace: Workspace,
+        progress: Callable[[str, int], None],
+    ) -> None:  # fmt: skip
         self.schema, self.threads = reading.schema, threads
         self.splits, self.reading, self.progress = splits, reading, progress
-        self.held: HeldTexts | None = HeldTexts() if hold else None
+        self.held: HeldTexts | None = None if workspace.on_disk else HeldTexts()
         self.rows_of = np.zeros(len(splits), np.int64)
+        self._kept = KeptTexts(workspace)
 
     def pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the documents after so many, about a megabyte at a time."""
         rows = 0
         for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
             self.rows_of[number] += len(texts)
-            rows += len(texts)
             if self.held is not None:
                 self.held.append(texts)
+            elif self.reading.html:
+                self._kept.append(mark + rows, texts)
+            rows += len(texts)
             for begin, end in texts.cut(PIECE_BYTES):
                 yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+
+    def let_go(self) -> None:
+        """Hold no texts any longer."""
+        assert self.held is not None
+        row = 0
+        for texts in self.held.chunks if self.reading.html else ():
+            self._kept.append(row, texts)
+            row += len(texts)
+        self.held = None
 
     def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
         """Read once more; yield (first row, texts) from a row on.
@@ -50,8 +67,11 @@ class Documents(Lazy):
             If an input has changed.
         """
         starts = np.concatenate([[0], np.cumsum(self.rows_of)])
+        if self.reading.html:
+            yield from self._kept.read(begin, int(starts[-1]))
+            return
         skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
-        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors, html=self.reading.html)
+        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors)
         for number, source in enumerate(self.splits):
             first, end = int(starts[number]), int(starts[number + 1])
             if end <= begin:

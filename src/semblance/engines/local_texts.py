@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -50,6 +50,38 @@ class HeldTexts:
             self._starts = np.cumsum([0, *map(len, self.chunks)])
         chunk = np.searchsorted(self._starts, rows, side="right") - 1
         return _gather(chunk, rows - self._starts[chunk], sizes, self.chunks.__getitem__)
+
+
+class KeptTexts:
+    """Texts of all documents on the disk, as they came."""
+
+    STEM = "extracted"
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def append(self, first: int, texts: Texts) -> None:
+        """Write some texts in a row, of which the first belongs to row ``first``; a row may come again after a crash."""
+        data = texts.data[texts.offsets[0] : texts.offsets[-1]]
+        self._workspace.append(self.STEM, {"first": np.array([first]), "data": data, "sizes": np.diff(texts.offsets)})
+
+    def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:
+        """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order.
+
+        Raises
+        ------
+        IndexFormatError
+            If not all are there.
+        """
+        row = begin
+        for name in self._workspace.numbered(self.STEM):
+            part = self._workspace.get(name)
+            first, sizes = int(part["first"][0]), part["sizes"]
+            if first <= row < first + len(sizes):
+                yield row, Texts(part["data"], np.concatenate([[0], np.cumsum(sizes)])[row - first :])
+                row = first + len(sizes)
+        if row < end:
+            raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
 
 
 class _Partition:
