@@ -97,13 +97,13 @@ class Plan:
 
     @property
     def bytes_per_document(self) -> int:
-        """Bytes held for each document besides its text: band keys, 128-bit digest, estimation slots, bookkeeping."""
-        return 8 * self.bands + 16 + 4 * self.estimation_slots + 40
+        """Bytes kept for each document besides its text: band keys, codes, slots for estimates, and 64 for the rest."""
+        return 8 * self.bands + 2 * self.bands * self.rows + 4 * self.estimation_slots + 64
 
     @property
     def memory_bytes(self) -> int | None:
-        """Bytes held for all documents besides their texts, where their number is known."""
-        return None if self.documents is None else self.documents * (self.bytes_per_document + 16)
+        """Bytes kept for all documents besides their texts, where their number is known."""
+        return None if self.documents is None else self.documents * self.bytes_per_document
 
     @property
     def false_candidates(self) -> float | None:

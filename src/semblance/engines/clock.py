@@ -12,12 +12,9 @@ class Clock:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
-    def forget(self) -> None:
-        """Forget all stages so far."""
-        self.seconds = {}
-
     def restart(self) -> None:
-        """Forget the time since the last lap."""
+        """Forget all stages so far, and the time since the last lap."""
+        self.seconds = {}
         self._last = time.perf_counter()
 
     def lap(self, stage: str) -> None:

@@ -21,7 +21,7 @@ from ..values.tables import SOURCE_BITS
 from . import local_sort
 from .engine import Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
-from .local_columns import arrays_of, by_band
+from .local_columns import arrays_of
 from .local_documents import Documents
 from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
 from .local_keeping import Keeping
@@ -31,10 +31,11 @@ from .local_tables import Lazy, Piece, Stored, Union
 from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
 
-SOURCES = 1 << 20  # at most, of one job: positions are below this, shifted
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
 LIMITS, TEXTS_DONE = "limits", "texts-done"
+DECIDED = ("matches", "verified", "rest", "states", "waiting", "named")
+"""Tables that depend on which components fit the memory."""
 Progress = Callable[[str, int], None]
 
 
@@ -61,7 +62,6 @@ class LocalEngine:
         self._spilled: SpilledTexts | None = None
         self._bytes: Int64Array | None = None
         self._stored_bytes = 0
-        self._names: list[str] = []
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -90,23 +90,23 @@ class LocalEngine:
     def meet(self, rows: Any, by: str | None, sort: Any, once: bool = False) -> Lazy:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
         threads = 1 if self.workspace.on_disk else self.threads
+        memory, room = self.memory.free // 8, self._make_room
         if by is None and isinstance(rows, Stored) and rows.ranked:
             return local_sort.all_together(rows)
         if by is None:
             first, second = (sort, sort) if isinstance(sort, str) else sort
-            bound = len(self) if first != "position" else SOURCES << SOURCE_BITS
-            return local_sort.one_stream(by_number(rows, first, second, self.workspace, self.memory.free // 8, 1, bound))
+            return local_sort.one_stream(by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self)))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return local_sort.by_list(rows, by, threads)
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
             return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
-        return by_number(rows, by, sort, self.workspace, self.memory.free // 8, self.threads, once=once)
+        return by_number(rows, by, sort, self.workspace, memory, self.threads, room, once=once)
 
     def union(self, first: Any, second: Any) -> Lazy:
         """Return the rows of both."""
-
-        return Union([*(first.tables if isinstance(first, Union) else [first]), second], self.threads)
+        threads = 1 if self.workspace.on_disk else self.threads
+        return Union([*(first.tables if isinstance(first, Union) else [first]), second], threads)
 
     def fold(self, rows: Any, fold: Fold) -> NDArray[Any]:
         """Add rows up."""
@@ -195,7 +195,6 @@ class LocalEngine:
             elif len(made):
                 keeping.take(made)
                 self.progress(name, len(made))
-        self._names.append(name)
         stored = keeping.finish()
         if first:
             self.memory.check_documents(len(stored))
@@ -212,8 +211,6 @@ class LocalEngine:
     def spill(self) -> None:
         """Move everything to the disk; texts are read again when they are needed."""
         assert self._documents is not None
-        for part in [part for name in self._names for part in self.workspace.numbered(name)]:
-            self.workspace.put(part, by_band(dict(self.workspace.get(part))))
         self.workspace.move_to_disk()
         self._documents.let_go()
         self._stored_bytes = 0
@@ -230,10 +227,9 @@ class LocalEngine:
         if not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes > self.memory.held:
             self.spill()
 
-    def components(self, pairs: Any) -> Closed:
+    def components(self, pairs: Stored) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
-        if isinstance(pairs, Stored):  # while bundles are compared texts cannot move: as many matches may come
-            self._make_room(MATCH_BYTES * len(pairs))
+        self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
         self._division = division = Division(find_roots(pairs, len(self)), self._sizes, self._limit())
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
@@ -252,7 +248,10 @@ class LocalEngine:
         return self._bytes[orders if self._sketches.place is None else self._sketches.row_of[orders]]
 
     def slices(self, pairs: Any) -> list[tuple[int, int]]:
-        """Cut the documents of some pairs into runs of orders whose texts are compared at one time."""
+        """Cut the documents of some pairs into runs of orders whose texts are compared at one time.
+
+        The kept documents that they may match come on top of that.
+        """
         there = np.zeros(len(self), np.bool_)
         for batch in pairs.select(["right"]).batches():
             there[batch.column(0).to_numpy()] = True
@@ -281,8 +280,8 @@ class LocalEngine:
             earlier = int(self.workspace.get(LIMITS)["bytes"][0])
             if earlier <= 2 * limit:
                 return earlier
-        for stem in (LIMITS, PAIRED, Spilling.STEM, "matches", "states", "waiting", "named"):  # made by limits that are gone
-            self.workspace.discard(stem)
+            for stem in (PAIRED, Spilling.STEM, *DECIDED, LIMITS):  # what was made by limits that are gone, these last
+                self.workspace.discard(stem)
         self.workspace.put(LIMITS, {"bytes": np.array([limit])})
         return limit
 

@@ -13,9 +13,7 @@ from ..files.store import Workspace
 from ..values import Int64Array
 
 Arrays = Mapping[str, NDArray[Any]]
-BAND = (
-    "{}-{:02}"  # on the disk each element of a list column is an array of its own: all documents' are read one after the other
-)
+BAND = "{}-{:02}"  # each element of a list is an array of its own: one of all documents is gone through at a time
 
 
 def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:

@@ -52,14 +52,12 @@ class Keeping:
     def end(self, mark: int) -> None:
         """Take note that all rows up to a mark have come."""
         self.mark = mark
-        if self.workspace.on_disk and self._bytes > PART_BYTES:
+        if self._bytes > PART_BYTES:  # in memory too: to put all of a table together would take its memory twice
             self._flush(mark)
 
     def _flush(self, mark: int) -> None:
-        arrays = joined(self._waiting)
+        arrays = by_band(joined(self._waiting))
         self._waiting, self._bytes = [], 0
-        if self.workspace.on_disk:
-            arrays = by_band(arrays)
         self.workspace.append(self.name, arrays | {"mark": np.array([mark])})
 
     def finish(self) -> Stored:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,8 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def by_number(
-    rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int, bound: int | None = None, *,
-    once: bool = False,
+    rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int,
+    make_room: Callable[[int], None], *, bound: int | None = None, once: bool = False,
 ) -> Lazy:  # fmt: skip
     """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
 
@@ -46,6 +46,7 @@ def by_number(
                 waiting = [_distinct(joined(waiting))]
                 size = sum(array.nbytes for array in waiting[0].values())
                 enough = max(DISTINCT_BYTES, 2 * size)  # else a table without repeats would be sorted over and over
+            make_room(size)
             if size > memory and workspace.on_disk:
                 if not spread:
                     workspace.discard(stem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from .local_tables import Lazy, Piece, Stored
 MEMBERS = 1 << 20  # rows of a batch, about
 
 
-def portions(sizes: Int64Array, most: int = MEMBERS) -> Iterator[tuple[int, int]]:
+def portions(sizes: Int64Array) -> Iterator[tuple[int, int]]:
     """Cut groups of such sizes into runs of about so many rows."""
     if not len(sizes):
         return
@@ -43,24 +43,14 @@ def by_list(rows: Stored, by: str, threads: int) -> Lazy:
         chosen = rows.rows_in_order()
         chosen = chosen[~rows.column(f"{by}.missing")[chosen]]
         orders = chosen if rows.place is None else rows.place[chosen]
-        read: Callable[[int], UInt64Array]
-        if rows.workspace.on_disk:
-            read = partial(_band, rows, by, chosen)
-        else:
-            keys = rows.column(by).view(np.uint64)
-            read = partial(_given, keys if len(chosen) == len(keys) and rows.place is None else keys[chosen])
         for band in range(mark, width if len(chosen) > 1 else 0):
-            yield Piece(partial(_equal_keys, schema, read, orders, band), band + 1)
+            yield Piece(partial(_equal_keys, schema, rows, by, chosen, orders, band), band + 1)
 
     return Lazy(schema, pieces, threads)
 
 
-def _given(keys: UInt64Array, band: int) -> UInt64Array:
-    return keys
-
-
 def _band(rows: Stored, by: str, chosen: Int64Array, band: int) -> UInt64Array:
-    """Read one key of the chosen documents from the disk."""
+    """Return one key of the chosen documents."""
     position = np.full(len(rows), -1, np.int64)
     position[chosen] = np.arange(len(chosen))
     keys = np.empty((len(chosen), 1), np.uint64)
@@ -70,14 +60,16 @@ def _band(rows: Stored, by: str, chosen: Int64Array, band: int) -> UInt64Array:
     return keys
 
 
-def _equal_keys(schema: pa.Schema, read: Callable[[int], UInt64Array], orders: Int64Array, band: int) -> Batches:
-    """Sort one key of all documents; make batches of those that share theirs."""
-    keys = read(band)
-    mask, entries, bounds = sorted_entries(keys, band if keys.shape[1] > 1 else 0)
+def _equal_keys(
+    schema: pa.Schema, rows: Stored, by: str, chosen: Int64Array, orders: Int64Array, band: int
+) -> Batches:  # fmt: skip
+    """Sort one key of the chosen documents; make batches of those that share theirs."""
+    keys = _band(rows, by, chosen, band)
+    mask, entries, bounds = sorted_entries(keys, 0)
     sizes = bounds[:, 1] - bounds[:, 0]
     for first, last in portions(sizes):
         places = (entries[_spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
-        key = keys[places, band if keys.shape[1] > 1 else 0].view(np.int64)
+        key = keys[places, 0].view(np.int64)
         yield pa.RecordBatch.from_arrays([pa.array(key), pa.array(orders[places])], schema=schema)
 
 

@@ -31,6 +31,8 @@ _OPERATIONS = (
     "rank",
     "store",
     "components",
+    "slices",
+    "together",
     "joins_in_place",
     "close",
 )

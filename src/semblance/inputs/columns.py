@@ -17,6 +17,7 @@ from ..kernels.hashing import digest_rows
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.cells import cell_keys
+from .labels import as_utf8
 
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
@@ -83,7 +84,7 @@ class Ids:
             numbers = self._numbers(rows)
             labels = [self._sources[s].label(n) for s, n in zip(source.tolist(), numbers.tolist(), strict=True)]
             kind = pa.int64() if labels and all(isinstance(label, int) for label in labels) else pa.string()
-            ids = pa.array(labels if kind == pa.int64() else map(_as_utf8, labels), kind)
+            ids = pa.array(labels if kind == pa.int64() else map(as_utf8, labels), kind)
         return ids if missing is None else pc.if_else(pa.array(~missing), ids, pa.scalar(None, ids.type))
 
     def files(self, rows: Int64Array, missing: NDArray[np.bool_]) -> pa.Array:
@@ -92,7 +93,7 @@ class Ids:
         known = rows[~missing]
         source = np.searchsorted(self._source_starts, known, side="right") - 1
         names[~missing] = [
-            None if (file := s.file(n)) is None else _as_utf8(file)
+            None if (file := s.file(n)) is None else as_utf8(file)
             for s, n in zip((self._sources[i] for i in source.tolist()), self._numbers(known).tolist(), strict=True)
         ]
         return pa.array(names, pa.string())
@@ -119,11 +120,6 @@ class Ids:
                     f"the id {self.take(np.array([second]))[0].as_py()!r} appears twice: {self.place(first)} and "
                     f'{self.place(second)}; ids must be unique (1 and "1" are the same id): name another column, or none'
                 )
-
-
-def _as_utf8(label: Any) -> str:
-    """Return a file's name, or what is made from it, with the bytes that are not UTF-8 as escapes."""
-    return str(label).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:

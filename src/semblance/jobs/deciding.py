@@ -7,7 +7,7 @@ an engine knows them and they fit its memory. All others are decided by rounds: 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -63,12 +63,15 @@ class Decider:
     def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
 
+    @cached_property
+    def _content(self) -> Table:
+        """What documents are compared by: their texts, or what was kept for estimates."""
+        found = self.found
+        return found.documents if self.settings.method.exact else found.sketches.select(["order", "estimate"])
+
     def _compared(self, rows: Table) -> Table:
-        """Add what documents are compared by: their text, or what was kept for estimates."""
-        if self.settings.method.exact:
-            texts = self.found.documents
-            return self.engine.join(rows, texts, "order", "inner")
-        return self.engine.join(rows, self.found.sketches.select(["order", "estimate"]), "order", "inner")
+        """Add what documents are compared by."""
+        return self.engine.join(rows, self._content, "order", "inner")
 
     @property
     def _comparing(self) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from .. import __version__
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..inputs.labels import Labels
+from ..steps import KEY
 from ..steps.totals import BYTES, EMPTY, TEXT_IDS
 from .deciding import Decider, Deciding
 from .job import Job
-from .opening import KEY, Opened
+from .opening import Opened
 from .result import Result
 from .searching import Searched, Searching, search
 from .settings import Settings
@@ -64,7 +65,6 @@ def decide(opened: Opened) -> Result:
 
 def _again(opened: Opened, decider: Decider, job: Job, threshold: float) -> Result:
     """Decide at another threshold about the candidates that were found."""
-    opened.clock.forget()
     opened.clock.restart()
     return _result(opened, decider.at(threshold), opened.settings.at(threshold), job)
 

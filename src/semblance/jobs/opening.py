@@ -25,8 +25,6 @@ from .settings import Settings, added_columns
 
 _LOG = logging.getLogger("semblance")
 SAMPLED = 64
-KEY = bytes(16)
-"""A constant for now: what enters the digests of texts, and the hashes by which they are compared."""
 Progress = Callable[[str, int], None]
 
 

@@ -14,13 +14,14 @@ from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
+from ..steps import KEY
 from ..steps.totals import BYTES, EMPTY, N
 from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
 from ..values.tables import MATCHES
 from .deciding import Decider
 from .judging import count_rows, deciding_of, labels_of, searching_of
-from .opening import KEY, Progress, open_job
+from .opening import Progress, open_job
 from .rows import collect
 from .searching import search
 from .settings import MAX_BUCKET, Settings, settings_of
@@ -94,12 +95,14 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     """
     opened = open_job(data, against, job, progress)
     limit = None if job.max_pairs is None else job.max_pairs + 1
+    most = float("inf") if job.max_pairs is None else job.max_pairs
     found = search(opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), KEY,
                    opened.clock.lap)  # fmt: skip
     n_candidates = count_rows(found.pairs)
     if job.max_pairs is not None and n_candidates > job.max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
-        found = replace(found, pairs=opened.engine.rows(candidates.slice(0, job.max_pairs)))
+        first = opened.engine.rows(candidates.slice(0, job.max_pairs))
+        found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
     decider = Decider(opened.engine, found, deciding_of(job), KEY)
     if job.verify == "none":
         left, right = _columns(found.pairs, ["left", "right"])
@@ -128,7 +131,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         "empty": int(found.totals[EMPTY]),
         "pairs": len(left),
         "candidate_pairs": n_candidates if job.max_pairs is None else min(n_candidates, job.max_pairs),
-        "cut_by_max_pairs": cut or (job.max_pairs is not None and n_candidates > job.max_pairs),
+        "cut_by_max_pairs": cut or n_candidates > most or found.n_links > most,
         "verified_by": job.verify,
         "threshold": job.threshold,
         "score": job.finder.score,
@@ -221,7 +224,8 @@ def pairs(
     Notes
     -----
     Memory: 24 bytes a candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
-    unless ``max_pairs`` is given. A list of exactly ``max_pairs`` was probably cut.
+    unless ``max_pairs`` is given. No more than ``max_pairs`` candidates are looked for in each band, and compared, so that a
+    shorter list can be cut, too.
 
     Examples
     --------

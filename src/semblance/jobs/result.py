@@ -232,13 +232,12 @@ class Result:
         """Walk all verified pairs again at a higher threshold."""
         began = perf_counter()
         settings = self.settings.at(threshold)
-        finder = settings.finder
-        found = walk_again(collect(self._decisions), collect(self._matches), threshold, finder.n_estimates)
+        method = settings.finder
+        found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
         decisions, matches = map(HeldRows, found)
-        summary = replace(
-            self.summary, **count(decisions, self._first), verified_pairs=len(matches.table), threshold=threshold,
-            recall_planned=finder.recall(threshold), recall_vouched=finder.recall(threshold), found_by=finder.describe(),
-            plan=finder.plan_dict(), seconds={"keeping": perf_counter() - began}, peak_memory=peak_memory(),
+        summary = self.summary.at(
+            threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
+            seconds={"keeping": perf_counter() - began}, **count(decisions, self._first),
         )  # fmt: skip
         provenance = self.provenance | {"parameters": settings.to_dict()}
         return Result(

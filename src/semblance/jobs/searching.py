@@ -76,6 +76,8 @@ class Searched:
         See ``Totals``.
     counts : ndarray
         How many crowded documents have a code: see ``Count``.
+    n_links : int
+        Links of two documents before the cut, where a limit was set; else 0.
     """
 
     documents: Table
@@ -86,6 +88,7 @@ class Searched:
     pairs: Table
     totals: NDArray[Any]
     counts: NDArray[Any]
+    n_links: int
 
     @property
     def boundary(self) -> int:
@@ -143,22 +146,24 @@ def search(
                            "leaders")  # fmt: skip
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    pairs, crowded, counts = _candidates(engine, live, settings, boundary)
+    pairs, crowded, counts, n_links = _candidates(engine, live, settings, boundary)
     lap("candidates")
-    return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts)
+    return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
 
-def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int) -> tuple[Table, Table, NDArray[Any]]:
-    """Return (pairs, crowded documents, counts of their codes)."""
+def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int) -> tuple[Table, Table, NDArray[Any], int]:
+    """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
     coded = ["order", *(["code"] if codes else [])]
-    crowded = engine.join(live.select(coded), engine.map(links, marks, MARKS), "order", "semi")
+    crowds = settings.max_bucket is not None
+    marked = engine.map(links, marks, MARKS) if crowds else engine.rows(MARKS.empty_table())
+    crowded = engine.join(live.select(coded), marked, "order", "semi")
     counts = np.zeros((0, 0), np.int32)
     found: Table = links
-    if codes and settings.max_bucket is not None:
+    if codes and crowds:
         counts = engine.fold(crowded, Count(slots=codes))
         holding = partial(hold, settings=Hold(slots=codes), counts=counts)
         meeting = engine.meet(engine.map(crowded, holding, HOLDERS), "code", "order")
@@ -174,7 +179,8 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     if not engine.joins_in_place:
         both = engine.meet(both, "left", "right", once=True)
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
-    return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts
+    n_links = sum(len(batch) for batch in links.batches()) if settings.limit is not None else 0
+    return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts, n_links
 
 
 def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str]) -> Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
 from ..files.places import Skipped, describe_skipped
+from ..methods.method import Method
 from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 
@@ -83,6 +84,18 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return asdict(self)
+
+    def at(self, threshold: float, method: Method, **counted_anew: Any) -> Summary:
+        """Return the summary of the same candidates walked again at another threshold.
+
+        What was vouched for of the recall is so again, in the same proportion.
+        """
+        recall = method.recall(threshold)
+        share = min(1.0, self.recall_vouched / self.recall_planned)
+        return replace(
+            self, threshold=threshold, recall_planned=recall, recall_vouched=recall * share, found_by=method.describe(),
+            plan=method.plan_dict(), **counted_anew,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         """Say it to a person."""

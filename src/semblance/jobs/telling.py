@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..engines.engine import Table
 from ..inputs.labels import Labels
 from ..methods.method import Method
-from ..steps.decide import REMOVED, TALLIES, Decide, decide, removed, tally
+from ..steps.decide import REMOVED, TALLIES, Decide, decide, distances, removed, tally
 from ..values.tables import DECISIONS
 from .deciding import Decider
 from .rows import HeldRows, Rows
@@ -152,9 +152,7 @@ class Pairs:
         columns["resemblance"] = pa.array(score)
         distance = np.zeros(len(score), np.int64)
         if "keys" in names:
-            words = [np.stack(found[f"{end}_keys"].to_numpy()).view(np.uint64) if len(found) else np.zeros((0, 1), np.uint64)
-                     for end in ("left", "right")]  # fmt: skip
-            distance = np.bitwise_count(words[0] ^ words[1]).sum(1).astype(np.int64)[order]
+            distance = distances(*(found[f"{end}_keys"].combine_chunks() for end in ("left", "right")))[order]
         told = self._decider.settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
         for name in self.schema.names[6:]:
             columns[name] = told[name]

@@ -17,8 +17,6 @@ from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ._binary import words_of
 
-KEY = bytes(16)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparing:

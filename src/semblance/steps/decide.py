@@ -217,7 +217,9 @@ def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
             return pa.array(keeper < settings.boundary, mask=gone)
         case "n_exact" | "n_duplicates":
             return ints_or(batch, name, 0)
-    distance = _distances(batch) if name == "distance" else np.zeros(len(batch), np.int64)
+    distance = (
+        distances(batch.column("keys"), batch.column("keeper_keys")) if name == "distance" else np.zeros(len(batch), np.int64)
+    )
     return settings.method.columns(np.nan_to_num(_floats(batch, "score")), distance, gone)[name]
 
 
@@ -228,11 +230,10 @@ def _called(batch: pa.RecordBatch, prefix: str) -> tuple[Int64Array, Int64Array,
     return ints_or(batch, f"{prefix}position", 0), ints_or(batch, f"{prefix}number", 0), given
 
 
-def _distances(batch: pa.RecordBatch) -> Int64Array:
-    """Return the bits in which the fingerprints of documents and of their keepers differ; 0 where one has none."""
+def distances(one: pa.Array, other: pa.Array) -> Int64Array:
+    """Return the bits in which the fingerprints of documents and of others differ; 0 where one has none."""
     words = []
-    for name in ("keys", "keeper_keys"):
-        column = batch.column(name)
+    for column in (one, other):
         width = column.type.list_size
         inside = column.values.slice(column.offset * width, len(column) * width).fill_null(0)  # a null list has any values
         values = inside.to_numpy(zero_copy_only=True).view(np.uint64)

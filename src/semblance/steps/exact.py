@@ -9,6 +9,7 @@ import numpy as np
 from ..values.tables import LEADERS
 from ._batches import Batches, batch_of, flags, ints
 from ._binary import words_of
+from ._key import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Exact:
     apart: bool = False
 
 
-def exact(rows: Batches, settings: Exact, key: bytes = bytes(16)) -> Batches:
+def exact(rows: Batches, settings: Exact, key: bytes = KEY) -> Batches:
     """Name the first document of each set of equal texts, for all the others of it.
 
     Parameters

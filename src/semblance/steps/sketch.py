@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, RowError
+from ..inputs.reading import not_utf8
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
 from ..text.shingle import Shingling
@@ -18,8 +19,8 @@ from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.tables import SKETCHES
 from ._binary import words_of
+from ._key import KEY
 
-KEY = bytes(16)
 _PASSED_ON = ("id", "id_is_text", "priority", "within")
 
 
@@ -127,11 +128,7 @@ def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[U
         first, last = texts.offsets[[0, -1]]
         return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
     if settings.encoding_errors == "strict" and (invalid := texts.find_invalid()) is not None:
-        raise _row_error(
-            piece,
-            invalid[0],
-            f"invalid UTF-8 at byte {invalid[1]} of the text; convert it, or pass --encoding-errors replace to go on",
-        )
+        raise _row_error(piece, invalid[0], not_utf8(invalid[1]))
     failed: list[int] = []
 
     def name_row(row: int) -> str:

@@ -10,7 +10,8 @@ import pyarrow as pa
 from ..methods.exact_sets import compare_rows
 from ..values.tables import MATCHES
 from ._batches import Batches, batch_of, gather, ints, joined, starts_of
-from ._comparing import KEY, Comparing, comparable, weights
+from ._comparing import Comparing, comparable, weights
+from ._key import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from ..kernels.walk import walk_bundles
 from ..values import Int64Array
 from ..values.tables import MATCHES
 from ._batches import PIECE_WEIGHT, Batches, batch_of, ints, starts_of
-from ._comparing import KEY, Comparing, comparable, partners_of, weights
+from ._comparing import Comparing, comparable, partners_of, weights
+from ._key import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
