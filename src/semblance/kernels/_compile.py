@@ -1,312 +1,99 @@
-"""The only import of Numba: one decorator, and the machine instructions that Python has no operator for.
+"""What a kernel is when the program runs: a function of the library, compiled on its first call, or plain Python.
 
-Each instruction has a plain-Python twin, used when ``NUMBA_DISABLE_JIT=1``, so that every kernel can be run, and
-tested, as ordinary Python.
+A wheel brings the *library*: all kernels, compiled when it was built, for several levels of processors. Where there is none,
+Numba compiles each kernel on its first call (*jit*), if it is installed. ``SEMBLANCE_KERNELS`` names the one to take:
+``library``, ``jit`` or ``python``; all three give the same results.
 """
 
-import re
-from contextlib import suppress
-from pathlib import Path
-from typing import get_type_hints
+import os
+from importlib.util import find_spec
 
-import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils, config
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic, typeof_impl
+from ..errors import MissingExtraError, ParameterError
 
-DISABLE_JIT = bool(getattr(config, "DISABLE_JIT", False))
-_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
-_CONST = re.compile(r"const (\w+\[.*?\])")
-_TUPLES: dict[type, types.Type] = {}
+MODES = ("library", "jit", "python")
 
 
-def _parse(text, names):
-    """Evaluate a type or a signature in Numba's notation; ``const`` before an array says that it is not written to."""
-    readable = _CONST.sub(r"\1.copy(readonly=True)", text)
-    return eval(readable, {**vars(types), **names})
+def _on(name):
+    return os.environ.get(name, "0") not in ("", "0")
 
 
-def typed(cls):
-    """Let signatures name a NamedTuple, each field of which is ``Annotated[..., its type in a signature]``."""
-    if DISABLE_JIT:
+def _mode():
+    """Tell what kernels are; ``""``: there is neither library nor compiler."""
+    wanted = os.environ.get("SEMBLANCE_KERNELS", "")
+    if wanted and wanted not in MODES:
+        raise ParameterError(f"the environment's SEMBLANCE_KERNELS is {wanted!r}; it is one of {', '.join(MODES)}, or not set")
+    if wanted:
+        return wanted
+    if _on("NUMBA_DISABLE_JIT"):
+        return "python"
+    if not _on("NUMBA_BOUNDSCHECK") and find_spec("semblance.kernels._native") is not None:
+        return "library"
+    return "jit" if find_spec("numba") is not None else ""
+
+
+MODE = _mode()
+
+if MODE == "jit":
+    from ._jit import (
+        compiled,
+        different_bytes,
+        fold_ascii,
+        load64,
+        lower_block,
+        multiply_high,
+        popcount,
+        prefetch,
+        store64,
+        trailing_zeros,
+        typed,
+    )
+else:
+    from ._plain import (
+        different_bytes,
+        fold_ascii,
+        load64,
+        lower_block,
+        multiply_high,
+        popcount,
+        prefetch,
+        store64,
+        trailing_zeros,
+    )
+
+    if MODE == "library":
+        from . import _native
+
+    def typed(cls):
+        """Let signatures name a NamedTuple, each field of which is ``Annotated[..., its type in a signature]``."""
         return cls
-    fields = get_type_hints(cls, include_extras=True).values()
-    wanted = types.BaseTuple.from_types([_parse(field.__metadata__[0], {}) for field in fields], cls)
 
-    def resolve(value, context):
-        given = types.BaseTuple.from_types([typeof_impl(item, context) for item in value], cls)
-        fits = all(_fits(mine, declared) for mine, declared in zip(given.types, wanted.types, strict=True))
-        return wanted if fits else given  # Numba itself converts arrays to arrays, but not tuples of them to tuples of them
+    def compiled(signature, *tuples):
+        """Make a function a kernel of that signature: see ``_jit.compiled``."""
 
-    typeof_impl.register(cls)(resolve)
-    _TUPLES[cls] = wanted
-    return cls
+        def decorate(function):
+            if MODE == "python":
+                return function
+            if MODE == "library":
+                return _native.kernels[f"{function.__module__.rpartition('.')[2]}.{function.__name__} {signature}"]
 
+            def missing(*args):
+                raise MissingExtraError(
+                    "this installation of semblance has no compiled kernels for this platform; "
+                    "pip install 'semblance[jit]' brings a compiler for them"
+                )
 
-def _fits(given, wanted):
-    """Tell whether Numba passes a value of one type where another is declared."""
-    return given is not None and Kernel.targetdescr.typing_context.can_convert(given, wanted) is not None
+            return missing
 
-
-class Kernel(CPUDispatcher):
-    """A function that is compiled on its first call, for the one signature that it declares and for no other.
-
-    Arrays must have the declared type; scalars are converted to it, as in C.
-    """
-
-    declared, tuples = "", ()
-
-    @property
-    def signature(self):
-        """The declared signature, as Numba's type."""
-        return _parse(self.declared, {cls.__name__: _TUPLES[cls] for cls in self.tuples})
-
-    def compile(self, sig):
-        """Compile for the declared signature, whatever is asked for, unless that was done before."""
-        with global_compiler_lock:
-            if self._can_compile:
-                super().compile(self.signature)
-                self.disable_compile()
-        (overload,) = self.overloads.values()
-        return overload.entry_point
-
-    def _compile_for_args(self, *args, **kws):
-        """Compile on the first call; the dispatcher then calls what this returns: itself, which now looks at the arguments."""
-        self._compilation_chain_init_hook()
-        self.compile(None)
-        return self
-
-    def _explain_matching_error(self, *args, **kws):
-        """Name the first argument that is not as declared."""
-        (signature,) = self.nopython_signatures
-        for name, value, wanted in zip(self.__code__.co_varnames, args, signature.args, strict=False):
-            given = self.typeof_pyval(value)
-            if not _fits(given, wanted):
-                raise TypeError(f"{self.__module__}.{self.__name__}: {name} must be {wanted}, not {given}")
-        super()._explain_matching_error(*args, **kws)
-
-
-def compiled(signature, *tuples):
-    """Compile a function on its first call: serial, without the interpreter lock, cached on disk where a folder allows.
-
-    ``signature`` is its only one, in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const``
-    arrays are only read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
-    """
-
-    def decorate(function):
-        if DISABLE_JIT:
-            return function
-        kernel = Kernel(py_func=function, targetoptions=dict(_OPTIONS))
-        kernel.declared, kernel.tuples = signature, tuples
-        with suppress(RuntimeError):  # no folder is writable
-            kernel.enable_caching()
-        return kernel
-
-    return decorate
+        return decorate
 
 
 def inlined(signature, *tuples):
-    """Compile a small function that kernels of any file may call; LLVM inlines it.
+    """Make a small function a kernel that kernels of any file may call; LLVM inlines it.
 
     A call with arrays still counts references, with atomic instructions: not for the innermost loops.
     """
     return compiled(signature, *tuples)
 
 
-def is_cached(kernel) -> bool:
-    """Tell whether a cache folder already holds compiled code of the kernel's file."""
-    if DISABLE_JIT:
-        return True
-    folder = kernel.stats.cache_path
-    stem = Path(kernel.py_func.__code__.co_filename).stem
-    return folder is not None and any(Path(folder).glob(f"{stem}.{kernel.py_func.__name__}-*.nbi"))
-
-
-if DISABLE_JIT:
-
-    def multiply_high(a, b):
-        """Upper 64 bits of the 128-bit product."""
-        return np.uint64(int(a) * int(b) >> 64)
-
-    def load64(data, index):
-        """Eight bytes of a uint8 array from ``index`` on, little endian; the caller guarantees that they exist."""
-        return np.uint64(int.from_bytes(data[index : index + 8].tobytes(), "little"))
-
-    def store64(data, index, value):
-        """Write eight bytes into a uint8 array, little endian."""
-        data[index : index + 8] = np.frombuffer(int(value).to_bytes(8, "little"), np.uint8)
-
-    def different_bytes(data, index, byte):
-        """Bit i tells whether ``data[index + i]`` is another byte than ``byte``, for 64 bytes, which must exist."""
-        bits = np.packbits(data[index : index + 64] != byte, bitorder="little")
-        return np.uint64(int.from_bytes(bits.tobytes(), "little"))
-
-    def fold_ascii(data, index, out, place, fold_case):
-        """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted.
-
-        Bit i of the result tells whether byte i is beyond ASCII; it is a blank in ``out``.
-        """
-        block = data[index : index + 64].copy()
-        lower = block | np.uint8(32)
-        letter, digit = (lower >= 97) & (lower <= 122), (block >= 48) & (block <= 57)
-        out[place : place + 64] = np.where(letter & fold_case, lower, np.where(letter | digit, block, np.uint8(32)))
-        bits = np.packbits(block >= 128, bitorder="little")
-        return np.uint64(int.from_bytes(bits.tobytes(), "little"))
-
-    def lower_block(data, index, out, place, fold_case):
-        """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted.
-
-        Bit i of the result tells whether byte i is a control character or beyond ASCII.
-        """
-        block = data[index : index + 64].copy()
-        upper = (block >= 65) & (block <= 90)
-        out[place : place + 64] = np.where(upper & fold_case, block | np.uint8(32), block)
-        bits = np.packbits((block < 32) | (block >= 128), bitorder="little")
-        return np.uint64(int.from_bytes(bits.tobytes(), "little"))
-
-    def popcount(value):
-        """Number of set bits."""
-        return int(value).bit_count()
-
-    def trailing_zeros(value):
-        """Number of zero bits below the lowest set bit; 64 for zero."""
-        value = int(value)
-        return (value & -value).bit_length() - 1 if value else 64
-
-    def prefetch(array, index):
-        """Ask for the cache line of an element of a one-dimensional array, which need not exist."""
-
-else:
-
-    @intrinsic
-    def multiply_high(typingctx, a, b):
-        """Upper 64 bits of the 128-bit product."""
-
-        def codegen(context, builder, signature, args):
-            wide = ir.IntType(128)
-            product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-            return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
-
-        return types.uint64(types.uint64, types.uint64), codegen
-
-    def _address(context, builder, array_type, array, index):
-        data = context.make_array(array_type)(context, builder, array).data
-        return builder.bitcast(cgutils.gep(builder, data, index), ir.IntType(64).as_pointer())
-
-    @intrinsic
-    def load64(typingctx, data, index):
-        """Eight bytes of a uint8 array from ``index`` on, little endian; the caller guarantees that they exist."""
-
-        def codegen(context, builder, signature, args):
-            return builder.load(_address(context, builder, signature.args[0], *args), align=1)
-
-        return types.uint64(data, types.int64), codegen
-
-    @intrinsic
-    def store64(typingctx, data, index, value):
-        """Write eight bytes into a uint8 array, little endian."""
-
-        def codegen(context, builder, signature, args):
-            builder.store(args[2], _address(context, builder, signature.args[0], args[0], args[1]), align=1)
-            return context.get_dummy_value()
-
-        return types.void(data, types.int64, types.uint64), codegen
-
-    _BYTES = ir.VectorType(ir.IntType(8), 64)
-
-    def _vector(builder, pointer):
-        return builder.bitcast(pointer, _BYTES.as_pointer())
-
-    def _splat(byte):
-        return ir.Constant(_BYTES, [byte] * 64)
-
-    @intrinsic
-    def different_bytes(typingctx, data, index, byte):
-        """Bit i tells whether ``data[index + i]`` is another byte than ``byte``, for 64 bytes, which must exist."""
-
-        def codegen(context, builder, signature, args):
-            block = builder.load(_vector(builder, _address(context, builder, signature.args[0], args[0], args[1])), align=1)
-            byte = builder.trunc(args[2], ir.IntType(8))
-            lane = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), byte, ir.IntType(32)(0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
-            same = builder.shuffle_vector(lane, ir.Constant(_BYTES, ir.Undefined), zeros)
-            return builder.bitcast(builder.icmp_unsigned("!=", block, same), ir.IntType(64))
-
-        return types.uint64(data, types.int64, types.int64), codegen
-
-    @intrinsic
-    def fold_ascii(typingctx, data, index, out, place, fold_case):
-        """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted.
-
-        Bit i of the result tells whether byte i is beyond ASCII; it is a blank in ``out``.
-        """
-
-        def codegen(context, builder, signature, args):
-            source = _address(context, builder, signature.args[0], args[0], args[1])
-            target = _address(context, builder, signature.args[2], args[2], args[3])
-            block = builder.load(_vector(builder, source), align=1)
-            lower = builder.or_(block, _splat(32))
-            letter = builder.icmp_unsigned("<", builder.sub(lower, _splat(97)), _splat(26))
-            digit = builder.icmp_unsigned("<", builder.sub(block, _splat(48)), _splat(10))
-            wanted = builder.trunc(args[4], ir.IntType(1))
-            text = builder.select(letter, builder.select(wanted, lower, block), block)
-            folded = builder.select(builder.or_(letter, digit), text, _splat(32))
-            builder.store(folded, _vector(builder, target), align=1)
-            return builder.bitcast(builder.icmp_signed("<", block, _splat(0)), ir.IntType(64))
-
-        return types.uint64(data, types.int64, out, types.int64, types.boolean), codegen
-
-    @intrinsic
-    def lower_block(typingctx, data, index, out, place, fold_case):
-        """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted.
-
-        Bit i of the result tells whether byte i is a control character or beyond ASCII.
-        """
-
-        def codegen(context, builder, signature, args):
-            source = _address(context, builder, signature.args[0], args[0], args[1])
-            target = _address(context, builder, signature.args[2], args[2], args[3])
-            block = builder.load(_vector(builder, source), align=1)
-            upper = builder.icmp_unsigned("<", builder.sub(block, _splat(65)), _splat(26))
-            wanted = builder.trunc(args[4], ir.IntType(1))
-            lower = builder.select(wanted, builder.or_(block, _splat(32)), block)
-            builder.store(builder.select(upper, lower, block), _vector(builder, target), align=1)
-            return builder.bitcast(builder.icmp_signed("<", block, _splat(32)), ir.IntType(64))
-
-        return types.uint64(data, types.int64, out, types.int64, types.boolean), codegen
-
-    @intrinsic
-    def prefetch(typingctx, array, index):
-        """Ask for the cache line of an element of a one-dimensional array, which need not exist."""
-
-        def codegen(context, builder, signature, args):
-            data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            pointer = builder.bitcast(cgutils.gep(builder, data, args[1]), cgutils.voidptr_t)
-            flag = ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, flag, flag, flag])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            builder.call(function, [pointer, flag(0), flag(3), flag(1)])
-            return context.get_dummy_value()
-
-        return types.void(array, types.int64), codegen
-
-    @intrinsic
-    def popcount(typingctx, value):
-        """Number of set bits."""
-
-        def codegen(context, builder, signature, args):
-            return builder.ctpop(args[0])
-
-        return types.int64(types.uint64), codegen
-
-    @intrinsic
-    def trailing_zeros(typingctx, value):
-        """Number of zero bits below the lowest set bit; 64 for zero."""
-
-        def codegen(context, builder, signature, args):
-            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-        return types.int64(types.uint64), codegen
+__all__ = ["MODE", "compiled", "different_bytes", "fold_ascii", "inlined", "load64", "lower_block", "multiply_high",
+           "popcount", "prefetch", "store64", "trailing_zeros", "typed"]  # fmt: skip

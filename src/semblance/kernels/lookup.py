@@ -12,6 +12,7 @@ import numpy as np
 from ._compile import compiled, popcount, prefetch, typed
 from .constants import ONE
 from .hits import Hits
+from .sorting import sort_range
 
 AHEAD = 8  # queries whose runs are fetched at once
 
@@ -116,7 +117,7 @@ def search(query_keys, query_codes, radius, least, differing, first_only, tables
             n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
         if n_near > len(near) or n_out + n_near > len(found_row):
             return query, n_out
-        near[:n_near].sort()
+        sort_range(near, 0, n_near)
         for i in range(n_near):
             row = near[i]
             if row >= len(codes):

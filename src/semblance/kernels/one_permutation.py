@@ -29,7 +29,8 @@ def rotate(slots, out):
         first = 0
         while first < bins and slots[row, first] == EMPTY:
             first += 1
-        out[row] = slots[row]
+        for j in range(bins):
+            out[row, j] = slots[row, j]
         if first == bins:
             continue
         source = first

@@ -122,9 +122,9 @@ def mark_own(codes, counts, budget, most, best, own, crowded):
                 own[document, band, row] = count < 2
                 if count <= most:
                     crowded[document, band] = False
-        flat = own[document].ravel()
         spent = 0
         for i in range(choose(codes[document], counts, best)):
             spent += best[i] >> 20
             if spent <= budget:
-                flat[best[i] & 0xFFFFF] = True
+                slot = best[i] & 0xFFFFF
+                own[document, slot // rows, slot % rows] = True

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._compile import compiled, inlined, popcount, typed
 from .hashing import K0
+from .sorting import sort_range
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -109,7 +110,7 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
                 count += 1
             scratch[block] |= _ONE << np.uint64(numbers[i] & 63)
         if not ascending:
-            touched[:count].sort()
+            sort_range(touched, 0, count)
         size = 0
         for i in range(count):
             block = touched[i]
@@ -142,7 +143,7 @@ def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, 
                 count += 1
             scratch[number] += _ONE
         if not ascending:
-            touched[:count].sort()
+            sort_range(touched, 0, count)
         size = _ZERO
         for i in range(count):
             number = touched[i]

@@ -38,11 +38,10 @@ def join_runs(words, entries, row_bits, masks, table, radius, start, partner, hi
     count = 0
     low = (ONE << row_bits) - ONE
     n = len(entries)
-    flat = words.ravel()
     while start < n:
         if start + _AHEAD < n - 1 and (entries[start + _AHEAD] ^ entries[start + _AHEAD + 1]) <= low:
-            prefetch(flat, np.int64(entries[start + _AHEAD] & low) * words.shape[1])
-            prefetch(flat, np.int64(entries[start + _AHEAD + 1] & low) * words.shape[1])
+            prefetch(words, np.int64(entries[start + _AHEAD] & low) * words.shape[1])
+            prefetch(words, np.int64(entries[start + _AHEAD + 1] & low) * words.shape[1])
         a = np.int64(entries[start] & low)
         while partner < n and (entries[start] ^ entries[partner]) <= low:
             b = np.int64(entries[partner] & low)

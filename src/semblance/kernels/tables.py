@@ -80,9 +80,7 @@ def search(query, own, start, stop, tables, flips, radius, first_only, block, hi
     left, right, found = hits
     count = 0
     written = 0
-    flat = words_of.ravel()
-    flat_rows = rows.ravel()
-    words = query.shape[1]
+    words, stored_rows = query.shape[1], words_of.shape[1]
     per_line = max(1, 8 // words)
     for first in range(start, stop, len(begins)):
         size = min(len(begins), stop - first)
@@ -98,7 +96,7 @@ def search(query, own, start, stop, tables, flips, radius, first_only, block, hi
                     ends[b] = offsets[begins[b] + 1]
                     begins[b] = offsets[begins[b]]
                     for i in range(begins[b], min(ends[b], begins[b] + LINES * per_line), per_line):
-                        prefetch(flat, (table * stored.shape[0] + i) * words)
+                        prefetch(words_of, (table * stored_rows + i) * words)
                 for b in range(size):
                     if first_only and answered[b]:
                         continue
@@ -118,8 +116,8 @@ def search(query, own, start, stop, tables, flips, radius, first_only, block, hi
                             earlier = earlier or differing <= popcount(flips.masks[flips.bases[t + 1] - 1])
                         if not earlier:
                             if count < len(left):
-                                place = table * stored.shape[0] + i
-                                prefetch(flat_rows, place)
+                                place = table * stored_rows + i
+                                prefetch(rows, place)
                                 left[count] = q
                                 right[count] = place
                                 found[count] = d
@@ -128,7 +126,7 @@ def search(query, own, start, stop, tables, flips, radius, first_only, block, hi
                                 answered[b] = True
                                 break
         for hit in range(min(written, len(left)), min(count, len(left))):
-            right[hit] = flat_rows[right[hit]]
+            right[hit] = rows[right[hit] // stored_rows, right[hit] % stored_rows]
         written = count
     return count
 

@@ -160,7 +160,6 @@ def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_
     begins, ends, answered = block
     left, right, found = hits
     count = 0
-    flat = stored.ravel()
     words = stored.shape[1]
     last = len(offsets) - 1
     per_line = max(1, 8 // words)
@@ -178,7 +177,7 @@ def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_
                     ends[b] = offsets[begins[b] + 1]
                     begins[b] = offsets[begins[b]]
                     for i in range(begins[b], min(ends[b], begins[b] + LINES * per_line), per_line):
-                        prefetch(flat, i * words)
+                        prefetch(stored, i * words)
                 else:
                     begins[b] = 0
                     ends[b] = 0

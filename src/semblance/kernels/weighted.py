@@ -67,7 +67,9 @@ def sign_probminhash3(values, weights, offsets, seed, minima, out):
                 if point < minima[slot]:
                     minima[slot] = point
                     out[row, slot] = values[i]
-                    highest = minima.max()
+                    highest = minima[0]
+                    for j in range(1, k):
+                        highest = max(highest, minima[j])
                 step += 1
                 if k == 1:
                     break

@@ -1,0 +1,190 @@
+"""Emit the kernels as objects for a linker: `python library/emit.py FOLDER [TRIPLE]`.
+
+Numba compiles each kernel once, for its only signature; LLVM turns that into one object for each level of processors. Beside
+the objects stands ``kernels.h``: how a kernel is called, and what arguments it takes, for the extension module of ``module.c``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+LEVELS = {
+    "x86_64": ("x86-64", "x86-64-v3", "x86-64-v4"),
+    "aarch64": ("generic",),
+    "arm64": ("apple-m1",),
+}
+"""Processors that get code of their own, by the first word of the triple; those with more come last."""
+ELEMENTS = {"bool": "?", **{f"{kind}{bits}": f"{letter}{bits // 8}" for kind, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
+                            for bits in (8, 16, 32, 64)}}  # fmt: skip
+
+
+def prepare(cache: str) -> None:
+    """Let Numba compile for a processor that many have, without what stands in the way of that."""
+    os.environ |= {
+        "NUMBA_CPU_NAME": "x86-64-v3" if os.uname().machine == "x86_64" else "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": cache,  # empty: of code from a cache Numba does not tell the assembly
+        "NUMBA_DISABLE_INTEL_SVML": "1",
+        "SEMBLANCE_KERNELS": "jit",
+    }
+    for name in ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"):
+        os.environ.pop(name, None)
+    sys.path.insert(0, str(SOURCE))
+
+
+def kernels() -> dict[str, Any]:
+    """Return all kernels by their names, ``module.function``."""
+    package = import_module("semblance.kernels")
+    kind = import_module("semblance.kernels._jit").Kernel
+    found = {}
+    for module in sorted(info.name for info in iter_modules(package.__path__)):
+        held = import_module(f"semblance.kernels.{module}")
+        for name, value in vars(held).items():
+            if isinstance(value, kind) and value.py_func.__module__ == held.__name__:
+                found[f"{module}.{name}"] = value  # by the name in its module: two kernels may come of one function
+    return found
+
+
+def symbol(name: str) -> str:
+    """Return what a kernel is called in the objects."""
+    return name.replace(".", "__")
+
+
+def assemble(found: dict[str, Any]) -> Any:
+    """Compile all kernels into one module of LLVM, in which only they can be seen from outside."""
+    import llvmlite.binding as llvm
+
+    whole = llvm.parse_assembly("")
+    for name, kernel in found.items():
+        kernel.compile(None)
+        (compiled,) = kernel.overloads.values()
+        part = llvm.parse_assembly(compiled.library.get_llvm_str())
+        for thing in (*part.functions, *part.global_variables):
+            if not thing.is_declaration and thing.name != compiled.fndesc.llvm_func_name:
+                thing.linkage = "internal"
+        main = part.get_function(compiled.fndesc.llvm_func_name)
+        main.name, main.linkage = symbol(name), "external"
+        whole.link_in(part)
+    return whole
+
+
+def emit(whole: Any, level: str, triple: str, path: Path) -> None:
+    """Write the object of one level of processors; its symbols end in the level."""
+    import llvmlite.binding as llvm
+
+    target = llvm.Target.from_triple(triple)
+    machine = target.create_target_machine(cpu=level, opt=3, reloc="pic", codemodel="default")
+    part = llvm.parse_assembly(str(whole))
+    part.triple, part.data_layout = triple, str(machine.target_data)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()  # wrappers for Python's objects, which nobody calls now
+    passes.run(part, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3)))
+    for function in part.functions:
+        if not function.is_declaration and function.linkage.name == "external":
+            function.name += suffix(level)
+    path.write_bytes(machine.emit_object(part))
+
+
+def suffix(level: str) -> str:
+    """Return a level as part of a symbol."""
+    return "__" + level.replace("-", "_")
+
+
+def field(kind: Any) -> list[str]:
+    """Return the C initializers of an argument: kind, element, dimensions, is written to, is contiguous, how many follow."""
+    from numba import types
+
+    if isinstance(kind, types.Array):
+        code = ELEMENTS[str(kind.dtype)]
+        letter, size = (code[0], 1) if code == "?" else (code[0], int(code[1:]))
+        return [f"{{ARRAY, '{letter}', {size}, {kind.ndim}, {int(kind.mutable)}, {int(kind.layout == 'C')}, 0}}"]
+    if isinstance(kind, types.BaseTuple):
+        inside = [field(item) for item in kind.types]
+        return [f"{{TUPLE, 0, 0, 0, 0, 0, {len(inside)}}}", *(line for lines in inside for line in lines)]
+    return [f"{{{scalar(kind)}, 0, 0, 0, 0, 0, 0}}"]
+
+
+def scalar(kind: Any) -> str:
+    """Return what module.c calls a scalar."""
+    return {"int64": "INT64", "uint64": "UINT64", "float64": "FLOAT64", "bool": "BOOL", "none": "NOTHING"}[str(kind)]
+
+
+def result(kind: Any) -> tuple[str, int]:
+    """Return the kind of a result and how many there are."""
+    from numba import types
+
+    if isinstance(kind, types.BaseTuple):
+        (only,) = {scalar(item) for item in kind.types}
+        return only, len(kind.types)
+    return scalar(kind), 1
+
+
+def header(found: dict[str, Any], whole: Any, levels: tuple[str, ...]) -> str:
+    """Describe the kernels in C."""
+    lines, table = [], []
+    for name, kernel in found.items():
+        main, (signature,) = whole.get_function(symbol(name)), kernel.nopython_signatures
+        kinds = [str(argument.type) for argument in main.arguments][2:]  # after those of the result and of an exception
+        passed = ", ".join(["result", "&raised", *(_passed(kind, at) for at, kind in enumerate(kinds))])
+        declared = ", ".join(["void *", "void **", *(_c_type(kind) for kind in kinds)])
+        for level in levels:
+            function = symbol(name) + suffix(level)
+            lines += [
+                f"int32_t {function}({declared});",
+                f"static int32_t call_{function}(const union word *w, void *result)",
+                f"{{ void *raised = 0; (void)w; return {function}({passed}); }}",
+            ]
+        fields = [line for argument in signature.args for line in field(argument)]
+        lines.append(f"static const struct field of_{symbol(name)}[] = {{{', '.join(fields)}}};")
+        names = ", ".join(f'"{given}"' for given in kernel.__code__.co_varnames[: len(signature.args)])
+        lines.append(f"static const char *const names_{symbol(name)}[] = {{{names}}};")
+        kind, count = result(signature.return_type)
+        calls = ", ".join(f"call_{symbol(name)}{suffix(level)}" for level in levels)
+        key = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__} {kernel.declared}"
+        table.append(f'{{"{name}", "{key}", {len(signature.args)}, {len(kinds)}, {kind}, {count}, of_{symbol(name)}, names_{symbol(name)}, {{{calls}}}}},')
+    lines.append(f"#define LEVELS {len(levels)}")
+    lines.append("static const char *const level_names[] = {" + ", ".join(f'"{level}"' for level in levels) + "};")
+    return "\n".join([*lines[-2:], "KERNEL_TYPES", *lines[:-2], "static const struct kernel kernels[] = {", *table, "};", ""])
+
+
+def _c_type(kind: str) -> str:
+    if kind.endswith("*") or kind == "ptr":
+        return "void *"
+    return {"i64": "int64_t", "i8": "uint8_t", "i1": "uint8_t", "double": "double"}[kind]
+
+
+def _passed(kind: str, at: int) -> str:
+    member = {"void *": "pointer", "int64_t": "number", "uint8_t": "number", "double": "real"}[_c_type(kind)]
+    return f"({_c_type(kind)})w[{at}].{member}"
+
+
+def main(folder: Path, triple: str | None = None) -> list[Path]:
+    """Write header and objects; return the objects."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as cache:
+        prepare(cache)
+        import llvmlite.binding as llvm
+
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        triple = triple or llvm.get_process_triple()
+        found = kernels()
+        whole = assemble(found)
+    levels = LEVELS[triple.split("-")[0]]
+    (folder / "kernels.h").write_text(header(found, whole, levels))
+    objects = [folder / f"kernels{suffix(level)}.o" for level in levels]
+    for level, path in zip(levels, objects, strict=True):
+        emit(whole, level, triple, path)
+    return objects
+
+
+if __name__ == "__main__":
+    for made in main(Path(sys.argv[1]), *sys.argv[2:]):
+        print(made)
