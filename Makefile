@@ -5,10 +5,13 @@ STAMP  := $(VENV)/.installed
 # Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
 CACHE  := $(CURDIR)/.numba_cache
 
+# Editable installs compile kernels as they are called, so that these are always those of the sources.
+export SEMBLANCE_NO_LIBRARY := 1
+
 # Test files are spread over this many processes.
 JOBS   := $(or $(JOBS),2)
 
-.PHONY: install demo test test-all lint docs fuzz mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
+.PHONY: install demo test test-library test-all lint docs fuzz mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -32,12 +35,24 @@ docs: install
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# What a wheel brings: the package with the kernels compiled ahead, apart from the sources, which compile them as they are called.
+LIBRARY := build/installed
+$(LIBRARY)/.made: $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src -name '*.py')
+	rm -rf $(LIBRARY)
+	SEMBLANCE_NO_LIBRARY=0 $(BIN)/python -m pip install --quiet --no-deps --target $(LIBRARY) .
+	touch $@
+
+test-library: $(LIBRARY)/.made
+	PYTHONPATH=$(CURDIR)/$(LIBRARY) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
+		tests/kernels tests/golden tests/jobs/test_twin.py tests/test_starts.py
+
 test: lint docs
 	rm -rf $(CACHE)*
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile tests/kernels tests/golden
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
 		tests/kernels tests/golden
+	$(MAKE) test-library
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
@@ -55,7 +70,7 @@ mutants: install
 dist: install
 	$(BIN)/python -m pip install --quiet build
 	rm -rf dist
-	$(BIN)/python -m build --quiet
+	SEMBLANCE_NO_LIBRARY=0 $(BIN)/python -m build --quiet
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 
 bench: install

@@ -21,8 +21,7 @@ LEVELS = {
     "arm64": ("apple-m1",),
 }
 """Processors that get code of their own, by the first word of the triple; those with more come last."""
-ELEMENTS = {"bool": "?", **{f"{kind}{bits}": f"{letter}{bits // 8}" for kind, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
-                            for bits in (8, 16, 32, 64)}}  # fmt: skip
+LETTERS = {"int": "i", "uint": "u", "float": "f", "bool": "?"}
 
 
 def prepare(cache: str) -> None:
@@ -102,8 +101,7 @@ def field(kind: Any) -> list[str]:
     from numba import types
 
     if isinstance(kind, types.Array):
-        code = ELEMENTS[str(kind.dtype)]
-        letter, size = (code[0], 1) if code == "?" else (code[0], int(code[1:]))
+        letter, size = LETTERS[str(kind.dtype).rstrip("0123456789")], getattr(kind.dtype, "bitwidth", 8) // 8
         return [f"{{ARRAY, '{letter}', {size}, {kind.ndim}, {int(kind.mutable)}, {int(kind.layout == 'C')}, 0}}"]
     if isinstance(kind, types.BaseTuple):
         inside = [field(item) for item in kind.types]
@@ -148,7 +146,8 @@ def header(found: dict[str, Any], whole: Any, levels: tuple[str, ...]) -> str:
         kind, count = result(signature.return_type)
         calls = ", ".join(f"call_{symbol(name)}{suffix(level)}" for level in levels)
         key = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__} {kernel.declared}"
-        table.append(f'{{"{name}", "{key}", {len(signature.args)}, {len(kinds)}, {kind}, {count}, of_{symbol(name)}, names_{symbol(name)}, {{{calls}}}}},')
+        counts = f"{len(signature.args)}, {len(kinds)}, {kind}, {count}"
+        table.append(f'{{"{name}", "{key}", {counts}, of_{symbol(name)}, names_{symbol(name)}, {{{calls}}}}},')
     lines.append(f"#define LEVELS {len(levels)}")
     lines.append("static const char *const level_names[] = {" + ", ".join(f'"{level}"' for level in levels) + "};")
     return "\n".join([*lines[-2:], "KERNEL_TYPES", *lines[:-2], "static const struct kernel kernels[] = {", *table, "};", ""])

@@ -68,8 +68,8 @@ static int refuse(struct call *call, int at, const char *given)
         PyErr_Format(PyExc_TypeError, "semblance.kernels.%s: %s must be %s, not %s", call->kernel->name, name,
                      kinds[field->kind], given);
     else
-        PyErr_Format(PyExc_TypeError, "semblance.kernels.%s: %s must be a %sarray of %s%d, of %d dimension%s%s, not %s",
-                     call->kernel->name, name, field->written ? "writable " : "",
+        PyErr_Format(PyExc_TypeError, "semblance.kernels.%s: %s must be a%s array of %s%d, of %d dimension%s%s, not %s",
+                     call->kernel->name, name, field->written ? " writable" : "n",
                      field->letter == 'i' ? "int" : field->letter == 'u' ? "uint" : field->letter == 'f' ? "float" : "bool",
                      8 * field->size, field->dimensions, field->dimensions == 1 ? "" : "s",
                      field->contiguous ? ", without gaps" : "", given);
@@ -110,7 +110,7 @@ static int read_array(struct call *call, int at, PyObject *value)
     union word *word = &call->word[call->words];
     int64_t items = 1;
     if (PyObject_GetBuffer(value, view, PyBUF_FORMAT | PyBUF_STRIDES | (field->written ? PyBUF_WRITABLE : 0)) < 0) {
-        if (PyErr_ExceptionMatches(PyExc_BufferError))
+        if (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy's is the second */
             return refuse(call, at, "one that is read-only");
         return refuse_type(call, at, value);
     }

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from semblance.kernels._compile import MODE
+
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
 
 settings.register_profile("semblance", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("semblance")
 
 DATA = Path(__file__).parents[2] / "shared/data"
-JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+JIT_OFF = MODE == "python"
 
 
 @pytest.fixture(autouse=True)

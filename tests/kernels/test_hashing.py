@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from conftest import MODE
 from naive import hashing as naive
 
 from semblance.kernels import hashing
-from semblance.kernels._compile import load64, multiply_high, popcount, trailing_zeros
 
 EDGES = [0, 1, 2, 63, 64, 65, (1 << 31) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 2, (1 << 64) - 1]
 
@@ -46,8 +46,11 @@ def test_mix_keys_is_one_to_one():
     assert int(out[7]) == naive.fmix64(7 + naive.K0)
 
 
+@pytest.mark.skipif(MODE == "library", reason="the library has kernels only, which hold these")
 def test_instructions_have_the_meaning_of_their_twins():
     from numba import njit
+
+    from semblance.kernels._compile import load64, multiply_high, popcount, trailing_zeros
 
     @njit
     def run(data, a, b):

@@ -20,6 +20,7 @@ from .overlap import overlap
 from .pairs import pairs
 from .plan import plan
 from .tune import tune
+from .warmup import warmup
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -32,7 +33,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, pairs, overlap, index, compare, plan, tune):
+for command in (dedup, pairs, overlap, index, compare, plan, tune, warmup):
     program.add_command(command)
 
 

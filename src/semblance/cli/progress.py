@@ -11,15 +11,6 @@ from typing import Any
 import click
 
 
-def announce_compilation() -> None:
-    """Say that kernels will be compiled, where no cache holds them."""
-    from ..kernels._compile import is_cached
-    from ..kernels.shingling import shingle_rows
-
-    if not is_cached(shingle_rows):
-        click.echo("compiling the inner loops, once for this installation: some 10 to 20 seconds", err=True)
-
-
 def note_skipped(quiet: bool, *inputs: Any) -> None:
     """Say on standard error which files of folders and globs were not read, where there are any."""
     from ..files.places import describe_skipped, skipped_in
@@ -49,7 +40,6 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
     if quiet:
         yield lambda stage, amount: None
         return
-    announce_compilation()
     _print_notes()
     if not sys.stderr.isatty():
         yield lambda stage, amount: None

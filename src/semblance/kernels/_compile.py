@@ -6,7 +6,10 @@ Numba compiles each kernel on its first call (*jit*), if it is installed. ``SEMB
 """
 
 import os
+import warnings
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from ..errors import MissingExtraError, ParameterError
 
@@ -32,59 +35,50 @@ def _mode():
 
 
 MODE = _mode()
-
-if MODE == "jit":
-    from ._jit import (
-        compiled,
-        different_bytes,
-        fold_ascii,
-        load64,
-        lower_block,
-        multiply_high,
-        popcount,
-        prefetch,
-        store64,
-        trailing_zeros,
-        typed,
-    )
-else:
-    from ._plain import (
-        different_bytes,
-        fold_ascii,
-        load64,
-        lower_block,
-        multiply_high,
-        popcount,
-        prefetch,
-        store64,
-        trailing_zeros,
-    )
-
-    if MODE == "library":
+if MODE == "library":
+    try:
         from . import _native
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the library of compiled kernels cannot be loaded ({error}); an installed wheel for this platform has one"
+        ) from None
+    if _native.best < min(1, len(_native.levels) - 1):
+        warnings.warn("this processor lacks AVX2: kernels run, but much slower", RuntimeWarning, stacklevel=2)
 
-    def typed(cls):
-        """Let signatures name a NamedTuple, each field of which is ``Annotated[..., its type in a signature]``."""
-        return cls
+_made: Any = import_module("._jit" if MODE == "jit" else "._plain", __package__)
+multiply_high, load64, store64 = _made.multiply_high, _made.load64, _made.store64
+different_bytes, fold_ascii, lower_block = _made.different_bytes, _made.fold_ascii, _made.lower_block
+popcount, trailing_zeros, prefetch = _made.popcount, _made.trailing_zeros, _made.prefetch
 
-    def compiled(signature, *tuples):
-        """Make a function a kernel of that signature: see ``_jit.compiled``."""
 
-        def decorate(function):
-            if MODE == "python":
-                return function
-            if MODE == "library":
-                return _native.kernels[f"{function.__module__.rpartition('.')[2]}.{function.__name__} {signature}"]
+def typed(cls):
+    """Let signatures name a NamedTuple, each field of which is ``Annotated[..., its type in a signature]``."""
+    return _made.typed(cls) if MODE == "jit" else cls
 
-            def missing(*args):
-                raise MissingExtraError(
-                    "this installation of semblance has no compiled kernels for this platform; "
-                    "pip install 'semblance[jit]' brings a compiler for them"
-                )
 
-            return missing
+def compiled(signature, *tuples):
+    """Make a function a kernel: serial, without the interpreter lock, for one signature.
 
-        return decorate
+    ``signature`` is in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const`` arrays are only
+    read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
+    """
+
+    def decorate(function):
+        if MODE == "jit":
+            return _made.compiled(signature, *tuples)(function)
+        if MODE == "library":
+            return _native.kernels[f"{function.__module__.rpartition('.')[2]}.{function.__name__} {signature}"]
+        return function if MODE == "python" else _missing
+
+    return decorate
+
+
+def _missing(*args):
+    """Stand for a kernel where there is neither library nor compiler."""
+    raise MissingExtraError(
+        "this installation of semblance has no kernels for this platform, and no compiler to make them: "
+        "pip install 'semblance[jit]'"
+    )
 
 
 def inlined(signature, *tuples):
@@ -93,7 +87,3 @@ def inlined(signature, *tuples):
     A call with arrays still counts references, with atomic instructions: not for the innermost loops.
     """
     return compiled(signature, *tuples)
-
-
-__all__ = ["MODE", "compiled", "different_bytes", "fold_ascii", "inlined", "load64", "lower_block", "multiply_high",
-           "popcount", "prefetch", "store64", "trailing_zeros", "typed"]  # fmt: skip

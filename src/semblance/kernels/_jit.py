@@ -19,6 +19,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, typeof_impl
 
+from ..wording import counted
+
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
 _CONST = re.compile(r"const (\w+\[.*?\])")
 _TUPLES: dict[type, types.Type] = {}
@@ -80,7 +82,7 @@ class _Teller(event.Listener):
     def sum_up(self):
         """Say how long it took."""
         where = f", kept in {self.folder}" if self.folder else ""
-        print(f"semblance: compiled {self.count} kernels in {self.seconds:.1f} s{where}", file=sys.stderr)
+        print(f"semblance: compiled {counted(self.count, 'kernel')} in {self.seconds:.1f} s{where}", file=sys.stderr)
 
 
 event.register("numba:compile", _Teller())
@@ -147,11 +149,7 @@ class Kernel(CPUDispatcher):
 
 
 def compiled(signature, *tuples):
-    """Compile a function on its first call: serial, without the interpreter lock, cached on disk where a folder allows.
-
-    ``signature`` is its only one, in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const``
-    arrays are only read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
-    """
+    """Compile a function on its first call, keep it on the disk where a folder allows: see ``_compile.compiled``."""
 
     def decorate(function):
         kernel = Kernel(py_func=function, targetoptions=dict(_OPTIONS))

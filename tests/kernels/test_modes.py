@@ -1,0 +1,73 @@
+"""Kernels come from the library, from a compiler or are plain Python; what is missing is said, and what takes long too."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import MODE
+
+CALL = "from semblance.kernels import hashing\nprint(int(hashing.fmix64(5)))"
+
+
+def run(code, **environment):
+    """Run a program with another environment."""
+    cleared = {name: value for name, value in os.environ.items() if name not in ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=cleared | environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_mode_that_there_is_not_is_refused():
+    done = run(CALL, SEMBLANCE_KERNELS="fast")
+    assert "SEMBLANCE_KERNELS is 'fast'; it is one of library, jit, python, or not set" in done.stderr
+
+
+def test_plain_python_gives_the_same_without_a_compiler():
+    expected = run(CALL).stdout
+    code = f"import sys\nsys.modules['numba'] = sys.modules['llvmlite'] = None\n{CALL}"
+    assert run(code, SEMBLANCE_KERNELS="python").stdout == run(code, NUMBA_DISABLE_JIT="1").stdout == expected != ""
+
+
+def test_without_library_and_compiler_the_first_call_says_what_to_install():
+    code = (
+        "import importlib.util, sys\nfound = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *of: None if name in ('numba', 'semblance.kernels._native') else found(name, *of)\n"
+        "import semblance as sb\nprint('imported')\n"
+        "try:\n    sb.dedup(['a b c'])\nexcept sb.MissingExtraError as error:\n    print(error)"
+    )
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("imported\n") and "pip install 'semblance[jit]'" in done.stdout
+
+
+@pytest.mark.skipif(MODE == "library", reason="the library is there")
+def test_a_library_that_is_not_there_is_said_to_be_missing():
+    done = run(CALL, SEMBLANCE_KERNELS="library")
+    assert "MissingExtraError" in done.stderr and "an installed wheel for this platform has one" in done.stderr
+
+
+def test_compilation_is_said_on_standard_error_and_only_once(tmp_path):
+    jit = {"SEMBLANCE_KERNELS": "jit", "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = run(CALL, **jit), run(CALL, **jit)
+    lines = first.stderr.splitlines()
+    assert lines[0] == "semblance: compiling kernels as they are needed, once for this machine: 10 to 20 seconds"
+    assert lines[1].startswith("semblance: compiled 1 kernel in ") and f"kept in {tmp_path}" in lines[1]
+    assert len(lines) == 2 and second.stderr == "" and first.stdout == second.stdout
+
+
+def test_processes_that_start_together_compile_once(tmp_path):
+    jit = {"SEMBLANCE_KERNELS": "jit", "NUMBA_CACHE_DIR": str(tmp_path)}
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: run(CALL, **jit), range(4)))
+    assert len({each.stdout for each in done}) == 1
+    assert sum("semblance: compiled" in each.stderr for each in done) == 1, [each.stderr for each in done]
+
+
+def test_no_folder_for_compiled_code_is_no_failure(tmp_path):
+    """As in a container whose packages cannot be written to, for a user without a home; Numba looks for three folders."""
+    code = f"from numba.core import caching\ncaching.CacheImpl._locator_classes = []\n{CALL}"
+    done = run(code, SEMBLANCE_KERNELS="jit", HOME=os.devnull)
+    assert done.stdout == run(CALL).stdout
+    assert "in each process, since no folder for them can be written to" in done.stderr
