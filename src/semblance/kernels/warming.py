@@ -17,8 +17,9 @@ def warm_up() -> str:
         If there is neither a library of kernels nor a compiler.
     """
     if _compile.MODE == "library":
-        native = _compile._native
-        return f"kernels were compiled when this package was built; here they are those for {native.levels[native.best]}"
+        from . import _native
+
+        return f"kernels were compiled when this package was built; here they are those for {_native.levels[_native.best]}"
     if _compile.MODE == "python":
         return "kernels are plain Python, as the environment asks: there is nothing to compile"
     if _compile.MODE != "jit":
