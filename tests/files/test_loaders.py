@@ -301,6 +301,6 @@ def test_others_who_appended_first_decide_what_goes_together(tmp_path):
     """Two objects for one new file: what the first wrote into it binds the second."""
     one, other = sb.FingerprintFile(tmp_path / "x"), sb.FingerprintFile(tmp_path / "x")
     one.append(sb.SimHash(seed=1).sign(sb.shingle(["a b c"], width=1)))
-    with pytest.raises(sb.IncompatibleSketchError, match="do not fit"):
+    with pytest.raises(sb.IncompatibleSketchError, match="are incompatible"):
         other.append(sb.SimHash(seed=2).sign(sb.shingle(["a b c"], width=1)))
     assert len(sb.FingerprintFile(tmp_path / "x")) == 1

@@ -34,7 +34,9 @@ def make(folder, name="holiday.part"):
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_folder_that_is_not_empty_and_not_ours_is_refused(tmp_path, name, resume):
     make(tmp_path / "w", name)
-    with pytest.raises(sb.ParameterError, match=r"holds other files than those of a job \(.*\); name an empty or a new folder"):
+    with pytest.raises(
+        sb.ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
+    ):
         Workspace(tmp_path / "w", JOB, resume)
     assert [p.name for p in (tmp_path / "w").iterdir()] == [name.rstrip("/")]
 
@@ -166,7 +168,7 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(tmp_path):
 
     workspace_module.fcntl, plain = Late, workspace_module.fcntl
     try:
-        with pytest.raises(sb.OutputError, match="another process works in this folder"):
+        with pytest.raises(sb.OutputError, match="another process is using this folder"):
             Workspace(tmp_path / "w", JOB, True)
     finally:
         workspace_module.fcntl = plain

@@ -343,7 +343,7 @@ def test_a_full_disk_leaves_the_output_alone(inputs, expected, tmp_path):
 
 def test_two_processes_in_one_folder(inputs, tmp_path):
     first = sb.dedup(inputs, work=tmp_path / "work")
-    with pytest.raises(sb.OutputError, match="another process works in this folder"):
+    with pytest.raises(sb.OutputError, match="another process is using this folder"):
         sb.dedup(inputs, work=tmp_path / "work", resume=True)
     first.close()
 

@@ -35,7 +35,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"memory": float("inf")}, "memory must be a number of bytes"),
         ({"memory": True}, "memory must be a number of bytes"),
         ({"memory": [4]}, "memory must be a number of bytes"),
-        ({"method": "simhash", "threshold": 1.5}, "threshold must lie in"),
+        ({"method": "simhash", "threshold": 1.5}, "threshold must be in"),
     ],
 )
 def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):

@@ -91,7 +91,9 @@ def test_plan_states_memory_and_slots_for_estimates():
     assert plan.estimation_slots == 256
     assert plan.permutations == plan.bands * plan.rows + 256
     assert plan.standard_error == pytest.approx((0.8 * 0.2 / 256) ** 0.5)
-    assert plan.memory_bytes > plan.documents * plan.bytes_per_document
+    assert plan.bytes_per_document == 8 * plan.bands + 2 * plan.bands * plan.rows + 4 * 256 + 64
+    assert plan.memory_bytes == 10**8 * plan.bytes_per_document
+    assert sb.plan().bytes_per_document == 384
     assert set(plan.to_dict()) >= {"bands", "rows", "candidate_probability", "memory_bytes", "false_candidates"}
 
 

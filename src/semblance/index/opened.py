@@ -142,7 +142,7 @@ class OpenIndex:
             If what it meets is damaged. Not all damage shows: ``check`` reads every byte.
         """
         if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; {top} was given")
+            raise ParameterError(f"top must be at least 1; got {top}")
         return self._look_up(texts, top, False, threads)
 
     def first(self, texts: Any, *, threads: int = 1) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What deduplication found: who is kept, who is removed on whose account, and the evidence for it."""
+"""The result of a deduplication: who is kept, who is removed and for which document, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Result:
 
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
-        """Whether each row is kept, bool of shape (n_rows,)."""
+        """Mask of kept rows, bool of shape (n_rows,)."""
         kept = [batch.column(0).to_numpy(zero_copy_only=False) for batch in self._rows(["kept"]).batches()]
         return np.concatenate([np.empty(0, np.bool_), *kept])
 
@@ -194,10 +194,10 @@ class Result:
         return self._annotated(0, 0, len(self))
 
     def rethreshold(self, threshold: float) -> Result:
-        """Decide anew at a higher threshold, without reading the documents again.
+        """Decide again at a higher threshold, without reading the inputs again.
 
-        With ``evidence="all"`` the known pairs are walked again. Otherwise the job must be open: of two removed documents one
-        may be kept now, and pairs of these are not part of the result.
+        With ``evidence="all"`` the known pairs are walked again. Otherwise the job must be open: two documents that were both
+        removed can now be one kept and one removed, and the result does not have their pair.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Result:
         Returns
         -------
         Result
-            As ``dedup`` would return it, but for the bands, which were chosen for the lower threshold and find more.
+            As ``dedup`` would return it, except for the bands, which were chosen for the lower threshold and find more.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class Result:
         ----------
         output : str or path
             A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file for all inputs; any other is a
-            directory that receives one file per input, of the same relative name and format.
+            folder that receives one file per input, of the same relative name and format.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
         force : bool

@@ -98,7 +98,7 @@ class Summary:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """Say it to a person."""
+        """Return a human-readable summary."""
         total = sum(self.seconds.values())
         lines = [
             f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"

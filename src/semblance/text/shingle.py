@@ -102,7 +102,7 @@ class Shingling:
     normalization : {"NFC", "NFKC", "none"}, default "NFC"
         Unicode normal form; without effect on bytes.
     fold_case : bool, default True
-        Whether letters that differ in case only are the same; without effect on bytes.
+        Ignore or respect letter case; without effect on bytes.
     tokenizer : callable, optional
         From a text (str) to a list of tokens (str), in place of the unit; it sees the normalised text, unfolded or folded.
     rules : {1, 2}, default 2
@@ -129,15 +129,15 @@ class Shingling:
     def __post_init__(self) -> None:
         """Check the parameters and fill in the width."""
         if self.unit not in UNITS:
-            raise ParameterError(f"unit must be one of {', '.join(UNITS)}; {self.unit!r} was given")
+            raise ParameterError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
         if self.normalization not in NORMALIZATIONS:
-            raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; {self.normalization!r} was given")
+            raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; got {self.normalization!r}")
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if not isinstance(self.width, (int, np.integer)):
             raise ParameterError(f"width must be an integer; got {self.width!r}")
         if not 1 <= self.width <= 1 << 20:
-            raise ParameterError(f"width must lie in 1..{1 << 20}; {self.width} was given")
+            raise ParameterError(f"width must be in 1..{1 << 20}; got {self.width}")
         object.__setattr__(self, "width", int(self.width))
         if self.fold_case not in (True, False):
             raise ParameterError(f"fold_case must be True or False; got {self.fold_case!r}")
@@ -284,7 +284,7 @@ def shingle(
     unit, width, normalization, fold_case
         See ``Shingling``.
     tokenizer : callable, optional
-        From a str to its tokens, in place of ``unit``: one Python call a text, ten to a hundred times slower.
+        From a str to its tokens, instead of ``unit``: one Python call per text, ten to a hundred times slower.
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error or separates words (and counts as U+FFFD among characters).
 

@@ -130,7 +130,7 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
 
 
 def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Choice:
-    """Choose the sketch of at most ``total_bits`` bits that errs least at a resemblance; parameters likewise.
+    """Choose the sketch of at most ``total_bits`` bits with the smallest error at a resemblance; parameters are as above.
 
     Parameters
     ----------
