@@ -212,7 +212,9 @@ class Workspace:
 
     def _check_own(self, path: Path) -> None:
         if path.name not in self._written and os.path.lexists(path):
-            raise IndexFormatError(f"{shown(path)}: damaged, or not a part of this job; remove it, or name another folder")
+            raise IndexFormatError(
+                f"{shown(path)}: damaged, or not a part of this job; empty the folder and start again, or name another folder"
+            )
 
     def get(self, name: str) -> Arrays:
         """Return a part; the arrays of a file are read, and checked, one by one when they are needed.
