@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def curve(self) -> dict[float, float]:
-        """Probability of becoming a candidate at resemblances .5, .6, .7, .8 and .9."""
+        """Probability of becoming a candidate at resemblances 0.5, 0.6, 0.7, 0.8 and 0.9."""
         return {r: float(banding.candidate_probability(r, self.bands, self.rows)) for r in CURVE}
 
     @property

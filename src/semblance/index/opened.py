@@ -89,7 +89,7 @@ class OpenIndex:
             with self._turn:
                 manifest = read_manifest(self.path)
                 if manifest.parameters != self._state.manifest.parameters:
-                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it anew")
+                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it again")
                 manifest, segments, self.damaged = open_segments(self.path, self.kind, manifest, False)
                 self._state = State(self.path, self.kind, manifest, segments)
 
@@ -192,7 +192,7 @@ class OpenIndex:
             raise ParameterError(f"{self.path}: this index has been closed")
         if os.getpid() != self._process:
             if self._close is not None:
-                raise ParameterError(f"{self.path}: another process opened this index for changes; open it anew in this one")
+                raise ParameterError(f"{self.path}: another process opened this index for changes; open it again in this one")
             self._turn, self._process = threading.RLock(), os.getpid()  # a thread that was not forked may hold the old lock
         if write and self._close is None:
             raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")

@@ -1,4 +1,4 @@
-"""Shingling: which normalisation, which tokens, how many of them in a row."""
+"""Shingling: which normalization, which tokens, how many of them in a row."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _fold(text: str) -> str:
 
 
 def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
-    """Return texts in which some stretches (row, begin, end) are normalised; the very same where none changes by that."""
+    """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that."""
     first = int(texts.offsets[0])
     data = texts.data[first : texts.offsets[-1]]
     parts: list[Any] = []
@@ -104,7 +104,7 @@ class Shingling:
     fold_case : bool, default True
         Ignore or respect letter case; without effect on bytes.
     tokenizer : callable, optional
-        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalised text, unfolded or folded.
+        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalized text, unfolded or folded.
     rules : {1, 2}, default 2
         Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. Sketches from
         files of version 0.1 have rules 1; this version shingles texts by rules 2 only.
@@ -223,7 +223,7 @@ class Shingling:
         return out[: offsets[-1]], offsets
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
-        """Shingle with the user's own tokeniser, one Python call a text."""
+        """Shingle with the user's own tokenizer, one Python call a text."""
         assert self.width is not None
         tokens: list[str] = []
         bounds = np.zeros(len(texts) + 1, np.int64)
@@ -245,7 +245,7 @@ class Shingling:
         return out[: offsets[-1]], offsets
 
     def _tokens_of(self, text: str, row: Callable[[], str]) -> list[str]:
-        """Call the tokeniser; its own error is kept as the cause."""
+        """Call the tokenizer; its own error is kept as the cause."""
         assert self.tokenizer is not None
         try:
             found = self.tokenizer(text)

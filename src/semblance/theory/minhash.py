@@ -125,7 +125,7 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     matches : array_like of int in [0, trials]
     trials : array_like of int >= 1
     z : float >= 0
-        Quantile of the normal distribution; the default is that of 95 %.
+        Quantile of the normal distribution; the default is that of 95%.
 
     Returns
     -------
