@@ -126,7 +126,7 @@ class Index(OpenIndex):
         wait : bool
             Wait while another process holds the write lock, instead of raising an error.
         salvage : bool
-            Read every byte, and go without segments that are damaged (``damaged`` names them); for reading only.
+            Read every byte, and leave damaged segments out (``damaged`` names them); for reading only.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class Index(OpenIndex):
         Raises
         ------
         IndexFormatError
-            If there is no index, it is of a newer version, or damaged; only headers are checked (``check`` reads all).
+            If there is no index, or it is damaged or of a newer version; only headers are checked (``check`` reads all).
         OutputError
             If another process holds the write lock.
         ParameterError
@@ -169,7 +169,7 @@ class Index(OpenIndex):
         return self
 
     def add(self, ids: Iterable[str] | Iterable[int], texts: Any, *, replace: bool = False, threads: int = 1) -> None:
-        """Add documents; they are on the disk when it returns.
+        """Add documents; they are on disk when it returns.
 
         Parameters
         ----------
@@ -183,10 +183,10 @@ class Index(OpenIndex):
         Raises
         ------
         ParameterError
-            If an id is there already or twice, or is no str or int; if there are not as many ids as texts; if the index keeps
-            texts and sketches were given. Nothing is added then.
+            If an id is in the index already, appears twice, or is not a str or int; if there are not as many ids as texts; if
+            the index keeps texts and got sketches. Nothing is added then.
         IncompatibleSketchError
-            If the sketches, or the index, were made otherwise than this index sketches texts.
+            If the sketches, or the index, were made with other parameters or rules.
         IndexFormatError
             If segments must be merged, and one is damaged; nothing is added then.
         OutputError
@@ -195,7 +195,7 @@ class Index(OpenIndex):
         self._check_open(write=True)
         for given in (ids, texts):
             if isinstance(given, (set, frozenset)):
-                raise ParameterError("ids and texts belong together by their order, which a set has not; give lists")
+                raise ParameterError("ids and texts belong together by their order, which a set does not have; pass lists")
         kind, names = id_texts(ids)
         check_type(kind, self.id_type, names)
         if isinstance(texts, Sketches) and self._state.manifest.keep_text:
@@ -213,7 +213,7 @@ class Index(OpenIndex):
             self._state.add(names, sketches, kept, kind, self._state.rows_of(names, unless))
 
     def remove(self, ids: Iterable[str] | Iterable[int]) -> int:
-        """Remove documents; return how many of the ids were there. It has happened when it returns.
+        """Remove documents; return how many of the ids were in the index. The change is on disk when it returns.
 
         Parameters
         ----------

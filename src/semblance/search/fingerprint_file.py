@@ -33,9 +33,9 @@ class FingerprintFile:
     Parameters
     ----------
     path : str or path
-        Made with the first batch where it does not exist.
+        Made with the first batch if it does not exist.
     bits : int, default 64
-        Of the fingerprints in a new file.
+        Bits per fingerprint in a new file.
 
     Raises
     ------

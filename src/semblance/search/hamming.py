@@ -32,7 +32,7 @@ class HammingIndex(FingerprintIndex):
     radius : int >= 0, default 3
         Bits, inclusive.
     recall : float in (0, 1], default 1.0
-        Share of pairs at the radius that must be found, if differing bits fall anywhere alike. 1 is exact.
+        Share of pairs at the radius that must be found, if all bits are equally likely to differ. 1 is exact.
     memory : float > 0, optional
         Bytes that may be used; more tables can be faster, and where none fit, all fingerprints are compared. Default: 64 a
         fingerprint and word, at least 256 MB.

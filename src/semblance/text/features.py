@@ -49,7 +49,7 @@ class WordTokenizer:
 
     Notes
     -----
-    Python, a call a text: some hundred times slower than the built-in words.
+    Python, one call per text: about a hundred times slower than the built-in words.
     """
 
     language: str = "english"

@@ -291,7 +291,7 @@ def shingle(
     Returns
     -------
     Shingles
-        One set of 64-bit hashes a text; an empty set where the text has no token.
+        One set of 64-bit hashes per text; an empty set if the text has no token.
 
     Raises
     ------
