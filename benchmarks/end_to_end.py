@@ -281,7 +281,7 @@ Stages of semblance, seconds:
 
 ## {made_documents:,} generated documents ({made:.0f} MB)
 
-Words by Zipf's law; a third are near-copies of earlier ones, of five kinds (`benchmarks/generated.py`), resembling them by about
+Words by Zipf's law; a third are near-duplicates of earlier ones, of five kinds (`benchmarks/generated.py`), resembling them by about
 .4 to .98.
 
 {drawn}

@@ -1,4 +1,4 @@
-"""An index that lasts: documents are added, looked up and removed; what was acknowledged survives a crash."""
+"""A persistent index: documents are added, looked up and removed; acknowledged changes survive a crash."""
 
 from __future__ import annotations
 
