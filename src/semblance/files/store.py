@@ -188,8 +188,9 @@ class Workspace:
                 ) from None
             self._made_folder = True
             self._remove = weakref.finalize(self, shutil.rmtree, self.folder, True)
-            for name in list(self._held):
-                self._write(name, self._held.pop(name))
+            for name in list(self._held):  # a thread that reads finds a part in memory until its file is there
+                self._write(name, self._held[name])
+                del self._held[name]
 
     def put(self, name: str, arrays: Arrays) -> None:
         """Keep a part.
@@ -224,8 +225,11 @@ class Workspace:
         IndexFormatError
             If the file is missing or damaged.
         """
+        held = self._held.get(name)
+        if held is not None:
+            return held
         if self.folder is None:
-            return self._held[name]
+            raise KeyError(name)
         self._check_own(self._path(name))
         return self._file(self._path(name))
 
