@@ -172,13 +172,9 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
             assert found.decisions.drop("leader").equals(wanted.decisions)
             assert found.removed.equals(wanted.removed) and found.annotations.equals(wanted.annotations)
             for name in (
-                "kept",
-                "near_duplicates",
-                "exact_duplicates",
-                "empty_dropped",
-                "least_alike",
-                "recall_planned",
-            ):
+                "documents", "reference", "empty", "kept", "near_duplicates", "exact_duplicates", "empty_dropped", "least_alike",
+                "text_bytes", "candidate_pairs", "crowded", "recall_planned", "threshold", "score", "found_by", "plan",
+            ):  # fmt: skip
                 assert getattr(found.summary, name) == getattr(wanted.summary, name), name
             assert (found.summary.verified_pairs, wanted.summary.verified_pairs) == (len(found.pairs), len(wanted.pairs))
             assert found.settings.to_dict() | {"evidence": ""} == wanted.settings.to_dict() | {"evidence": ""}
