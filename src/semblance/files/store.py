@@ -188,8 +188,9 @@ class Workspace:
                 ) from None
             self._made_folder = True
             self._remove = weakref.finalize(self, shutil.rmtree, self.folder, True)
-            for name in list(self._held):
-                self._write(name, self._held.pop(name))
+            for name in list(self._held):  # each is held until its file is there: other threads read meanwhile
+                self._write(name, self._held[name])
+                del self._held[name]
 
     def put(self, name: str, arrays: Arrays) -> None:
         """Keep a part.
@@ -222,14 +223,15 @@ class Workspace:
         IndexFormatError
             If the file is missing or damaged.
         """
-        if self.folder is None:
-            return self._held[name]
+        held = self._held.get(name)  # asked for first: once it is gone, its file is there
+        if held is not None:
+            return held
         self._check_own(self._path(name))
         return self._file(self._path(name))
 
     def __contains__(self, name: str) -> bool:
         """Tell whether a part is there."""
-        return name in self._held if self.folder is None else self._path(name).exists()
+        return name in self._held or (self.folder is not None and self._path(name).exists())
 
     def numbered(self, stem: str) -> list[str]:
         """Return the names ``stem-000000``, ``stem-000001``, ... that are there, up to the first that is not."""

@@ -62,6 +62,8 @@ class Decider:
 
     def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
+        self._known: dict[bool, Table] = {}
+        self._others: dict[float, Decider] = {}
 
     @cached_property
     def _content(self) -> Table:
@@ -87,17 +89,23 @@ class Decider:
 
     def matches(self) -> Table:
         """Return the matches of removed documents with kept ones."""
-        return self._decided(False)
+        return self._once(False)
 
     def all_matches(self) -> Table:
         """Return the matches of all pairs."""
-        return self._decided(True)
+        return self._once(True)
 
     def kept_matches(self, matches: Table) -> Table:
         """Choose from all matches those of removed documents with kept ones."""
         stream = self.engine.meet(matches, None, ("right", "left"))
         resolving = partial(resolve, settings=Resolve(boundary=self.found.boundary))
         return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
+
+    def _once(self, all_pairs: bool) -> Table:
+        """Decide, once: later fewer components may fit the memory, and matches of others would be found a second time."""
+        if all_pairs not in self._known:
+            self._known[all_pairs] = self._decided(all_pairs)
+        return self._known[all_pairs]
 
     def _decided(self, all_pairs: bool) -> Table:
         """Walk bundles where the engine has them; go by rounds else."""
@@ -196,4 +204,7 @@ class Decider:
 
     def at(self, threshold: float) -> Decider:
         """Return what decides about the same pairs at another threshold."""
-        return Decider(self.engine, self.found, replace(self.settings, threshold=threshold), self.key, f"-at-{threshold!r}")
+        if threshold not in self._others:
+            settings = replace(self.settings, threshold=threshold)
+            self._others[threshold] = Decider(self.engine, self.found, settings, self.key, f"-at-{threshold!r}")
+        return self._others[threshold]
