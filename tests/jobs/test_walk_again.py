@@ -31,7 +31,7 @@ def corpora(draw):
     leader = [leader[o] if leader[leader[o]] == leader[o] else o for o in range(n)]  # a first one follows nobody
     live = [o for o in range(n) if leader[o] == o]
     empty = {o for o in draw(st.sets(st.sampled_from(live))) if o >= references and leader.count(o) == 1}
-    ends = [(a, b) for a in live for b in live if a < b and not {a, b} & empty and b >= references]
+    ends = [(a, b) for a in live for b in live if a < b and not {a, b} & empty]  # of two references, too
     chosen = draw(st.lists(st.sampled_from(ends), unique=True, max_size=20)) if ends else []
     pairs = {pair: (draw(st.sampled_from(SCORES)), draw(st.integers(1, 9))) for pair in chosen}
     return references, order, leader, empty, pairs
