@@ -99,8 +99,10 @@ def files(tmp_path):
     return tmp_path / "in.csv"
 
 
-@pytest.mark.parametrize("evidence", ["keepers", "all"])
-@pytest.mark.parametrize(("second", "anew"), [(9_000, False), (40_000, False), (2_000, True)])
+@pytest.mark.parametrize(
+    ("evidence", "second", "anew"),
+    [("keepers", 9_000, False), ("keepers", 40_000, False), ("keepers", 2_000, True), ("all", 2_000, True)],
+)
 def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_path, monkeypatch, second, anew, evidence):
     """With the same result, whichever components fit the first time and the second."""
     whole = sb.dedup(files, evidence=evidence)
