@@ -182,3 +182,24 @@ def test_no_temporary_folder(monkeypatch, tmp_path):
     space.put("roots", part())
     with pytest.raises(sb.OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
         space.move_to_disk()
+
+
+def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):
+    """Threads go on reading: each part is in memory until its file is whole."""
+    space, seen = Workspace(), []
+    for n in range(5):
+        space.append("keys", part(n))
+    write = workspace_module.write_arrays
+
+    def watched(path, arrays, meta):
+        for _ in range(2):  # before the file is there, and after
+            names = space.numbered("keys")
+            seen.append([len(space.get(name)["values"]) for name in names])
+            if not path.exists():
+                write(path, arrays, meta)
+
+    monkeypatch.setattr(workspace_module, "write_arrays", watched)
+    space.move_to_disk()
+    assert seen == [[0, 1, 2, 3, 4]] * 10 and not space._held
+    assert [len(space.get(name)["values"]) for name in space.numbered("keys")] == [0, 1, 2, 3, 4]
+    space.close()

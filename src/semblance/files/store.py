@@ -235,7 +235,7 @@ class Workspace:
 
     def __contains__(self, name: str) -> bool:
         """Tell whether a part is there."""
-        return name in self._held if self.folder is None else self._path(name).exists()
+        return name in self._held or (self.folder is not None and self._path(name).exists())
 
     def numbered(self, stem: str) -> list[str]:
         """Return the names ``stem-000000``, ``stem-000001``, ... that are there, up to the first that is not."""

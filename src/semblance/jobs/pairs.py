@@ -108,7 +108,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         left, right = _columns(found.pairs, ["left", "right"])
         score = np.ones(len(left))
     else:
-        left, right, score = _columns(decider.all_matches(), ["left", "right", "score"])
+        left, right, score = _columns(decider.all_matches, ["left", "right", "score"])
         opened.clock.lap("verification")
     if job.max_pairs is not None:  # matches come in the order in which they were compared
         in_order = np.lexsort((right, left))
