@@ -30,7 +30,7 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/python tools/check_layers.py
 
-# The documents as pages below site/, from docs/, the docstrings and the program's help; every warning is an error.
+# Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors.
 docs: install
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -82,12 +82,12 @@ bench-hamming: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/hamming.py $(SIZE)
 
-# The lasting index up to ten million documents (needs 20 GB of disk), beside datasketch and SQLite; about ten minutes.
+# The persistent index up to ten million documents (needs 20 GB of disk), beside datasketch and SQLite; about ten minutes.
 bench-index: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/lasting.py
 
-# Ten million generated documents under a cap of 1 GB, and corpora in which everything hangs together; about ten minutes.
+# Ten million generated documents under a cap of 1 GB, and corpora of one large component; about ten minutes.
 bench-scale: install
 	$(BIN)/python benchmarks/scale.py
 

@@ -72,7 +72,7 @@ def run_datasketch(path: str | None):
 
 
 def run_gaoya(path: str | None):
-    """`MinHashStringIndex`, query before insert, with its own tokeniser of five words."""
+    """`MinHashStringIndex`, query before insert, with its own tokenizer of five words."""
     from gaoya.minhash import MinHashStringIndex
 
     texts = WARM if path is None else pq.read_table(path, columns=["text"])["text"].to_pylist()
@@ -256,7 +256,7 @@ def main() -> None:
 
 TEMPLATE = """# Benchmarks
 
-One of the contestants is ours. Written by `make bench` on {machine}; one thread each, in turns on the same files in one run;
+One of the tools is ours. Written by `make bench` on {machine}; one thread each, in turns on the same files in one run;
 rates are those of the best of five runs each on the whole corpus, else of three (datasketch: one). From the file to duplicate
 flags, reading and shingling included; five-word shingles, threshold 0.8.
 
@@ -281,7 +281,7 @@ Stages of semblance, seconds:
 
 ## {made_documents:,} generated documents ({made:.0f} MB)
 
-Words by Zipf's law; a third are near-copies of earlier ones, of five kinds (`benchmarks/generated.py`), resembling them by about
+Words by Zipf's law; a third are near-duplicates of earlier ones, of five kinds (`benchmarks/generated.py`), resembling them by about
 .4 to .98.
 
 {drawn}

@@ -1,6 +1,6 @@
-"""The lasting index as it grows, beside datasketch's MinHashLSH and a table in SQLite; writes docs/lasting-index.md.
+"""The persistent index as it grows, beside datasketch's MinHashLSH and a table in SQLite; writes docs/lasting-index.md.
 
-Sketches are generated: random keys and codes, and queries of which half are near-copies of stored documents, with 13 of 16
+Sketches are generated: random keys and codes, and queries of which half are near-duplicates of stored documents, with 13 of 16
 bands changed. So rates are those of the index, without shingling.
 
 Usage: python benchmarks/lasting.py [--documents 1e4 1e5 1e6 1e7]
@@ -194,13 +194,13 @@ def main() -> None:
     cpu = next(
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?"
     )
-    said = f"""# The lasting index, measured
+    said = f"""# The persistent index, measured
 
-Written by `make bench-index` on {cpu}, Python {
+Written by `make bench-index` with semblance {sb.__version__} on {cpu}, Python {
         platform.python_version()
     }, one thread. Sketches are generated, so that rates are
 those of the index, without shingling; threshold 0.8, recall 0.99, which make 16 bands and 256 slots for estimates. Half of the
-queries are near-copies of the documents added last.
+queries are near-duplicates of the documents added last.
 
 {
         table(

@@ -1,4 +1,4 @@
-"""Precision and recall on labelled real corpora; writes docs/quality.md.
+"""Precision and recall on labeled real corpora; writes docs/quality.md.
 
 Usage: python benchmarks/quality.py [DATA]    (default: ../shared/data beside the repository)
 """
@@ -63,7 +63,7 @@ def licence_key(text: str) -> tuple[str | None, str]:
 
 
 def cases(data: Path):
-    """Yield (name, texts, same: pair -> bool or None, labelled pairs or None, settings, thresholds, note)."""
+    """Yield (name, texts, same: pair -> bool or None, labeled pairs or None, settings, thresholds, note)."""
     for n in (1000, 2500):
         rows = rows_of(data / f"news_planted/articles_{n}.jsonl")
         labels = listed_pairs(data / "news_planted", f"truth_{n}.json", rows)
@@ -136,9 +136,9 @@ def main() -> None:
     (ROOT / "docs/quality.md").write_text(page)
 
 
-TEMPLATE = """# Quality on labelled corpora
+TEMPLATE = """# Quality on labeled corpora
 
-Written by `make quality` with semblance {version}; recall 0.99 asked for, all else at its default but for the unit.
+Written by `make quality` with semblance {version}; recall 0.99 asked for, all else at its default except the unit.
 
 Two questions are kept apart:
 

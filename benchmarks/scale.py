@@ -265,18 +265,18 @@ def page(mixed: list[dict[str, Any]], trouble: list[dict[str, Any]], memory: str
         )
     return TEMPLATE.format(
         machine=f"{cpu}, Python {platform.python_version()}", memory=memory, threads=threads, rows="\n".join(rows),
-        stages=stages, bad="\n".join(bad), power=power, larger="\n".join(larger), each=BYTES_PER_DOCUMENT, floor=FLOOR / 1e6,
+        stages=stages, bad="\n".join(bad), power=power, larger="\n".join(larger), each=BYTES_PER_DOCUMENT, floor=(FLOOR + (64 << 20)) / 1e6, version=sb.__version__,
     )  # fmt: skip
 
 
 TEMPLATE = """# Scale
 
-Written by `make bench-scale` on {machine}, {threads} threads, `memory="{memory}"`. Documents of about 1.1 kB are made by a
+Written by `make bench-scale` with semblance {version} on {machine}, {threads} threads, `memory="{memory}"`. Documents of about 1.1 kB are made by a
 compiled reader, twice where candidates are read again; *making* is what one pass of that alone costs, on one thread. A fifth
-of them are near-copies of earlier ones; *found* counts those of 20,000 planted pairs drawn at random that resemble each other
-by .8 or more (but are not equal), by exact comparison, and are among the verified pairs.
+of them are near-duplicates of earlier ones; *found* counts those of 20,000 planted pairs drawn at random that resemble each other
+by 0.8 or more (but are not equal), by exact comparison, and are among the verified pairs.
 
-| documents | text, GB | seconds | making, s | MB/s | peak memory, MB | work space, bytes a document | found | kept |
+| documents | text, GB | seconds | making, s | MB/s | peak memory, MB | disk space, bytes per document | found | kept |
 |---|---|---|---|---|---|---|---|---|
 {rows}
 
@@ -286,29 +286,29 @@ Time grows with the documents to the power {power:.2f}. Stages of the last run, 
 |---|---|
 {stages}
 
-## Where everything hangs together
+## One large component
 
 | corpus | documents | cap | seconds | peak memory, MB | kept | candidate pairs | crowded documents | recall vouched for |
 |---|---|---|---|---|---|---|---|---|
 {bad}
 
-*family*: all are near-copies of one document. *chain*: each resembles the next few, the ends nothing of each other; no document
-is removed on account of one that is not kept. *boilerplate*: every page ends alike, and any two resemble each other by about
-.7, below the threshold of .8; buckets of thousands of documents that are not near-duplicates, in which each is compared with
-those that share its rarest codes. The summary says what recall is vouched for then.
+*family*: all are near-duplicates of one document. *chain*: each resembles the next few, and its ends do not resemble each other; no
+document is removed because of one that is not kept. *boilerplate*: every page ends alike, and any two resemble each other by about
+0.7, below the threshold of 0.8; buckets of thousands of documents that are not near-duplicates, in which each is compared with
+those that share its rarest codes. The summary then states what recall is vouched for.
 
 ## What larger ones would cost
 
-From the last run, at its rate, on cores like these. *Memory* is what the job cannot do without: {floor:.0f} MB and {each} bytes
-a document; what it has beyond that goes to larger partitions. Work space is on the disk, next to the input.
+From the last run, at its rate, on cores like these. *Memory* is the least that the job needs: {floor:.0f} MB and {each} bytes
+per document; more memory makes larger partitions. *Disk space* comes on top of the input.
 
-| documents | text | core hours | memory, at least | work space |
+| documents | text | core hours | memory, at least | disk space |
 |---|---|---|---|---|
 {larger}
 
-A single machine ends where the memory does: with 64 GB at about a billion documents, with 1 TB at some 18 billion. A corpus
-beyond that is to be divided by what its documents cannot share, such as language or site (`--within` says so), or by keys of
-the bands over several machines, which is not built.
+The memory limits a single machine: with 64 GB at about a billion documents, with 1 TB at some 18 billion. A larger
+corpus must be divided by a property that near-duplicates share, such as language or site (`--within`), or by keys of
+the bands over several machines, which only another engine could do.
 """
 
 

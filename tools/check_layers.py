@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -158,6 +158,12 @@ def violations(root: Path) -> dict[str, list[str]]:
     return out
 
 
+def too_long(folders: Iterable[Path]) -> list[str]:
+    """Return a line for each file of Python of some folders that has too many."""
+    counted = ((file, file.read_text().count("\n")) for folder in folders for file in sorted(folder.rglob("*.py")))
+    return [f"{file}: {lines} lines; at most {MOST_LINES}" for file, lines in counted if lines > MOST_LINES]
+
+
 def report(root: Path, allowed: set[str]) -> list[str]:
     """Return what is wrong and not allowed, and what is allowed for nothing."""
     found = violations(root)
@@ -166,6 +172,7 @@ def report(root: Path, allowed: set[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    wrong = report(Path(__file__).parents[1] / "src/semblance", ALLOWED)
+    top = Path(__file__).parents[1]
+    wrong = report(top / "src/semblance", ALLOWED) + too_long([top / "tests", top / "tools"])
     print("\n".join(wrong) or "layers: every import goes down, every limit is kept")
     sys.exit(bool(wrong))

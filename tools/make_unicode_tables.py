@@ -1,4 +1,4 @@
-"""Write the character tables that tokenising uses, from ``unicodedata`` of the Unicode version they are pinned to.
+"""Write the character tables that tokenizing uses, from ``unicodedata`` of the Unicode version they are pinned to.
 
 Run it under Python 3.11 (Unicode 14.0.0): ``python tools/make_unicode_tables.py``. A test compares the file with
 ``unicodedata`` wherever the interpreter has the same version.
@@ -45,7 +45,7 @@ SINGLES = frozenset(point for ranges in SPACELESS.values() for a, b in ranges fo
 
 
 def kind(character: str) -> int:
-    """The part a character plays in tokenising."""
+    """The part a character plays in tokenizing."""
     category = unicodedata.category(character)
     if category[0] == "M" or character in HALFWIDTH_MARKS:
         return MARK

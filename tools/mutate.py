@@ -28,6 +28,7 @@ SOURCE = Path("src/semblance")
 SECONDS, ADDRESS_SPACE = 200, 12 << 30
 PLAIN, CHECKED = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}
 KERNELS = ["tests/kernels", "tests/golden"]
+FORMULAS = ("bbit", "choose", "fractional", "minhash", "mixture", "one_permutation", "quantization", "set_distance", "setsketch", "xor_bits")  # fmt: skip
 # What notices a change in each file, quickest first; kernels are run as plain Python where that is enough.
 SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     **{
@@ -36,18 +37,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             + ["tests/statistics"],
             {},
         )
-        for name in (
-            "bbit",
-            "choose",
-            "fractional",
-            "minhash",
-            "mixture",
-            "one_permutation",
-            "quantization",
-            "set_distance",
-            "setsketch",
-            "xor_bits",
-        )
+        for name in FORMULAS
     },
     **{
         f"theory/{name}.py": (

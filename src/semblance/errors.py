@@ -16,7 +16,7 @@ class SemblanceError(Exception):
 
 
 class ParameterError(SemblanceError, ValueError):
-    """A parameter breaks a rule; the message says which, what was given and what would do."""
+    """A parameter breaks a rule; the message names the parameter, its value and what is allowed."""
 
 
 class IncompatibleSketchError(SemblanceError, ValueError):

@@ -140,5 +140,5 @@ class Permutation:
 def shuffled(universe: int, seed: int) -> UInt64Array:
     """Return a permutation of [0, universe) as a table (Fisher & Yates), uint64 of shape (universe,); for small universes."""
     if not 1 <= universe <= 1 << 31:
-        raise ParameterError(f"a table needs a universe of 1..2^31; {universe} was given: use Permutation")
+        raise ParameterError(f"a table needs a universe of 1..2^31; got {universe}: use Permutation")
     return np.random.Generator(np.random.PCG64(seed)).permutation(universe).astype(np.uint64)

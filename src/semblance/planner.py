@@ -28,26 +28,26 @@ MAX_SKETCH_BYTES = 4 * MAX_PERMUTATIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a threshold and a recall come to.
+    """The plan for a threshold and a recall.
 
     Parameters
     ----------
     threshold : float in (0, 1]
-        Resemblance from which two documents count as near-duplicates.
+        Minimum resemblance of near-duplicates.
     recall : float in (0, 1)
         Wanted probability that a pair at the threshold becomes a candidate; unless ``verify`` is "sketch", that it is found.
     permutations : int >= 1
         Slots of a signature: ``bands * rows``, and those set aside for estimates or left over.
     bands, rows : int >= 1
-        Documents that agree in all rows of a band are candidates.
+        Documents that agree in all slots of a band share a bucket.
     estimation_slots : int >= 0
         Slots beyond the bands, for estimates that the choice of candidates does not bias.
     verify : {"exact", "sketch", "none"}
-        How candidates are told from near-duplicates.
+        How near-duplicates are distinguished among candidates.
     documents : int >= 0, optional
-        Number of documents that memory and false candidates are stated for.
+        Size of the corpus that memory and false candidates are stated for.
     sketch : semblance.theory.choose.Choice, optional
-        Bits to keep of each document for estimates, where a standard error or a budget was given.
+        Bits to keep per document for estimates, if a standard error or a budget was given.
     """
 
     threshold: float
@@ -70,7 +70,7 @@ class Plan:
         return self.recall_at(self.threshold)
 
     def recall_at(self, threshold: float, bands_left_out: int = 0) -> float:
-        """Return the same for another threshold that pairs have to reach, and without some of the bands.
+        """Return the same for another threshold that pairs must reach, and without some of the bands.
 
         The slots for estimates are not those of the bands. Both probabilities are those of independent slots; on texts of
         few shingles the slots of ``FastSimilarity`` vary less.
@@ -92,17 +92,17 @@ class Plan:
 
     @property
     def curve(self) -> dict[float, float]:
-        """Probability of becoming a candidate at resemblances .5, .6, .7, .8 and .9."""
+        """Probability of becoming a candidate at resemblances 0.5, 0.6, 0.7, 0.8 and 0.9."""
         return {r: float(banding.candidate_probability(r, self.bands, self.rows)) for r in CURVE}
 
     @property
     def bytes_per_document(self) -> int:
-        """Bytes kept for each document besides its text: band keys, codes, slots for estimates, and 64 for the rest."""
+        """Bytes kept per document besides its text: band keys, codes, slots for estimates, and 64 for the rest."""
         return 8 * self.bands + 2 * self.bands * self.rows + 4 * self.estimation_slots + 64
 
     @property
     def memory_bytes(self) -> int | None:
-        """Bytes kept for all documents besides their texts, where their number is known."""
+        """Bytes kept for all documents besides their texts, if their number is known."""
         return None if self.documents is None else self.documents * self.bytes_per_document
 
     @property
@@ -133,14 +133,11 @@ class Plan:
 def check_targets(threshold: float, recall: float) -> None:
     """Raise ParameterError unless threshold and recall are ones that can be planned for."""
     if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
-        raise ParameterError(
-            f"threshold must lie in (0, 1]: it is the resemblance from which documents count as near-duplicates; "
-            f"{threshold} was given"
-        )
+        raise ParameterError(f"threshold must be in (0, 1]: it is the minimum resemblance of near-duplicates; got {threshold}")
     if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:
         raise ParameterError(
-            f"recall must lie strictly between 0 and 1: it is the share of near-duplicates to be found, "
-            f"and no sketch finds all for certain (0.999 costs about half as much again as 0.99); {recall} was given"
+            f"recall must be strictly between 0 and 1: it is the probability of finding a pair at the threshold, "
+            f"and no sketch finds all for certain (0.999 costs about half as much again as 0.99); got {recall}"
         )
 
 
@@ -184,17 +181,18 @@ def plan(
         Probability that a pair at the threshold becomes a candidate. With "sketch" it is then found with about half of it:
         ``Plan.recall_at_threshold`` states the product.
     permutations : int >= 1, optional
-        Number of slots that bands may use.
+        Number of slots that bands can use.
     bands, rows : int >= 1, optional
-        Both together override the choice; the recall is then whatever they give.
+        Both together override the choice; the recall is then the one that they give.
     documents : whole number in 0..1e15, optional
-        Documents to state memory and false candidates for; also weighs false candidates when permutations are free.
+        Size of the corpus that memory and false candidates are stated for. It also weighs in the choice of bands and rows,
+        unless ``permutations`` is given. ``dedup`` and ``pairs`` plan for a million documents, whatever the corpus.
     verify : {"exact", "sketch", "none"}, default "exact"
         With "sketch" 256 more slots are set aside for estimates.
     standard_error : float in [0.0001, 1), optional
         Also choose the smallest archive sketch with at most this standard error at the threshold.
     sketch_bytes : int in 1..262144, optional
-        Instead: the sketch of at most this many bytes that errs least there.
+        Instead: the sketch of at most this many bytes with the smallest error there.
 
     Returns
     -------
@@ -215,7 +213,7 @@ def plan(
     check_targets(threshold, recall)
     threshold, recall = float(threshold), float(recall)
     if verify not in ("exact", "sketch", "none"):
-        raise ParameterError(f"verify must be exact, sketch or none; {verify!r} was given")
+        raise ParameterError(f"verify must be exact, sketch or none; got {verify!r}")
     if documents is not None:
         documents = number("documents", documents, "a number >= 0")
         if not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):
@@ -229,7 +227,7 @@ def plan(
         if bands * rows > (permutations or MAX_PERMUTATIONS):
             raise ParameterError(
                 f"the product of bands and rows must be at most {permutations or MAX_PERMUTATIONS}; "
-                f"{bands} bands of {rows} rows were given"
+                f"got {bands} bands of {rows} rows"
             )
         shape = (bands, rows)
     else:

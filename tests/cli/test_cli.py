@@ -116,7 +116,7 @@ def test_plan(capfd):
     [
         (["dedup"], 2, "Missing argument"),
         (["dedup", "none.jsonl"], 1, "no file of that name"),
-        (["dedup", "IN", "--threshold", "1.5"], 2, "threshold must lie in (0, 1]"),
+        (["dedup", "IN", "--threshold", "1.5"], 2, "threshold must be in (0, 1]"),
         (["dedup", "IN", "--threshold", "high"], 2, "not a valid float"),
         (["dedup", "IN", "--text", "body"], 1, "field 'body' is missing; fields found: id, text"),
         (["dedup", "IN", "--text", "body"], 1, "name another with --text"),
@@ -124,7 +124,7 @@ def test_plan(capfd):
         (["dedup", "-"], 2, "--format"),
         (["dedup", "IN", "--threads", "0"], 2, "0 is not in the range"),
         (["frobnicate"], 2, "No such command"),
-        (["plan", "--recall", "1"], 2, "recall must lie strictly between 0 and 1"),
+        (["plan", "--recall", "1"], 2, "recall must be strictly between 0 and 1"),
     ],
 )
 def test_errors(capfd, corpus, arguments, code, message):

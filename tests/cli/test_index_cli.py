@@ -83,7 +83,7 @@ def test_errors(tmp_path, corpus, capsys):
     code, error = failure(capsys, "index", "create", tmp_path / "y", "--radius", "4")
     assert code == 2 and "no parameter 'radius'" in error
     code, error = failure(capsys, "index", "remove", tmp_path / "x")
-    assert code == 2 and "no id was given" in error
+    assert code == 2 and "no ids: name some" in error
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe broken")
     code, error = failure(capsys, "index", "add", tmp_path / "x", tmp_path / "bad.txt")
     assert code == 1 and "invalid UTF-8" in error

@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from folder_files import fill, names
 
 import semblance as sb
 from semblance.files import atomic
@@ -18,17 +18,6 @@ from semblance.files.folders import atomic_directory
 from semblance.formats.writers import check_output
 
 A = "one two three four five six"
-
-
-def fill(folder, **texts):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
-    return folder
-
-
-def names(folder):
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
 
 
 def test_a_temporary_file_of_a_living_writer_stays(tmp_path):

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from folder_files import fill, names
 
 import semblance as sb
 from semblance.files import folders
@@ -17,17 +18,6 @@ from semblance.files.folders import atomic_directory
 from semblance.formats.writers import check_apart, check_output
 
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
-
-
-def fill(folder, **texts):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
-    return folder
-
-
-def names(folder):
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
 
 
 def test_force_leaves_nothing_of_an_earlier_run(tmp_path):

@@ -34,7 +34,9 @@ def make(folder, name="holiday.part"):
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_folder_that_is_not_empty_and_not_ours_is_refused(tmp_path, name, resume):
     make(tmp_path / "w", name)
-    with pytest.raises(sb.ParameterError, match=r"holds other files than those of a job \(.*\); name an empty or a new folder"):
+    with pytest.raises(
+        sb.ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
+    ):
         Workspace(tmp_path / "w", JOB, resume)
     assert [p.name for p in (tmp_path / "w").iterdir()] == [name.rstrip("/")]
 
@@ -166,7 +168,7 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(tmp_path):
 
     workspace_module.fcntl, plain = Late, workspace_module.fcntl
     try:
-        with pytest.raises(sb.OutputError, match="another process works in this folder"):
+        with pytest.raises(sb.OutputError, match="another process is using this folder"):
             Workspace(tmp_path / "w", JOB, True)
     finally:
         workspace_module.fcntl = plain
@@ -180,3 +182,24 @@ def test_no_temporary_folder(monkeypatch, tmp_path):
     space.put("roots", part())
     with pytest.raises(sb.OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
         space.move_to_disk()
+
+
+def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):
+    """Threads go on reading: each part is in memory until its file is whole."""
+    space, seen = Workspace(), []
+    for n in range(5):
+        space.append("keys", part(n))
+    write = workspace_module.write_arrays
+
+    def watched(path, arrays, meta):
+        for _ in range(2):  # before the file is there, and after
+            names = space.numbered("keys")
+            seen.append([len(space.get(name)["values"]) for name in names])
+            if not path.exists():
+                write(path, arrays, meta)
+
+    monkeypatch.setattr(workspace_module, "write_arrays", watched)
+    space.move_to_disk()
+    assert seen == [[0, 1, 2, 3, 4]] * 10 and not space._held
+    assert [len(space.get(name)["values"]) for name in space.numbered("keys")] == [0, 1, 2, 3, 4]
+    space.close()

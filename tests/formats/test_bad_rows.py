@@ -1,39 +1,12 @@
 """Rows that cannot be read, ids that are none, columns that are there already: errors that name file and row."""
 
-import gzip
-import json
-
 import pyarrow as pa
 import pytest
+from row_files import A, lines, read, write
 
 import semblance as sb
 
-A = " ".join(f"word{i}" for i in range(60))
-A2 = A + " more"
 B = "another text altogether, of nine words or so, yes"
-
-
-def lines(rows):
-    return [json.dumps(row).encode() + b"\n" for row in rows]
-
-
-def write(path, content):
-    data = b"".join(content)
-    if path.suffix == ".gz":
-        data = gzip.compress(data)
-    elif path.suffix == ".zst":
-        data = pa.compress(data, "zstd", asbytes=True)
-    path.write_bytes(data)
-    return path
-
-
-def read(path):
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        return gzip.decompress(data)
-    if path.suffix == ".zst":
-        return pa.input_stream(str(path), compression="zstd").read()
-    return data
 
 
 @pytest.mark.parametrize(

@@ -12,29 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from row_files import MOMENT, WORDS, column_file, converted, parquet
 
 import semblance as sb
 
 A = "one two three four five six seven eight"
-WORDS = [f"text of row {i} and its {i * 7919} {i * 104729} {i * 1299709} words" for i in range(12)]
-MOMENT = 1_700_000_000_123_456_789
-
-
-def lines(path, values, start=0):
-    """A file of JSON lines with a column ``x`` of JSON as it stands."""
-    rows = (f'{{"text":"{WORDS[start + i]}","x":{value}}}\n' for i, value in enumerate(values))
-    path.write_text("".join(rows))
-    return path
-
-
-def converted(data, target):
-    """The column ``x`` of what is written."""
-    sb.dedup(data, threads=1, threshold=1.0).write(target)
-    if target.suffix == ".csv":
-        return [row["x"] for row in csv.DictReader(io.StringIO(target.read_text(), newline=""), strict=True)]
-    if target.suffix == ".parquet":
-        return pq.read_table(target)["x"].to_pylist()
-    return [json.loads(line, parse_float=decimal.Decimal)["x"] for line in target.read_text().splitlines()]
 
 
 NUMBERS = ["0", "-0", "-0.0", "1.10", "1e5", "1E+5", "0.1", "1.0000000000000000001", "9007199254740993", "1" + "0" * 25, "5e-324", "1e999", "1e-400",
@@ -44,7 +26,7 @@ NUMBERS = ["0", "-0", "-0.0", "1.10", "1e5", "1E+5", "0.1", "1.00000000000000000
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_number_keeps_its_exact_value(tmp_path, number):
     """As a number of the column's type, or as its digits; CSV has the digits themselves."""
-    source = lines(tmp_path / "in.jsonl", [number])
+    source = column_file(tmp_path / "in.jsonl", [number])
     assert converted(source, tmp_path / "out.csv") == [number]
     (found,) = converted(source, tmp_path / "out.parquet")
     if isinstance(found, float):
@@ -83,9 +65,9 @@ def test_a_number_keeps_its_exact_value(tmp_path, number):
 @pytest.mark.parametrize("files", [1, 2])
 def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expected, files):
     """Whether they meet in one file, one batch of rows or neither."""
-    data = [lines(tmp_path / "one.jsonl", one + two if files == 1 else one)]
+    data = [column_file(tmp_path / "one.jsonl", one + two if files == 1 else one)]
     if files == 2:
-        data.append(lines(tmp_path / "two.jsonl", two, len(one)))
+        data.append(column_file(tmp_path / "two.jsonl", two, len(one)))
     found = converted(data, tmp_path / "out.parquet")
     assert found == expected and list(map(type, found)) == list(map(type, expected))
 
@@ -112,7 +94,7 @@ def plain(value):
 def test_any_json_arrives_in_parquet(tmp_path_factory, column, cut):
     folder = tmp_path_factory.mktemp("any")
     text = [json.dumps(value) for value in column]
-    data = [lines(folder / "one.jsonl", text[:cut]), lines(folder / "two.jsonl", text[cut:], cut)]
+    data = [column_file(folder / "one.jsonl", text[:cut]), column_file(folder / "two.jsonl", text[cut:], cut)]
     found = converted(data, folder / "out.parquet") if cut or text else []
     if any(isinstance(value, str) for value in found):
         found = [
@@ -123,11 +105,6 @@ def test_any_json_arrives_in_parquet(tmp_path_factory, column, cut):
     assert converted(data, folder / "out.csv") == [
         "" if v is None else v if isinstance(v, str) else t for v, t in zip(column, text, strict=True)
     ]
-
-
-def parquet(path, column, name="x"):
-    pq.write_table(pa.table({"text": WORDS[: len(column)], name: column}), path)
-    return path
 
 
 ARROW = [

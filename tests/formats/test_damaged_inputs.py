@@ -37,7 +37,7 @@ def test_missing_and_unknown_inputs(tmp_path):
         with pytest.raises(sb.InputDataError, match=message):
             sb.dedup(str(tmp_path / path))
     (tmp_path / "data.xyz").write_text("x")
-    with pytest.raises(sb.InputDataError, match="tells no format"):
+    with pytest.raises(sb.InputDataError, match="unrecognized suffix"):
         sb.dedup(str(tmp_path / "data.xyz"))
     source = tmp_path / "in.jsonl"
     source.write_bytes(b"".join(LINES))

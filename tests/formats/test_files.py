@@ -1,6 +1,5 @@
 """Files in, files out: rows stay as they were, outputs appear whole, errors name file and row."""
 
-import gzip
 import json
 import os
 
@@ -8,41 +7,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from row_files import A2, A, B, lines, read, write
 
 import semblance as sb
 
-A = " ".join(f"word{i}" for i in range(60))
-A2 = A + " more"
-B = "another text altogether, of nine words or so, yes"
 ROWS = [
     {"id": "a", "text": A, "n": "007", "x": None},
     {"id": "b", "text": B, "n": "NA", "x": 1.50},
     {"id": "c", "text": A2, "n": "2020-01-02", "x": [1, {"y": 2}]},
     {"id": "d", "text": A, "n": "", "x": True},
 ]
-
-
-def lines(rows):
-    return [json.dumps(row).encode() + b"\n" for row in rows]
-
-
-def write(path, content):
-    data = b"".join(content)
-    if path.suffix == ".gz":
-        data = gzip.compress(data)
-    elif path.suffix == ".zst":
-        data = pa.compress(data, "zstd", asbytes=True)
-    path.write_bytes(data)
-    return path
-
-
-def read(path):
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        return gzip.decompress(data)
-    if path.suffix == ".zst":
-        return pa.input_stream(str(path), compression="zstd").read()
-    return data
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])

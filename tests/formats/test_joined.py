@@ -1,44 +1,18 @@
 """Files of several formats that are written into one."""
 
-import csv
 import datetime
-import decimal
-import io
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from row_files import MOMENT, WORDS, column_file, parquet
 
 import semblance as sb
 from semblance.formats.sources import open_sources
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
-WORDS = [f"text of row {i} and its {i * 7919} {i * 104729} {i * 1299709} words" for i in range(12)]
-MOMENT = 1_700_000_000_123_456_789
-
-
-def lines(path, values, start=0):
-    """A file of JSON lines with a column ``x`` of JSON as it stands."""
-    rows = (f'{{"text":"{WORDS[start + i]}","x":{value}}}\n' for i, value in enumerate(values))
-    path.write_text("".join(rows))
-    return path
-
-
-def converted(data, target):
-    """The column ``x`` of what is written."""
-    sb.dedup(data, threads=1, threshold=1.0).write(target)
-    if target.suffix == ".csv":
-        return [row["x"] for row in csv.DictReader(io.StringIO(target.read_text(), newline=""), strict=True)]
-    if target.suffix == ".parquet":
-        return pq.read_table(target)["x"].to_pylist()
-    return [json.loads(line, parse_float=decimal.Decimal)["x"] for line in target.read_text().splitlines()]
-
-
-def parquet(path, column, name="x"):
-    pq.write_table(pa.table({"text": WORDS[: len(column)], name: column}), path)
-    return path
 
 
 def test_rows_of_other_fields_in_csv(tmp_path):
@@ -113,7 +87,7 @@ def test_parquet_files_of_other_schemas_meet(tmp_path):
     assert table.schema.field("n").type == pa.int64()
     sb.dedup(files).write(tmp_path / "all.parquet", annotate=True)
     assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == [True, True]
-    lines(tmp_path / "3.jsonl", ["0.5"], 5)
+    column_file(tmp_path / "3.jsonl", ["0.5"], 5)
     parquet(tmp_path / "4.parquet", pa.array([2**53 + 1]))
     with pytest.raises(sb.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
         sb.dedup([tmp_path / "3.jsonl", tmp_path / "4.parquet"]).write(tmp_path / "5.parquet")

@@ -277,9 +277,9 @@ def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
     split.check_unchanged()
     changed = split.places[-1].path
     changed.write_bytes(changed.read_bytes() + b"\n")
-    with pytest.raises(sb.InputDataError, match="changed while it was worked on"):
+    with pytest.raises(sb.InputDataError, match="changed during the run"):
         split.check_unchanged()
-    with pytest.raises(sb.InputDataError, match="changed while it was worked on"):
+    with pytest.raises(sb.InputDataError, match="changed during the run"):
         list(split.records())
     changed.unlink()
     with pytest.raises(sb.InputDataError, match="cannot be read"):

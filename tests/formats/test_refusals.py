@@ -69,7 +69,7 @@ def test_text_files_that_change_between_reading_and_writing(tmp_path, change, ou
         (tmp_path / "in" / name).write_text(TEXT + name)
     result = sb.dedup(tmp_path / "in")
     change(tmp_path / "in" / "b.txt")
-    with pytest.raises(sb.InputDataError, match=r"changed while|cannot be read"):
+    with pytest.raises(sb.InputDataError, match=r"changed during|cannot be read"):
         result.write(tmp_path / output)
     assert [p.name for p in tmp_path.iterdir()] == ["in"]
 

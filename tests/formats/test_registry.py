@@ -34,7 +34,7 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
 
 def test_a_name_that_is_unknown():
     for name in ("xml", "_format", "memory", "sources", ""):
-        with pytest.raises(sb.ParameterError, match=rf"format must be one of parquet, jsonl, csv, txt; '{name}' was given"):
+        with pytest.raises(sb.ParameterError, match=rf"format must be one of parquet, jsonl, csv, txt; got '{name}'"):
             format_named(name)
 
 

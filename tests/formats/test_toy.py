@@ -19,7 +19,7 @@ def pages(tmp_path):
 
 
 def test_it_is_not_known_where_it_is_not_installed(pages):
-    with pytest.raises(sb.InputDataError, match="the suffix tells no format"):
+    with pytest.raises(sb.InputDataError, match="unrecognized suffix"):
         sb.dedup(pages)
 
 
@@ -50,7 +50,7 @@ def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(sb.InputDataError, match=r"known suffix \(.*\.ssv"):
         sb.dedup(tmp_path / "empty")
-    with pytest.raises(sb.ParameterError, match="must be one of parquet, jsonl, csv, txt, ssv; 'xml'"):
+    with pytest.raises(sb.ParameterError, match="must be one of parquet, jsonl, csv, txt, ssv; got 'xml'"):
         sb.dedup(pages, format="xml")
 
 

@@ -14,8 +14,8 @@ import semblance as sb
     (["a", None, "c"], "None, in row 1, is of type NoneType"),
     (["a", "b", 10**5000], r"an integer of 16,610 bits, in row 2"),
     (["a", "\ud800x", "c"], "in row 1, has a lone surrogate"),
-    ([1, 2, 3], r"ids of this index are of type str; '1' of type int was given"),
-    ("abc", "a single str was given"), (b"abc", "a single bytes was given"), (None, "NoneType"), (7, "a single int"),
+    ([1, 2, 3], r"ids of this index are of type str; got '1' of type int"),
+    ("abc", "got a single str"), (b"abc", "got a single bytes"), (None, "NoneType"), (7, "a single int"),
 ])  # fmt: skip
 def test_what_is_refused(tmp_path, ids, message):
     with sb.Index.create(tmp_path / "x") as index:
@@ -34,7 +34,7 @@ def test_integers_fit_64_bits_or_are_refused(tmp_path):
         for beyond in (1 << 63, -(1 << 63) - 1, 10**4999):
             with pytest.raises(sb.ParameterError, match="must fit 64 bits.*in row 0"):
                 index.add([beyond], ["ten"])
-        with pytest.raises(sb.ParameterError, match="are of type int; '0' of type str was given"):
+        with pytest.raises(sb.ParameterError, match="are of type int; got '0' of type str"):
             index.remove(["0"])
         assert index.remove(ends) == 3
 

@@ -179,8 +179,8 @@ def test_texts_are_exported(tmp_path, texts):
 
 def test_parameters(tmp_path):
     for parameters, message in (
-        ({"threshold": 1.5}, "threshold must lie"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "no parameter 'radius'"),
-        ({"kind": "simhash", "radius": 9}, "radius must lie in 0..7"), ({"width": 0}, "width"),
+        ({"threshold": 1.5}, "threshold must be in"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "no parameter 'radius'"),
+        ({"kind": "simhash", "radius": 9}, "radius must be in 0..7"), ({"width": 0}, "width"),
     ):  # fmt: skip
         with pytest.raises(sb.ParameterError, match=message):
             sb.Index.create(tmp_path / "x", **parameters)

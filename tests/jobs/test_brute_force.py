@@ -139,7 +139,7 @@ def test_sketch_verification_states_estimates(rng):
 
 def test_unverified_candidates_have_no_score():
     assert sb.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
-    with pytest.raises(sb.ParameterError, match="nothing unverified"):
+    with pytest.raises(sb.ParameterError, match="only verified duplicates"):
         sb.dedup(["a"], verify="none")
 
 

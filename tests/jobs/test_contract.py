@@ -1,7 +1,5 @@
 """What the job promises: policies, references, groups, empty texts, determinism, hostile corpora."""
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -166,7 +164,9 @@ def test_large_buckets_change_how_never_what(rng):
     for max_bucket in (2, 3, 7):
         found = sb.dedup(texts, recall=0.9999, max_bucket=max_bucket)
         assert found.keep.tolist() == expected.keep.tolist()
-        assert found.removed == expected.removed
+        assert found.removed.equals(expected.removed)
+        assert found.pairs.equals(expected.pairs)
+        assert found.summary.crowded > expected.summary.crowded == 0
 
 
 def test_family_whose_first_members_are_removed_by_an_outsider():
@@ -202,7 +202,9 @@ def test_twenty_thousand_template_documents():
     texts = family(20_000, 10, 1)
     result = sb.dedup(texts)
     assert result.keep.tolist() == [True] + [False] * 19_999
-    assert result.summary.candidate_pairs >= result.summary.verified_pairs >= 19_999
+    summary = result.summary
+    assert summary.verified_pairs == 19_999, "one kept document, and each of the others matches it"
+    assert summary.crowded == 20_000 and 19_999 < summary.candidate_pairs < 20_000 * (16 + 384 + 64)
 
 
 @pytest.mark.slow
@@ -216,21 +218,9 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_t
     result = sb.dedup(family(n, 26, 2))
     assert result.keep.all()
     summary = result.summary
-    assert summary.crowded > n // 2
-    assert 0 < summary.recall_vouched <= summary.recall_planned
-    said = summary.recall_vouched < summary.recall_planned - 0.001
-    assert ("vouched" in str(summary)) == said
-    assert "vouched" in str(replace(summary, recall_vouched=summary.recall_planned - 0.002))
-    assert "vouched" not in str(replace(summary, recall_vouched=summary.recall_planned))
-
-
-def test_a_cut_list_says_so():
-    from listing import find_pairs
-
-    assert find_pairs([A] * 50, max_pairs=10).summary["cut_by_max_pairs"]
-    assert not find_pairs([A] * 5, max_pairs=10).summary["cut_by_max_pairs"]
-    assert len(find_pairs([A, A2, A, B], max_pairs=2).table) == 2
-    assert find_pairs([A, A2, A, B], max_pairs=2).summary["cut_by_max_pairs"]
+    assert summary.crowded > 0.99 * n
+    assert 0 < summary.recall_vouched < summary.recall_planned - 0.001
+    assert f"a recall of {summary.recall_vouched:.3f} is vouched for" in str(summary)
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,27 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"memory": float("inf")}, "memory must be a number of bytes"),
         ({"memory": True}, "memory must be a number of bytes"),
         ({"memory": [4]}, "memory must be a number of bytes"),
-        ({"method": "simhash", "threshold": 1.5}, "threshold must lie in"),
+        ({"method": "simhash", "threshold": 1.5}, "threshold must be in"),
     ],
 )
 def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
     with pytest.raises(sb.ParameterError, match=said):
         function(TEXTS, **wrong)
+
+
+@pytest.mark.parametrize("name", ["keep", "empty", "evidence"])
+@pytest.mark.parametrize("value", [None, "", True, b"first", ["first"]])
+def test_a_choice_is_one_of_its_words(name, value):
+    """None is not the default: what is documented as one of some words must be one of them."""
+    with pytest.raises(sb.ParameterError, match=f"{name} must be (a str; got|one of)"):
+        sb.dedup(TEXTS, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["html", "fold_case", "resume", "annotate"])
+@pytest.mark.parametrize("value", [None, 0, "yes"])
+def test_a_switch_is_true_or_false(name, value):
+    with pytest.raises(sb.ParameterError, match=f"{name} must be True or False; got {value!r}"):
+        sb.dedup(TEXTS, **{name: value})
 
 
 def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):

@@ -30,7 +30,21 @@ FUNCTIONS = {
     ),
 }
 """Of each command: its function, the parameters that only the command has, those that only Python has."""
-OTHER_DEFAULTS = {("index add", "threads")}  # a command has the machine for itself, a program that holds an index has not
+OTHER_DEFAULTS = {
+    ("index add", "threads"): (None, 1),  # a command has the machine for itself, a program that holds an index has not
+    ("dedup", "against"): ((), None),  # an option that can be repeated is a tuple
+    ("pairs", "against"): ((), None),
+}
+"""What a command passes on where an option is not given, and the default of its function, where they differ."""
+GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
+         "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
+"""The least that each command must be given."""
+ABSENT = [
+    *((sb.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine")),
+    (sb.dedup, "max_pairs"), (sb.overlap, "keep"), (sb.Index.create, "permutations"), (sb.Index.create, "sketcher"),
+    (compare_texts, "threshold"),
+]  # fmt: skip
+"""Keywords that a function must refuse: its job has no use for them."""
 
 
 def command(name):
@@ -45,6 +59,11 @@ def parameters(function):
     """{name: default} of a function, MISSING where there is none."""
     found = inspect.signature(function).parameters.items()
     return {name: MISSING if p.default is p.empty else p.default for name, p in found if name not in ("self", "cls")}
+
+
+def typed(values):
+    """{name: (type, value)}, so that False and 0, or 1 and 1.0, are not the same."""
+    return {name: (type(value), value) for name, value in values.items()}
 
 
 def public():
@@ -69,6 +88,15 @@ def test_every_keyword_is_written_out():
             function("a", "b", treshold=0.9) if function is compare_texts else function("a", treshold=0.9)
 
 
+@pytest.mark.parametrize(("function", "name"), ABSENT, ids=lambda value: getattr(value, "__qualname__", value))
+def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
+    """Even None, the value that says nothing; and nothing is made before that."""
+    given = {sb.overlap: {"against": ["b"]}, compare_texts: {"right": "b"}}.get(function, {})
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        function(str(tmp_path / "made"), **given, **{name: None})
+    assert not any(tmp_path.iterdir())
+
+
 def test_the_callbacks_of_commands_are_written_out():
     for path in (Path(sb.__file__).parent / "cli").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -79,7 +107,7 @@ def test_the_callbacks_of_commands_are_written_out():
 @pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
 def test_the_parameters_of_a_job_are_those_of_settings(function):
     given = {name: default for name, default in parameters(function).items() if name not in OF_THE_JOB}
-    assert given == {name: SETTINGS[name] for name in given}
+    assert typed(given) == typed({name: SETTINGS[name] for name in given})
     all_of_them = {**parameters(sb.dedup), **parameters(sb.pairs)}
     assert set(SETTINGS) <= set(all_of_them)
 
@@ -117,13 +145,16 @@ def test_options_have_the_names_and_defaults_of_the_function(name):
     known = parameters(function)
     options = {p.name: p for p in command(name).params}
     assert set(options) - PRINTED - only_command == set(known) - only_python
-    for option, parameter in options.items():
-        if option not in known or isinstance(parameter, click.Argument) or parameter.multiple:
-            continue
-        if (name, option) in OTHER_DEFAULTS:
-            continue
-        default = parameter.default if type(parameter.default).__name__ != "Sentinel" else None
-        assert (default or None) == (known[option] or None), option  # a flag that is not given is None or False
+    passed = command(name).make_context(name, list(GIVEN[name])).params
+    given = {option for option, p in options.items() if isinstance(p, click.Argument) or p.required}
+    for option in set(options) & set(known) - given:
+        wanted = OTHER_DEFAULTS.get((name, option), (known[option], known[option]))
+        assert typed({option: passed[option], "default": known[option]}) == typed({option: wanted[0], "default": wanted[1]})
+
+
+def test_no_exception_is_left_over():
+    for name, option in OTHER_DEFAULTS:
+        assert typed({option: OTHER_DEFAULTS[name, option][0]}) != typed({option: parameters(FUNCTIONS[name][0])[option]})
 
 
 def test_the_help_names_the_defaults():

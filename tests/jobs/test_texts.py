@@ -63,7 +63,7 @@ def test_lone_surrogates_separate_words_where_asked_for(make):
 
 
 def fails(text):
-    """A tokeniser that cannot divide by nothing."""
+    """A tokenizer that cannot divide by nothing."""
     return [text[i] for i in range(1 // len(text))]
 
 

@@ -1,4 +1,4 @@
-"""Tokenising and shingling equal their twins on hand-picked and random texts."""
+"""Tokenizing and shingling equal their twins on hand-picked and random texts."""
 
 import unicodedata
 
@@ -44,7 +44,7 @@ def test_shingles_equal_twin(unit, width):
 @same_unicode
 @pytest.mark.parametrize("normalization", ["none", "NFC", "NFKC"])
 @pytest.mark.parametrize("fold_case", [True, False])
-def test_normalisation_and_case_equal_twin(normalization, fold_case):
+def test_normalization_and_case_equal_twin(normalization, fold_case):
     for unit in ("word", "char", "line"):
         shingling = Shingling(unit=unit, width=2, normalization=normalization, fold_case=fold_case)
         for text in TEXTS:

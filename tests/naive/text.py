@@ -1,4 +1,4 @@
-"""Twins of tokenising in plain Python strings, by ``unicodedata``."""
+"""Twins of tokenizing in plain Python strings, by ``unicodedata``."""
 
 import unicodedata
 

@@ -78,7 +78,7 @@ def copies(rng: np.random.Generator) -> list[str]:
 
 
 def scripts(rng: np.random.Generator) -> list[str]:
-    """Many scripts in one text, with marks, ligatures, full-width forms and unnormalised letters."""
+    """Many scripts in one text, with marks, ligatures, full-width forms and unnormalized letters."""
     pieces = ["東京都の天気は晴れ", "人々〇記", "ภาษาไทยไม่มีช่องว่าง", "Straße", "ﬁnale", "Ｆｕｌｌ", "naïve", "naïve", "Ω", "İstanbul", "한국어 문서",
               "한국", "русский текст", "ελληνικά", "עברית", "العربية", "हिन्दी", "မြန်မာ", "ខ្មែរ", "ລາວ", "👍🏽", "x\u00ady", "e\u0301t"]  # fmt: skip
     texts = []

@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_refused(rng, tmp_path):
 
 
 def test_what_made_them_is_known_in_every_process(tmp_path):
-    """Two functions of one name are the same tokeniser, wherever they lie in memory."""
+    """Two functions of one name are the same tokenizer, wherever they lie in memory."""
     path = tmp_path / "seen.fps"
 
     def tokens():

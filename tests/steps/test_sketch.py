@@ -143,7 +143,7 @@ def test_invalid_utf8_is_refused_by_row():
     table = documents(["good", "fine", b"bad \xff"])
     with pytest.raises(RowError) as caught:
         run(table.slice(1), settings_of())
-    what = "invalid UTF-8 at byte 4 of the text; convert it, or pass --encoding-errors replace to go on"
+    what = "invalid UTF-8 at byte 4 of the text; convert it, or pass --encoding-errors replace to continue"
     assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, sb.InputDataError)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, what, str(caught.value))

@@ -1,4 +1,4 @@
-"""The steps of a few lines: marks, first states, repeated ids, totals."""
+"""The steps of a few lines: marks, parts of the keep order, first states, repeated ids, totals."""
 
 import pickle
 from itertools import pairwise
@@ -9,11 +9,12 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semblance.steps.between import Between, between
 from semblance.steps.marks import MARKS, marks
 from semblance.steps.repeated import Repeated, repeated
 from semblance.steps.states import Open, Undecided, opened
 from semblance.steps.totals import Kinds, Totals
-from semblance.values.tables import KEPT, LINKS, OPEN, REMOVED, STATES
+from semblance.values.tables import KEPT, LINKS, OPEN, PAIRS, REMOVED, STATES
 
 integer = pa.int64()
 
@@ -89,3 +90,17 @@ def test_the_first_of_each_kind_of_priority(priorities, cut):
         if priority:
             expected[priority[0]] = place
     assert found.tolist() == expected.tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(0, 10), st.integers(0, 10), cuts)
+def test_pairs_between_two_orders(pairs, begin, end, cut):
+    """Those whose later document is in the part; parts that follow each other share no pair and lack none."""
+    made = columns(pairs, PAIRS)
+    found = run(between, batches(made, PAIRS, cut), settings=Between(begin=begin, end=end))
+    assert found == [pair for pair in pairs if begin <= pair[1] < end]
+    begin, end = sorted((begin, end))
+    parts = [
+        run(between, batches(made, PAIRS, cut), settings=Between(begin=a, end=b))
+        for a, b in ((0, begin), (begin, end), (end, 10))
+    ]
+    assert sorted(pair for part in parts for pair in part) == sorted(pairs)

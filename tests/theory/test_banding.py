@@ -22,13 +22,13 @@ def test_planner_returns_the_table(threshold, recall, permutations, shape):
     assert (plan.bands, plan.rows) == shape
 
 
-# What two knobs come to is a promise: an index is made by it, and its size and speed follow.
+# The plan for a threshold and a recall is a promise: indexes are made by it, and their size and speed follow.
 DEFAULTS = {(0.3, 0.9): (284, 4), (0.3, 0.95): (369, 4), (0.3, 0.99): (169, 3), (0.3, 0.999): (253, 3), (0.5, 0.9): (73, 5), (0.5, 0.95): (95, 5), (0.5, 0.99): (146, 5), (0.5, 0.999): (218, 5), (0.6, 0.9): (29, 5), (0.6, 0.95): (63, 6), (0.6, 0.99): (57, 5), (0.6, 0.999): (86, 5), (0.7, 0.9): (19, 6), (0.7, 0.95): (24, 6), (0.7, 0.99): (37, 6), (0.7, 0.999): (56, 6), (0.8, 0.9): (8, 6), (0.8, 0.95): (10, 6), (0.8, 0.99): (16, 6), (0.8, 0.999): (23, 6), (0.9, 0.9): (5, 9), (0.9, 0.95): (5, 7), (0.9, 0.99): (8, 7), (0.9, 0.999): (10, 6), (0.95, 0.9): (3, 12), (0.95, 0.95): (4, 12), (0.95, 0.99): (5, 9), (0.95, 0.999): (7, 9)}  # fmt: skip
 
 
-@pytest.mark.parametrize(("knobs", "shape"), DEFAULTS.items())
-def test_defaults_stay(knobs, shape):
-    plan = sb.plan(threshold=knobs[0], recall=knobs[1])
+@pytest.mark.parametrize(("targets", "shape"), DEFAULTS.items())
+def test_defaults_stay(targets, shape):
+    plan = sb.plan(threshold=targets[0], recall=targets[1])
     assert (plan.bands, plan.rows) == shape
 
 
@@ -91,7 +91,9 @@ def test_plan_states_memory_and_slots_for_estimates():
     assert plan.estimation_slots == 256
     assert plan.permutations == plan.bands * plan.rows + 256
     assert plan.standard_error == pytest.approx((0.8 * 0.2 / 256) ** 0.5)
-    assert plan.memory_bytes > plan.documents * plan.bytes_per_document
+    assert plan.bytes_per_document == 8 * plan.bands + 2 * plan.bands * plan.rows + 4 * 256 + 64
+    assert plan.memory_bytes == 10**8 * plan.bytes_per_document
+    assert sb.plan().bytes_per_document == 384
     assert set(plan.to_dict()) >= {"bands", "rows", "candidate_probability", "memory_bytes", "false_candidates"}
 
 

@@ -1,14 +1,9 @@
 """The check of the code's shape finds each fault in a small made tree, and nothing in a sound one."""
 
-import importlib.util
 from pathlib import Path
 
+import check_layers
 import pytest
-
-TOOL = Path(__file__).parents[2] / "tools/check_layers.py"
-spec = importlib.util.spec_from_file_location("check_layers", TOOL)
-check_layers = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check_layers)
 
 SOUND = {
     "__init__.py": '_HOMES = {"dedup": "jobs.dedup", "Index": "index.index"}\n',
@@ -95,3 +90,10 @@ def test_what_is_allowed_for_nothing_is_said(tmp_path):
     assert check_layers.report(tree(tmp_path), {"steps/bucket.py: lines"}) == [
         "steps/bucket.py: lines: allowed, and not needed any more"
     ]
+
+
+def test_files_of_tests_and_tools_are_short_too(tmp_path):
+    (tmp_path / "tests/deep").mkdir(parents=True)
+    for name, lines in (("tests/deep/a.py", 350), ("tests/deep/b.py", 351), ("tests/c.json", 900)):
+        (tmp_path / name).write_text("1\n" * lines)
+    assert check_layers.too_long([tmp_path / "tests"]) == [f"{tmp_path}/tests/deep/b.py: 351 lines; at most 350"]

@@ -1,23 +1,21 @@
 """The picture of the steps is the one that the code makes, and lacks no step."""
 
 import ast
-import importlib.util
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import draw_steps
+import follow_steps
 import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/semblance"
-spec = importlib.util.spec_from_file_location("draw_steps", ROOT / "tools/draw_steps.py")
-draw_steps = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(draw_steps)
 
 
 @pytest.fixture(scope="module")
 def boxes():
     """All boxes, by the name of their step."""
-    return {box.name: box for box in draw_steps.boxes_of(SOURCE)}
+    return {box.name: box for box in follow_steps.boxes_of(SOURCE)}
 
 
 def steps_that_jobs_use():
@@ -38,7 +36,7 @@ def steps_that_jobs_use():
 
 def test_the_committed_picture_is_the_one_that_the_code_makes():
     """After a change of a recipe: python tools/draw_steps.py."""
-    assert draw_steps.PICTURE.read_text() == draw_steps.draw(draw_steps.boxes_of(SOURCE))
+    assert draw_steps.PICTURE.read_text() == draw_steps.draw(follow_steps.boxes_of(SOURCE))
 
 
 def test_every_step_that_jobs_use_is_in_the_picture(boxes):

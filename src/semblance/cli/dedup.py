@@ -16,11 +16,12 @@ from . import options
 @options.writing
 @click.option("--annotate", is_flag=True, help="Write every row, with keep, duplicate_of, resemblance, cluster added.")
 @click.option("--keep", default="first", show_default=True, metavar="POLICY",
-              help="Which of several stays: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.")  # fmt: skip
+              help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, "
+              "smallest:COLUMN.")  # fmt: skip
 @click.option("--verify", type=click.Choice(["exact", "sketch"]), default="exact", show_default=True,
-              help="Whether removals rest on measured or estimated resemblances.")  # fmt: skip
+              help="Whether removals rest on exact or on estimated resemblances.")  # fmt: skip
 @click.option("--empty", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
-              help="What becomes of documents without any token.")  # fmt: skip
+              help="What to do with documents without any token; they never match.")  # fmt: skip
 @options.reading
 @options.shingling
 @options.planning
@@ -35,8 +36,8 @@ def dedup(
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
-    A document is removed if and only if a kept one resembles it by at least the threshold. Without -o only the summary
-    is printed.
+    A document is removed if and only if an earlier kept document is found whose resemblance to it is at least the threshold;
+    --keep determines the order. Without -o, only the summary is printed.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""``semblance index``: an index that lasts."""
+"""``semblance index``: a persistent index."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ import click
 from ..errors import InputDataError, ParameterError, SemblanceError
 from . import options
 
-wait = click.option("--wait", is_flag=True, help="Wait while another process may change the index.")
+wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
 threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
-salvage = click.option("--salvage", is_flag=True, help="Go without segments that are damaged.")
+salvage = click.option("--salvage", is_flag=True, help="Leave damaged segments out.")
 reading = options.apply(
     click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
-    click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read."),
+    click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder."),
     click.option("--format", "format", type=options.FORMAT, default=None,
-                 help="In place of what the suffix says; needed for standard input ('-')."),
+                 help="Overrides the suffix; needed for standard input ('-')."),
     options.encoding,
 )  # fmt: skip
 path = click.argument("path", metavar="INDEX")
 inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 
 
-@click.group(short_help="An index that lasts: add, look up, remove documents.")
+@click.group(short_help="A persistent index: add, look up, remove documents.")
 def index() -> None:
-    """An index that lasts: add documents, look them up, remove them; what was acknowledged survives a crash."""
+    """A persistent index: add documents, look them up, remove them. Acknowledged changes survive a crash."""
 
 
-@index.command()
+@index.command(short_help="Make an empty index in a new folder.")
 @path
-@options.targets
+@options.index_targets
 @click.option("--kind", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
-@click.option("--radius", type=int, default=None, help="For simhash: bits of 64 that may differ.  [default: 3]")
-@click.option("--keep-text", is_flag=True, help="Keep the texts, so that matches are measured and texts can be exported.")
+@click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
+@click.option("--keep-text", is_flag=True,
+              help="Keep the texts: matches then have their exact resemblance too, and texts can be exported.")  # fmt: skip
 @options.shingling
 @options.seed
 def create(
     path: str, threshold: float, recall: float, kind: str, radius: int | None, keep_text: bool, unit: str, width: int | None,
     normalization: str, fold_case: bool, seed: int,
 ) -> None:  # fmt: skip
-    """Make an empty index in a new folder."""
+    """Make an empty index in a new folder. To fill it, use: index add."""
     from ..index.index import Index
 
     with Index.create(
@@ -88,7 +89,7 @@ def _threads(wanted: int | None) -> int:
 @path
 @inputs
 @reading
-@click.option("--replace", is_flag=True, help="Let documents take the place of those with the same ids.")
+@click.option("--replace", is_flag=True, help="Replace documents with the same ids.")
 @wait
 @threads
 def add(
@@ -97,7 +98,7 @@ def add(
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
 
-    Each batch of up to 100,000 documents is on the disk, for good, before the next is read.
+    Each batch of up to 100,000 documents is on disk, and survives a crash, before the next is read.
     """
     from ..index.index import Index
     from ..wording import counted
@@ -123,8 +124,8 @@ def add(
 @path
 @inputs
 @reading
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Most matches of each document.")
-@click.option("--first", is_flag=True, help="One match will do, and need not be the best.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Maximum number of matches per document.")
+@click.option("--first", is_flag=True, help="Return at most one match, not necessarily the best.")
 @click.option(
     "-o", "--output", default=None, metavar="PATH", help="parquet, JSON lines or CSV.  [default: JSON lines to stdout]"
 )
@@ -135,7 +136,7 @@ def query(
     path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
     top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
 ) -> None:  # fmt: skip
-    """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best first."""
+    """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
     import pyarrow as pa
 
     from ..formats.writers import check_output, format_of, write_table
@@ -178,7 +179,7 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
 
     wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
-        raise ParameterError("no id was given: name some, or a file of them with --from")
+        raise ParameterError("no ids: name some, or a file of them with --from")
     with Index.open(path, wait=wait) as opened:
         n = opened.remove(_typed(wanted, opened.id_type))
         click.echo(f"{n:,} removed, {len(opened):,} left")
@@ -229,7 +230,7 @@ def compact(path: str, wait: bool) -> None:
 @path
 @options.as_json
 def info(path: str, as_json: bool) -> None:
-    """Say what is in an index and how it was made."""
+    """Show what is in an index and how it was made."""
     from ..index.index import Index
 
     with Index.open(path, "read") as opened:
@@ -275,13 +276,13 @@ def _warn(damaged: list[str]) -> None:
         click.echo(message, err=True)
 
 
-@index.command(short_help="Write all ids, and texts where they are kept.")
+@index.command(short_help="Write all ids, and the texts if they are kept.")
 @path
 @click.option("-o", "--output", required=True, metavar="PATH", help="parquet, JSON lines or CSV.")
 @click.option("--force", is_flag=True, help="Replace an existing output.")
 @salvage
 def export(path: str, output: str, force: bool, salvage: bool) -> None:
-    """Write the ids of all documents, and their texts where they are kept."""
+    """Write the ids of all documents, and their texts if they are kept."""
     import pyarrow as pa
 
     from ..formats.writers import check_output, format_of, write_table

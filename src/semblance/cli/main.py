@@ -28,8 +28,11 @@ from .warmup import warmup
 def program() -> None:
     """Find near-duplicate documents.
 
-    Two knobs: --threshold, the resemblance from which two documents count as near-duplicates, and --recall, the share
-    of such pairs to be found. Nothing is removed without a kept document and a measured resemblance.
+    Two parameters matter: --threshold, the minimum resemblance of near-duplicates, and --recall, the probability of finding a
+    pair exactly at the threshold. Each removed document names a kept document and their resemblance, exact unless you choose
+    --verify sketch.
+
+    Start with: semblance dedup FILE, which prints a summary and writes nothing. Each command has its own --help.
     """
 
 

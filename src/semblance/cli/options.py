@@ -51,51 +51,64 @@ def apply(*decorators: Any) -> Decorator:
     return decorate
 
 
-targets = apply(
-    click.option("-t", "--threshold", type=float, default=0.8, show_default=True,
-                 help="Resemblance from which two documents are near-duplicates."),
-    click.option("--recall", type=float, default=0.99, show_default=True,
-                 help="Probability with which a pair at the threshold is found."),
-)  # fmt: skip
+def _targets(threshold: str, recall: str) -> Decorator:
+    """Return the options for the threshold and the recall, with what help says of them."""
+    return apply(
+        click.option("-t", "--threshold", type=float, default=0.8, show_default=True, help=threshold),
+        click.option("--recall", type=float, default=0.99, show_default=True, help=recall),
+    )
+
+
+_RECALL = "Probability of finding a pair exactly at the threshold"
+targets = _targets(
+    "Minimum resemblance of near-duplicates; with simhash, minimum cosine.",
+    f"{_RECALL}. With --verify sketch it is about half of this, with simhash it follows from --radius; the summary states it.",
+)
+plan_targets = _targets("Minimum resemblance of near-duplicates.", f"{_RECALL}; with --verify sketch it is about half of this.")
+index_targets = _targets(
+    "Minimum estimate of a match: of the resemblance or, with simhash, the cosine.",
+    "Probability of comparing a query with a document exactly at the threshold; about half of these documents are found, since "
+    "matches rest on estimates ('index info' states it).",
+)
 
 method = apply(
     click.option("--method", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
-                 help="Resemblance of shingle sets, or cosine of feature counts."),
-    click.option("--radius", type=int, default=3, show_default=True, help="For simhash: bits of 64 that may differ."),
+                 help="minhash: resemblance of shingle sets; simhash: cosine of shingle counts, quick but far from complete."),
+    click.option("--radius", type=int, default=3, show_default=True, help="For simhash: how many of the 64 bits can differ."),
 )  # fmt: skip
 
 shingling = apply(
     click.option("--unit", type=click.Choice(["word", "char", "byte", "line"]), default="word", show_default=True,
-                 help="What shingles are made of."),
+                 help="What shingles are made of: a shingle is --width tokens of this kind in a row."),
     click.option("--width", type=int, default=None,
-                 help="Units in a shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]"),
+                 help="Tokens per shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]"),
     click.option("--normalization", type=click.Choice(["NFC", "NFKC", "none"]), default="NFC", show_default=True,
-                 help="Unicode normal form."),
+                 help="Unicode normal form of texts before they are compared."),
     click.option("--fold-case/--keep-case", default=True, show_default=True,
-                 help="Whether letters that differ in case only are the same."),
+                 help="Ignore or respect letter case."),
 )  # fmt: skip
 
 planning = apply(
-    click.option("--permutations", type=int, default=None, help="Slots of a signature, in place of the planner's."),
-    click.option("--bands", type=int, default=None, help="With --rows: in place of the planner's choice."),
-    click.option("--rows", type=int, default=None, help="With --bands: in place of the planner's choice."),
+    click.option("--permutations", type=int, default=None, help="Slots per signature, which the plan divides into bands."),
+    click.option("--bands", type=int, default=None, help="Bands per signature; with --rows, overrides the plan."),
+    click.option("--rows", type=int, default=None, help="Slots per band; with --bands, overrides the plan."),
 )
 
 seed = click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
-                        show_default=True, help="Whether invalid UTF-8 is an error, or separates words.")  # fmt: skip
+                        show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip
 
 reading = apply(
     click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
-    click.option("--html", is_flag=True, help="The texts are web pages: compare their main text."),
+    click.option("--html", is_flag=True, help="The texts are web pages: compare their main text (extra html)."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
-    click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with equal values there."),
+    click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with the same value in COLUMN."),
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
-                 "May be repeated."),
-    click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read."),
+                 "Can be repeated."),
+    click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder."),
     click.option("--format", "format", type=FORMAT, default=None,
-                 help="In place of what the suffix says; needed for standard input ('-')."),
+                 help="Overrides the suffix; needed for standard input ('-')."),
     encoding,
 )  # fmt: skip
 
@@ -104,21 +117,22 @@ running = apply(
     click.option("--threads", type=click.IntRange(1), default=None,
                  help="The result does not depend on it.  [default: all processors]"),
     click.option("--memory", default=None, metavar="SIZE",
-                 help="Most that the whole process may use, such as 4GB. The result does not depend on it.  "
-                 "[default: 60 % of what is free]"),
+                 help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
+                 "[default: 60% of the free memory]"),
     click.option("--quiet", is_flag=True, help="Print nothing but errors; with --json, the JSON."),
     as_json,
 )  # fmt: skip
 
 pausing = apply(
     click.option("--work", default=None, metavar="DIR",
-                 help="Folder for what a long job knows, so that it can go on after a crash; emptied in the end.  "
-                 "[default: a temporary one, where the memory does not suffice]"),
-    click.option("--resume", is_flag=True, help="Go on with the job that --work holds."),
+                 help="Folder for a long job's state, so that it can resume after a crash; emptied at the end.  "
+                 "[default: a temporary one, if the memory is too small]"),
+    click.option("--resume", is_flag=True, help="Resume the job in --work."),
 )  # fmt: skip
 
 writing = apply(
     click.option("-o", "--output", default=None, metavar="PATH",
-                 help="A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file."),
+                 help="Output: one file if its name ends in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv, otherwise "
+                 "a folder."),
     click.option("--force", is_flag=True, help="Replace an existing output."),
 )  # fmt: skip

@@ -12,9 +12,9 @@ from . import options
 SHOWN = 5  # reference documents that are named
 
 
-@click.command(short_help="Find documents that appear in another corpus.")
+@click.command(short_help="Find documents that contain those of another corpus.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. May be repeated.")
+@click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
 @click.option("--against-text", default=None, metavar="COLUMN",
               help="Column or field of the other corpus that holds the text.  [default: that of --text]")  # fmt: skip
 @click.option("--against-id", default=None, metavar="COLUMN",
@@ -30,9 +30,9 @@ SHOWN = 5  # reference documents that are named
 @click.option("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
 @click.option("--text", default="text", show_default=True, help="Column or field that holds the text.")
 @click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]")
-@click.option("--glob", default=None, metavar="PATTERN", help="Which files of a folder are read.")
+@click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder.")
 @click.option("--format", "format", type=options.FORMAT, default=None,
-              help="In place of what the suffix says; needed for standard input ('-').")  # fmt: skip
+              help="Overrides the suffix; needed for standard input ('-').")  # fmt: skip
 @options.encoding
 @options.shingling
 @click.option("--threads", type=click.IntRange(1), default=None,
@@ -45,10 +45,10 @@ def overlap(
     id: str | None, glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
     normalization: str, fold_case: bool, threads: int | None, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Find documents that contain documents of another corpus, such as training pages with test questions; exactly.
+    """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 
-    With -o, documents that contain none are written, or, with --annotate, all documents. A document of the other corpus that
-    has fewer words than --width matches only documents of exactly these words; the summary counts these.
+    The search is exact. With -o, the documents that contain none are written or, with --annotate, all documents. A document of
+    the other corpus with fewer words than --width matches only documents of exactly these words; the summary counts these.
 
     Examples:
 

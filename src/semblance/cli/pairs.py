@@ -15,8 +15,8 @@ from . import options
 @options.method
 @options.writing
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
-              help="Whether resemblances are measured, estimated, or left out.")  # fmt: skip
-@click.option("--max-pairs", type=click.IntRange(1), default=None, help="Compare, and list, at most so many pairs.")
+              help="Whether resemblances are exact or estimated; none lists candidates without them.")  # fmt: skip
+@click.option("--max-pairs", type=click.IntRange(1), default=None, help="Compare, and list, at most this many pairs.")
 @options.reading
 @options.shingling
 @options.planning

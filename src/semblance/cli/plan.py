@@ -10,14 +10,17 @@ from . import options
 
 
 @click.command(short_help="Show the plan for a threshold and a recall.")
-@options.targets
+@options.plan_targets
 @options.planning
-@click.option("--documents", type=float, default=None, help="Documents to state memory and false candidates for.")
+@click.option("--documents", type=float, default=None,
+              help="Size of the corpus: states its memory and its candidate pairs among unrelated documents, and weighs in "
+              "the choice of bands and rows.")  # fmt: skip
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
-              help="With 'sketch' slots are set aside for estimates.")  # fmt: skip
+              help="With sketch, 256 slots are added for estimates, and the recall is about half.")  # fmt: skip
 @click.option("--standard-error", type=float, default=None,
-              help="Also choose the smallest archive sketch with at most this standard error at the threshold.")  # fmt: skip
-@click.option("--sketch-bytes", type=int, default=None, help="Or the sketch of at most this many bytes that errs least there.")
+              help="Also choose the smallest sketch to archive with at most this standard error at the threshold.")  # fmt: skip
+@click.option("--sketch-bytes", type=int, default=None,
+              help="Or choose the sketch of at most this many bytes with the smallest error there.")  # fmt: skip
 @options.as_json
 def plan(
     threshold: float, recall: float, permutations: int | None, bands: int | None, rows: int | None, documents: float | None,
@@ -43,7 +46,7 @@ def plan(
     for resemblance, probability in chosen.curve.items():
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
         click.echo(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
-    click.echo(f"  {chosen.bytes_per_document} bytes a document, the texts not counted")
+    click.echo(f"  {chosen.bytes_per_document} bytes per document, texts not counted")
     if chosen.sketch is not None:
         kind = (
             f"1 bit of {chosen.sketch.combined} permutations each" if chosen.sketch.combined > 1

@@ -31,7 +31,7 @@ def parse_bytes(context: click.Context, parameter: click.Parameter, value: str |
 @click.command(short_help="Measure and choose searches of fingerprints.")
 @click.option("-n", "--fingerprints", type=click.IntRange(1), default=None, metavar="N",
               help="List searches for N 64-bit fingerprints.")  # fmt: skip
-@click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="Bits that may differ.")
+@click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="How many of the 64 bits can differ.")
 @click.option("--recall", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True,
               help="Share of pairs that must be found.")  # fmt: skip
 @click.option("--memory", callback=parse_bytes, default=None, metavar="SIZE", help="Memory limit of a search, such as 4GB.")
@@ -77,7 +77,7 @@ def tune(
     if kept is not None:
         click.echo(f"kept in {kept}")
     if fingerprints is None:
-        click.echo("add -n to see what they recommend for so many fingerprints")
+        click.echo("add -n N to list the searches recommended for N fingerprints")
         return
     click.echo(f"\nSearches of {fingerprints:,} fingerprints within {radius} bits, recall at least {recall}:")
     if not found:

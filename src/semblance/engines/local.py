@@ -1,4 +1,4 @@
-"""The engine of one machine: arrays in memory while they fit, in a folder else, and threads over pieces of them."""
+"""The engine for one machine: arrays in memory while they fit, otherwise in a folder, and threads over pieces of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LocalEngine:
     threads : int
     memory : Memory
     workspace : Workspace
-        What is stored lies there; in a folder, where it is to survive a crash or does not fit the memory.
+        Stored tables are there; in a folder if they are to survive a crash or do not fit into memory.
     progress : callable
         Called with the name of a stage and an amount done since the last call.
     """

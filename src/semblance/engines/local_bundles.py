@@ -57,7 +57,7 @@ def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator
     fresh = np.flatnonzero(np.diff(group, prepend=-1))
     bounds = np.append(starts[fresh], len(by_root))
     total = np.add.reduceat(weights, fresh)
-    for g in np.argsort(-total, kind="stable").tolist():  # the largest first: a thread that begins it last would end last
+    for g in np.argsort(-total, kind="stable").tolist():  # the largest first: started last, it would finish last
         yield orders[np.sort(by_root[bounds[g] : bounds[g + 1]])]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..errors import IndexFormatError
 from .local_columns import arrays_of, by_band
 from .local_numbers import joined
 from .local_tables import UNFINISHED, Stored
@@ -19,9 +20,15 @@ PART_BYTES = 32 << 20
 
 
 class Keeping:
-    """One table on its way into parts; goes on where an earlier run ended.
+    """One table on its way into parts; continues where an earlier run ended.
 
-    Each part says up to which mark of the table it goes; one that ends within a piece is of no use after a crash.
+    Each part records up to which mark of the table it goes; one that ends within a piece is of no use after a crash. A table
+    that is complete records how many parts it has.
+
+    Raises
+    ------
+    IndexFormatError
+        If a complete table lacks parts: somebody removed them.
     """
 
     def __init__(self, engine: LocalEngine, schema: pa.Schema, name: str) -> None:
@@ -32,6 +39,8 @@ class Keeping:
         self._bytes = 0
         self.done = f"{name}-done" in self.workspace
         parts = self.workspace.numbered(name)
+        if self.done and int(self.workspace.get(f"{name}-done")["parts"][0]) != len(parts):
+            raise IndexFormatError(f"{self.workspace.folder}: parts of the job are missing; empty the folder and start again")
         if not self.done:
             marks = [int(self.workspace.get(part)["mark"][0]) for part in parts]
             while marks and marks[-1] == UNFINISHED:
@@ -68,9 +77,9 @@ class Keeping:
             none = [pa.array([], field.type) for field in self.schema]
             self._waiting = [arrays_of(pa.RecordBatch.from_arrays(none, schema=self.schema))]
             self._flush(self.mark)
-        if not self.done:
-            self.workspace.put(f"{self.name}-done", {})
         parts = self.workspace.numbered(self.name)
+        if not self.done:
+            self.workspace.put(f"{self.name}-done", {"parts": np.array([len(parts)])})
         first = self.schema.names[0]
         starts = np.cumsum([0, *(len(self.workspace.get(part)[first]) for part in parts)])
         return Stored(self.workspace, parts, starts, self.schema, self.engine.threads)

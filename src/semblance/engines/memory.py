@@ -85,7 +85,7 @@ class Memory:
         if self.cap < FLOOR + (64 << 20):
             raise ParameterError(
                 f"memory must be at least {(FLOOR + (64 << 20)) / 1e6:,.0f} MB, of which the interpreter and its libraries "
-                f"take {FLOOR / 1e6:,.0f}; {self.cap / 1e6:,.0f} MB was given"
+                f"take {FLOOR / 1e6:,.0f}; got {self.cap / 1e6:,.0f} MB"
             )
 
     @classmethod
@@ -102,7 +102,7 @@ class Memory:
 
     @property
     def held(self) -> int:
-        """Bytes of texts, and of what is known of each document, that are held before they go to the disk."""
+        """Bytes of texts and tables that are held before they go to the disk."""
         return self.free * 2 // 5
 
     def partition(self, threads: int) -> int:

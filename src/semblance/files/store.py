@@ -1,8 +1,8 @@
-"""Where a long job keeps its parts: in memory while they fit, in a folder else or where it is to survive a crash.
+"""Where a long job keeps its parts: in memory while they fit; otherwise, or to survive a crash, in a folder.
 
 A part is a few named arrays, written once. In a folder each is a file of its own (``.container``), there whole or not
-at all; ``job.json`` says what the job is, and each part names its job. A job that was killed finds the parts it had finished.
-What does not name the job is somebody else's, and stays.
+at all; ``job.json`` identifies the job, and each part names its job. A job that was killed finds the parts it had finished.
+Files that do not name the job belong to others, and are left alone.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ class Workspace:
     Parameters
     ----------
     folder : path, optional
-        Where they go, and stay until ``close``; else they stay in memory until ``move_to_disk``.
+        Where they go, and stay until ``close``; otherwise they stay in memory until ``move_to_disk``.
     job : dict, optional
-        What tells this job from another, for a folder that may be resumed.
+        What distinguishes this job from others, for a folder from which it can be resumed.
     resume : bool
-        Go on with what the folder holds.
+        Resume the job in the folder.
 
     Raises
     ------
     ParameterError
         If the folder holds a job and ``resume`` is not set, another job, or files of another kind.
     OutputError
-        If it cannot be written, or another process works in it.
+        If it cannot be written, or another process is using it.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Workspace:
                 held, self._token = None, secrets.token_hex(8)
         if held is not None:
             if not resume:
-                raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to go on with it, "
+                raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, "
                                      "or name another folder")  # fmt: skip
             changed = differences(held["job"], job)
             if changed:
@@ -131,7 +131,7 @@ class Workspace:
         if names and JOB not in names and FINISHED not in names:
             some = ", ".join(map(shown, sorted(names)[:_NAMED])) + (", ..." if len(names) > _NAMED else "")
             raise ParameterError(
-                f"{shown(folder)}: holds other files than those of a job ({some}); name an empty or a new folder"
+                f"{shown(folder)}: contains files that do not belong to a job ({some}); name an empty or a new folder"
             )
         return names
 
@@ -148,7 +148,7 @@ class Workspace:
         except (BlockingIOError, FileNotFoundError):
             free = False
         if not free:
-            raise OutputError(f"{shown(folder)}: another process works in this folder")
+            raise OutputError(f"{shown(folder)}: another process is using this folder")
 
     def _is_ours(self, path: Path) -> bool:
         """Tell whether a file is a part of this job."""
@@ -213,10 +213,12 @@ class Workspace:
 
     def _check_own(self, path: Path) -> None:
         if path.name not in self._written and os.path.lexists(path):
-            raise IndexFormatError(f"{shown(path)}: damaged, or not a part of this job; remove it, or name another folder")
+            raise IndexFormatError(
+                f"{shown(path)}: damaged, or not a part of this job; empty the folder and start again, or name another folder"
+            )
 
     def get(self, name: str) -> Arrays:
-        """Return a part; what lies in a file is read, and checked, array by array, when it is asked for.
+        """Return a part; the arrays of a file are read, and checked, one by one when they are needed.
 
         Raises
         ------
@@ -233,7 +235,7 @@ class Workspace:
 
     def __contains__(self, name: str) -> bool:
         """Tell whether a part is there."""
-        return name in self._held if self.folder is None else self._path(name).exists()
+        return name in self._held or (self.folder is not None and self._path(name).exists())
 
     def numbered(self, stem: str) -> list[str]:
         """Return the names ``stem-000000``, ``stem-000001``, ... that are there, up to the first that is not."""
@@ -269,7 +271,7 @@ class Workspace:
         (self.folder / FINISHED).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove all parts, and the folder where it was made for them.
+        """Remove all parts, and the folder if it was made for them.
 
         Raises
         ------

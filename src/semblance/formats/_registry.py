@@ -76,7 +76,7 @@ def format_named(name: str) -> Format:
     """
     found = _found(tuple(sys.path))
     if name not in found:
-        raise ParameterError(f"format must be one of {', '.join(found)}; {name!r} was given")
+        raise ParameterError(f"format must be one of {', '.join(found)}; got {name!r}")
     return _loaded(name, found[name])
 
 

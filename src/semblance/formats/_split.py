@@ -128,7 +128,7 @@ class Split:
             except OSError as error:
                 raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
-                raise InputDataError(f"{place.name}: the file changed while it was worked on; run again")
+                raise InputDataError(f"{place.name}: the file changed during the run; run again")
 
 
 def missing_column(

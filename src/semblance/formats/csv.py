@@ -48,7 +48,7 @@ class Csv(Format):
                         hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                         raise InputDataError(
                             f"{split.name}, line {reader.line_num + 1}: invalid UTF-8 at byte {offset + error.start} "
-                            f"of the file{hint}; convert the file, or pass --encoding-errors replace to go on"
+                            f"of the file{hint}; convert the file, or pass --encoding-errors replace to continue"
                         ) from None
                     yield text.removeprefix("\ufeff") if offset == 0 else text
                     offset += len(line)

@@ -134,7 +134,7 @@ class JsonLines(Format):
             hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
             return InputDataError(
                 f"{where}: invalid UTF-8 at byte {offset + problem.start} of the file{hint}; "
-                "convert the file, or pass --encoding-errors replace to go on"
+                "convert the file, or pass --encoding-errors replace to continue"
             )
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
@@ -153,7 +153,7 @@ class JsonLines(Format):
                 shown = name.encode("utf-8", "replace").decode()
                 return InputDataError(
                     f"{where}: field {shown!r} holds a lone surrogate, which no UTF-8 text can; "
-                    "pass --encoding-errors replace to go on"
+                    "pass --encoding-errors replace to continue"
                 )
         return InputDataError(f"{where}: cannot be read: {error}; the line starts with {text[:60]!r}")
 

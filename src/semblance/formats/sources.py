@@ -23,9 +23,9 @@ def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = 
     ----------
     paths : sequence of str or path
     glob : str, optional
-        Which files of a folder are read; default all with a known suffix.
+        Read only matching files in a folder; default: all with a known suffix.
     format : str, optional
-        Name of a format, in place of what the suffix says; needed for standard input.
+        Name of a format, which overrides the suffix; needed for standard input.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = 
         suffix = suffix_of(place.path, known)
         form: Format | None = named or (known[suffix] if suffix else None)
         if form is None:
-            raise InputDataError(f"{place.name}: the suffix tells no format (known: {', '.join(known)}); pass --format")
+            raise InputDataError(f"{place.name}: unrecognized suffix (known: {', '.join(known)}); pass --format")
         if not form.rows_are_files:
             splits += form.splits([place], form.Options())
         elif place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
@@ -59,5 +59,5 @@ def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = 
     if not splits:
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
-        raise ParameterError("no input was given: name files, folders, globs, or '-' for standard input")
+        raise ParameterError("no input: name files, folders, globs, or '-' for standard input")
     return Inputs(splits, skipped)

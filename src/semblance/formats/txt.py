@@ -123,7 +123,7 @@ def _batched(places: Sequence[Place]) -> Iterator[list[Place]]:
 def _check_text(name: str, content: bytes) -> None:
     """Refuse what is no text in UTF-8."""
     hint = " (it looks like UTF-16)" if content[:2] in _UTF16 else ""
-    way_out = "convert the file, or pass --encoding-errors replace to go on"
+    way_out = "convert the file, or pass --encoding-errors replace to continue"
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -122,7 +122,7 @@ def id_texts(ids: Any) -> tuple[str | None, Texts]:
         If they are no ids of one type; the message names the row.
     """
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise ParameterError(f"ids must be a list; a single {type(ids).__name__} was given: put it into a list")
+        raise ParameterError(f"ids must be a list; got a single {type(ids).__name__}: put it into a list")
     if isinstance(ids, (Mapping, Set)) or getattr(ids, "ndim", 1) != 1:
         raise ParameterError(f"ids must be a list or a column; got {type(ids).__name__}")
     listed = next((getattr(ids, name) for name in ("to_pylist", "tolist", "to_list") if hasattr(ids, name)), None)
@@ -152,6 +152,4 @@ def _shown(value: object) -> str:
 def check_type(kind: str | None, known: str | None, names: Texts) -> None:
     """Check that ids are of the type that an index has."""
     if None not in (kind, known) and kind != known:
-        raise ParameterError(
-            f"the ids of this index are of type {known}; {names.row(0).decode()!r:.60} of type {kind} was given"
-        )
+        raise ParameterError(f"the ids of this index are of type {known}; got {names.row(0).decode()!r:.60} of type {kind}")

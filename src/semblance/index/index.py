@@ -1,4 +1,4 @@
-"""An index that lasts: documents are added, looked up and removed; what was acknowledged survives a crash."""
+"""A persistent index: documents are added, looked up and removed; acknowledged changes survive a crash."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .state import State
 class Index(OpenIndex):
     """A folder of sketches that documents are added to, looked up in and removed from. Made by ``create`` and ``open``.
 
-    One process at a time may change an index; others read a consistent state of it meanwhile (``refresh`` brings them up
-    to date). What ``add`` and ``remove`` return from is on the disk, and holds beyond a crash; what they did not return
-    from did not happen.
+    One process at a time can change an index; others read a consistent state of it meanwhile (``refresh`` brings them up
+    to date). Once ``add`` or ``remove`` has returned, its change is on disk and survives a crash; before that, it has not
+    happened.
 
-    Threads may share one object: changes take turns, and a query answers for the state that it began with. A forked process
-    may go on with an index that was opened for reading; one that was opened for changes belongs to the process that did.
+    Threads can share one object: changes take turns, and a query answers for the state that it began with. A forked process
+    can continue to use an index that was opened for reading; one that was opened for changes belongs to the process that did.
 
     Notes
     -----
-    Documents lie in immutable segments; from the eleventh on small ones are merged. Time of a query: a look at a few cache
-    lines for each table and segment. Memory: none to speak of; files are mapped.
+    Documents are in immutable segments; at eleven segments, the eight smallest are merged. Time per query: a look at a few
+    cache lines for each table and segment. Memory: negligible; files are mapped.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Index(OpenIndex):
         path : str or path
             A folder that does not exist yet, or is empty.
         threshold : float in (0, 1], default 0.8
-            Least estimate of a match.
+            Minimum estimate of a match.
         recall : float in (0, 1), default 0.99
             Share of the documents at the threshold that a query compares (with "simhash": of those within the radius). About
             half of these are found, since an estimate is as often below the threshold as above; ``info`` states the product,
@@ -75,7 +75,7 @@ class Index(OpenIndex):
         kind : {"minhash", "simhash"}, default "minhash"
             Whether resemblances of shingle sets are estimated, or cosines of feature counts from 64-bit fingerprints.
         keep_text : bool
-            Keep the texts too, so that matches are measured exactly.
+            Keep the texts too, so that matches have their exact resemblance.
         unit, width, normalization, fold_case
             What a shingle is: see ``Shingling``.
         radius : int in [0, 7], optional
@@ -124,9 +124,9 @@ class Index(OpenIndex):
         path : str or path
         mode : {"append", "read"}, default "append"
         wait : bool
-            Wait while another process may change the index, instead of raising an error.
+            Wait while another process holds the write lock, instead of raising an error.
         salvage : bool
-            Read every byte, and go without segments that are damaged (``damaged`` names them); for reading only.
+            Read every byte, and leave damaged segments out (``damaged`` names them); for reading only.
 
         Returns
         -------
@@ -135,15 +135,15 @@ class Index(OpenIndex):
         Raises
         ------
         IndexFormatError
-            If there is no index, it is of a newer version, or damaged; only headers are checked (``check`` reads all).
+            If there is no index, or it is damaged or of a newer version; only headers are checked (``check`` reads all).
         OutputError
-            If another process may change it.
+            If another process holds the write lock.
         ParameterError
             If the mode is unknown, or ``salvage`` is asked for with another mode than reading.
         """
         folder = Path(path)
         if mode not in ("append", "read"):
-            raise ParameterError(f"mode must be append or read; {mode!r} was given")
+            raise ParameterError(f"mode must be append or read; got {mode!r}")
         if salvage and mode == "append":
             raise ParameterError("salvage is for reading: open with mode='read', export what is left, and make a new index")
         read_manifest(folder)  # nothing is written where there is no index
@@ -169,7 +169,7 @@ class Index(OpenIndex):
         return self
 
     def add(self, ids: Iterable[str] | Iterable[int], texts: Any, *, replace: bool = False, threads: int = 1) -> None:
-        """Add documents; they are on the disk when it returns.
+        """Add documents; they are on disk when it returns.
 
         Parameters
         ----------
@@ -177,16 +177,16 @@ class Index(OpenIndex):
             Unique, one for each text, in their order; all ids of an index are of one type.
         texts : list of str, column, iterator of str, or Sketches
         replace : bool
-            Let documents take the place of those with the same ids.
+            Replace documents with the same ids.
         threads : int >= 1
 
         Raises
         ------
         ParameterError
-            If an id is there already or twice, or is no str or int; if there are not as many ids as texts; if the index keeps
-            texts and sketches were given. Nothing is added then.
+            If an id is in the index already, appears twice, or is not a str or int; if there are not as many ids as texts; if
+            the index keeps texts and got sketches. Nothing is added then.
         IncompatibleSketchError
-            If the sketches, or the index, were made otherwise than this index sketches texts.
+            If the sketches, or the index, were made with other parameters or rules.
         IndexFormatError
             If segments must be merged, and one is damaged; nothing is added then.
         OutputError
@@ -195,7 +195,7 @@ class Index(OpenIndex):
         self._check_open(write=True)
         for given in (ids, texts):
             if isinstance(given, (set, frozenset)):
-                raise ParameterError("ids and texts belong together by their order, which a set has not; give lists")
+                raise ParameterError("ids and texts belong together by their order, which a set does not have; pass lists")
         kind, names = id_texts(ids)
         check_type(kind, self.id_type, names)
         if isinstance(texts, Sketches) and self._state.manifest.keep_text:
@@ -213,7 +213,7 @@ class Index(OpenIndex):
             self._state.add(names, sketches, kept, kind, self._state.rows_of(names, unless))
 
     def remove(self, ids: Iterable[str] | Iterable[int]) -> int:
-        """Remove documents; return how many of the ids were there. It has happened when it returns.
+        """Remove documents; return how many of the ids were in the index. The change is on disk when it returns.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Index(OpenIndex):
         Raises
         ------
         ParameterError
-            If an id is there twice, or no str or int.
+            If an id appears twice, or is not a str or int.
         OutputError
             If the index is open for reading, or cannot be written; nothing is removed then.
         """

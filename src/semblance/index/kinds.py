@@ -208,7 +208,7 @@ class SimHashKind(Kind):
         super().__post_init__()
         SimHash(bits=64, seed=self.seed)
         if not 0 <= self.radius <= 7:
-            raise ParameterError(f"radius must lie in 0..7 for an index; {self.radius} was given")
+            raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
 
     @property
     def n_keys(self) -> int:
@@ -284,7 +284,7 @@ def make_kind(kind: str, **parameters: Any) -> MinHashKind | SimHashKind:
         If there is none, or a parameter is unknown or out of its range.
     """
     if kind not in tuple(KINDS):
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}; {kind!r} was given")
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
     known = {field.name: field.default for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
@@ -293,7 +293,7 @@ def make_kind(kind: str, **parameters: Any) -> MinHashKind | SimHashKind:
         if value is None and known[name] is None:
             continue
         if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-            raise ParameterError(f"{name} must be of type {wanted[0].__name__}; {value!r:.60} was given")
+            raise ParameterError(f"{name} must be of type {wanted[0].__name__}; got {value!r:.60}")
     return KINDS[kind](**parameters)
 
 

@@ -103,10 +103,10 @@ def read_manifest(folder: Path) -> Manifest:
         if not isinstance(held, dict) or held.get("format") != FORMAT:
             raise ValueError
     except (ValueError, RecursionError):
-        what = "not the manifest of an index" if b"semblance" not in data else "damaged: it does not fit its checksum"
+        what = "not the manifest of an index" if b"semblance" not in data else "damaged: checksum mismatch"
         raise IndexFormatError(f"{path}: {what}") from None
     if not fits:
-        raise IndexFormatError(f"{path}: damaged: it does not fit its checksum")
+        raise IndexFormatError(f"{path}: damaged: checksum mismatch")
     version: Any = held.get("version")
     if is_count(version) and version > VERSION:
         raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here; upgrade")

@@ -89,7 +89,7 @@ class OpenIndex:
             with self._turn:
                 manifest = read_manifest(self.path)
                 if manifest.parameters != self._state.manifest.parameters:
-                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it anew")
+                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it again")
                 manifest, segments, self.damaged = open_segments(self.path, self.kind, manifest, False)
                 self._state = State(self.path, self.kind, manifest, segments)
 
@@ -124,31 +124,31 @@ class OpenIndex:
         ----------
         texts : list of str, column, iterator of str, or Sketches
         top : int >= 1 or None, default 10
-            Most matches of each; None: all.
+            Maximum number of matches per text; None: all.
         threads : int >= 1
 
         Returns
         -------
         pyarrow.Table
             ``query`` (int64, place in texts), ``id``, ``estimated_resemblance``, ``standard_error``, ``resemblance`` (exact;
-            null unless the index keeps texts and texts were given). For each query the best first; estimates reach the
-            threshold. Of a SimHash index they are cosines.
+            null unless the index keeps texts and the queries are texts). For each query the best first; estimates reach the
+            threshold. In a SimHash index they are cosines.
 
         Raises
         ------
         ParameterError
             If ``top`` is below 1.
         IndexFormatError
-            If what it meets is damaged. Not all damage shows: ``check`` reads every byte.
+            If something that it reads is damaged. It does not read everything: ``check`` does.
         """
         if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; {top} was given")
+            raise ParameterError(f"top must be at least 1; got {top}")
         return self._look_up(texts, top, False, threads)
 
     def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
-        """Say for each document whether something like it was seen: the columns of ``query``, at most one row each.
+        """Look up whether something like each document is in the index: the columns of ``query``, at most one row each.
 
-        A search ends with its first match, which need not be the best.
+        A search ends with its first match, which is not necessarily the best.
 
         Parameters
         ----------
@@ -166,11 +166,11 @@ class OpenIndex:
         return answer(self.kind, *self._now(), sketches, pieces, top, first_only, threads)
 
     def export(self) -> Iterator[pa.Table]:
-        """Return an iterator of tables with all documents of this moment: ``id``, and ``text`` where the index keeps texts."""
+        """Return an iterator of tables with all documents of this moment: ``id``, and ``text`` if the index keeps texts."""
         return all_documents(*self._now())
 
     def check(self) -> list[str]:
-        """Read every byte; return what is wrong, file by file (nothing: all is well)."""
+        """Read every byte; return a message for each damage found (none: all is well)."""
         self._check_open()
         with self._turn:
             manifest = self._now()[0]
@@ -192,7 +192,7 @@ class OpenIndex:
             raise ParameterError(f"{self.path}: this index has been closed")
         if os.getpid() != self._process:
             if self._close is not None:
-                raise ParameterError(f"{self.path}: another process opened this index for changes; open it anew in this one")
+                raise ParameterError(f"{self.path}: another process opened this index for changes; open it again in this one")
             self._turn, self._process = threading.RLock(), os.getpid()  # a thread that was not forked may hold the old lock
         if write and self._close is None:
             raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")

@@ -26,7 +26,7 @@ def sketch_texts(kind: MinHashKind | SimHashKind, given: Any, threads: int) -> t
         If something else than texts was given.
     """
     if threads < 1:
-        raise ParameterError(f"threads must be at least 1; {threads} was given")
+        raise ParameterError(f"threads must be at least 1; got {threads}")
     if isinstance(given, Sketches):
         if given.kind != kind:
             raise IncompatibleSketchError(f"this index was made with {kind}; the sketches with {given.kind}")

@@ -79,7 +79,7 @@ def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
 
 def not_utf8(place: int) -> str:
     """Say that a text is not valid UTF-8 from some byte on."""
-    return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to go on"
+    return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to continue"
 
 
 def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) -> Iterator[Batch]:

@@ -62,7 +62,6 @@ class Decider:
 
     def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
-        self._matches: dict[bool, Table] = {}  # made once: an engine whose memory has shrunk would divide the work otherwise
         self._others: dict[float, Decider] = {}
 
     @cached_property
@@ -87,18 +86,15 @@ class Decider:
         stem = "matches-of-all" if all_pairs else "matches"
         return self.engine.store(self.engine.map(self._compared(closed), walking, MATCHES), f"{stem}{self.label}")
 
+    @cached_property
     def matches(self) -> Table:
-        """Return the matches of removed documents with kept ones."""
-        return self._once(False)
+        """The matches of removed documents with kept ones."""
+        return self._decided(False)
 
+    @cached_property
     def all_matches(self) -> Table:
-        """Return the matches of all pairs."""
-        return self._once(True)
-
-    def _once(self, all_pairs: bool) -> Table:
-        if all_pairs not in self._matches:
-            self._matches[all_pairs] = self._decided(all_pairs)
-        return self._matches[all_pairs]
+        """The matches of all pairs."""
+        return self._decided(True)
 
     def kept_matches(self, matches: Table) -> Table:
         """Choose from all matches those of removed documents with kept ones."""
@@ -107,7 +103,10 @@ class Decider:
         return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
 
     def _decided(self, all_pairs: bool) -> Table:
-        """Walk bundles where the engine has them; go by rounds else."""
+        """Walk bundles where the engine has them; go by rounds else.
+
+        This is done once: later fewer components may fit the memory, and what was walked would be found among the rest again.
+        """
         engine, pairs = self.engine, self.found.pairs
         rest_of = self._all_kept if all_pairs else self._by_rounds if engine.slices is None else self._by_slices
         if engine.components is None:

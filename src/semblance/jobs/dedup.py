@@ -53,7 +53,7 @@ def dedup(
     """Find near-duplicates and decide which documents to keep.
 
     A greedy walk in keep order removes a document if and only if a document kept before it resembles it by at least the
-    threshold; of several such the one of highest resemblance is named, ties going to the earlier in keep order.
+    threshold; if several do, the most similar is named, and of equally similar ones the first in keep order.
     Documents of identical bytes are represented by the one that the policy prefers. Empty documents never match.
 
     Parameters
@@ -62,22 +62,23 @@ def dedup(
         A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless each of them ends in a known
         suffix; a list that could be either is refused. An iterator is read once.
     threshold : float in (0, 1], default 0.8
-        Resemblance (with "simhash" the cosine) from which two documents are near-duplicates.
+        Minimum resemblance (with "simhash", cosine) of near-duplicates.
     recall : float in (0, 1), default 0.99
-        Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
+        Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With
+        "simhash", ``radius`` determines it instead.
     against : like data, optional
         Reference documents: first in keep order, never removed, never written.
     keep : str, default "first"
-        Which of several near-duplicates stays: first, last, longest, shortest, largest:COLUMN or smallest:COLUMN.
+        Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN or smallest:COLUMN.
     within : str, optional
         Compare only documents with equal values in this column.
     empty : {"keep", "drop"}, default "keep"
-        What becomes of documents without any token.
+        What to do with documents without any token; they never match.
     verify : {"exact", "sketch"}, default "exact"
         Whether removals rest on exact resemblances or on estimates.
     evidence : {"keepers", "all"}, default "keepers"
         Which verified pairs the result has: those of a kept document and one removed, or all. With all, ``rethreshold`` needs
-        no open job; all documents that share a bucket are compared, however many they are.
+        no open job, but all candidate pairs are compared, not only those with kept documents.
     work : path, optional
         A folder for a long job's state, so that it can be resumed after a crash.
     resume : bool, default False
@@ -91,7 +92,7 @@ def dedup(
     method, radius, permutations, bands, rows, max_bucket, seed
         How pairs are found: see ``Settings``.
     threads, memory
-        What the job may use; the result does not depend on it: see ``Settings``.
+        What the job can use; the result does not depend on it: see ``Settings``.
     engine : str or Engine, optional
         What runs the job; the result does not depend on it. Default: "local", this machine. Other packages can add some.
     progress : callable, optional
@@ -111,7 +112,7 @@ def dedup(
     Notes
     -----
     Memory: below ``memory``; texts and what is known of them go to a work folder where they need more. Exact: with
-    ``verify="exact"`` every removal rests on a measured resemblance. A pair at the threshold is found with
+    ``verify="exact"`` every removal rests on an exact resemblance. A pair at the threshold is found with
     probability ``recall``; with ``verify="sketch"`` with about half of that, since its estimate is as often below the threshold
     as above. The summary states it. The result is the same for any number of threads and any memory.
 
@@ -126,5 +127,5 @@ def dedup(
     """
     job = settings_of(locals())
     if job.verify == "none":
-        raise ParameterError("dedup removes nothing unverified: verify must be exact or sketch ('none' is for pairs)")
+        raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)")
     return decide(open_job(data, against, job, progress, engine))

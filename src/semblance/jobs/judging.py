@@ -73,7 +73,7 @@ def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> R
     """Decide, and tell it."""
     found, clock = decider.found, opened.clock
     every = opened.settings.evidence == "all"
-    all_matches = decider.all_matches() if every else decider.matches()
+    all_matches = decider.all_matches if every else decider.matches
     matches = decider.kept_matches(all_matches) if every else all_matches
     clock.lap("verification")
     standing = decider.standing(matches)

@@ -65,7 +65,7 @@ class Kept:
     Parameters
     ----------
     keeper : ndarray of int64, shape (n_documents,)
-        The kept row that stands for each row; its own number where it is kept.
+        The kept row that stands for each row; its own number if it is kept.
     resemblance : ndarray of float64, shape (n_documents,)
         Resemblance to that row; 1 for a kept one.
     """
@@ -75,14 +75,14 @@ class Kept:
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """Whether each row is kept, bool of shape (n_documents,)."""
+        """Mask of kept rows, bool of shape (n_documents,)."""
         return np.equal(self.keeper, np.arange(len(self.keeper)))
 
 
 def keep(verified: Pairs) -> Kept:
-    """Decide which documents stay, in row order: one is removed if and only if a kept one before it matches it.
+    """Decide which documents to keep, in row order: one is removed if and only if an earlier kept one matches it.
 
-    Of several kept matches the one of highest resemblance stands for a removed document, the first of equal ones.
+    If several kept documents match it, the most similar stands for it; of equally similar ones, the first.
 
     Parameters
     ----------

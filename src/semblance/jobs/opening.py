@@ -123,14 +123,14 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
 
 
 def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
-    """Say what a job that is too large for the memory will need; refuse it where the disk has no room.
+    """Log the disk space that a job too large for the memory needs; refuse it if the disk is too small.
 
     Raises
     ------
     OutputError
-        If what is to be known of each document does not fit the disk.
+        If the least that is stored per document is larger than the free disk space.
     """
-    some = splits[:: 1 + len(splits) // SAMPLED]  # of very many files some will do
+    some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
     expected = [split.expected(settings.text) for split in some]
     n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
     method = settings.finder

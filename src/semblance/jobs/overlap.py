@@ -31,14 +31,14 @@ ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
 
 
 class OverlapResult:
-    """What ``overlap`` found.
+    """The result of ``overlap``.
 
     Attributes
     ----------
     matches : pyarrow.Table
-        ``id, reference`` (int64 where all ids of that corpus are integers, else strings), ``passage`` (int64; the first shingle
-        of the passage in the reference document, from 0; null without ``passage``), ``resemblance, containment`` (float64):
-        the best passage of each pair of documents, in input order, best first.
+        ``id, reference`` (int64 if all ids of that corpus are integers, otherwise strings), ``passage`` (int64; the first
+        shingle of the passage in the reference document, from 0; null without ``passage``), ``resemblance, containment``
+        (float64): the best passage of each pair of documents, in input order, best first.
     not_searchable : pyarrow.Table
         ``reference, tokens``: the reference documents that no longer document can contain, since they have fewer tokens than
         the width. One without tokens matches nothing; one with some matches only documents of exactly these tokens.
@@ -60,7 +60,7 @@ class OverlapResult:
 
     @property
     def overlaps(self) -> NDArray[np.bool_]:
-        """Whether each document overlaps with some reference document, bool of shape (n_documents,)."""
+        """Mask of the documents that overlap with a reference document, bool of shape (n_documents,)."""
         mask = np.zeros(self.n_documents, np.bool_)
         mask[self._rows] = True
         return mask

@@ -108,7 +108,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         left, right = _columns(found.pairs, ["left", "right"])
         score = np.ones(len(left))
     else:
-        left, right, score = _columns(decider.all_matches(), ["left", "right", "score"])
+        left, right, score = _columns(decider.all_matches, ["left", "right", "score"])
         opened.clock.lap("verification")
     if job.max_pairs is not None:  # matches come in the order in which they were compared
         in_order = np.lexsort((right, left))
@@ -187,9 +187,10 @@ def pairs(
     data, against
         As for ``semblance.dedup``. With ``against`` pairs of two reference documents are left out.
     threshold : float in (0, 1], default 0.8
-        Resemblance (with "simhash" the cosine) from which two documents are near-duplicates.
+        Minimum resemblance (with "simhash", cosine) of near-duplicates.
     recall : float in (0, 1), default 0.99
-        Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
+        Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With
+        "simhash", ``radius`` determines it instead.
     within : str, optional
         Compare only documents with equal values in this column.
     verify : {"exact", "sketch", "none"}, default "exact"
@@ -203,7 +204,7 @@ def pairs(
     method, radius, permutations, bands, rows, max_bucket, seed
         How pairs are found: see ``Settings``.
     threads, memory
-        What the job may use; the result does not depend on it: see ``Settings``.
+        What the job can use; the result does not depend on it: see ``Settings``.
     progress : callable, optional
         Called with the name of a stage and an amount done since the last call.
 
@@ -223,7 +224,7 @@ def pairs(
 
     Notes
     -----
-    Memory: 24 bytes a candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
+    Memory: 24 bytes per candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
     unless ``max_pairs`` is given. No more than ``max_pairs`` candidates are looked for in each band, and compared, so that a
     shorter list can be cut, too.
 

@@ -1,4 +1,4 @@
-"""What deduplication found: who is kept, who is removed on whose account, and the evidence for it."""
+"""The result of a deduplication: who is kept, who is removed and for which document, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .summary import Summary, count
 
 
 class Result:
-    """What ``semblance.dedup`` found. Rows are those of the input, reference documents left out.
+    """The result of ``semblance.dedup``. Rows are the rows of the input, without reference documents.
 
     A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write
     documents.
@@ -59,7 +59,7 @@ class Result:
 
     @property
     def threshold(self) -> float:
-        """Least score of a removal."""
+        """Minimum score of a removal."""
         return self.settings.threshold
 
     @property
@@ -77,7 +77,7 @@ class Result:
         return self.summary.documents
 
     def close(self) -> None:
-        """Remove the work folder's files, where there are any; rows, pairs and ids cannot be asked for after that."""
+        """Remove the files of the work folder, if there are any; after that, rows, pairs and ids are not available."""
         if self._job is not None and not self._job.closed:
             _ = self.keep
             self._job.closed = True
@@ -115,13 +115,13 @@ class Result:
 
     @cached_property
     def decisions(self) -> pa.Table:
-        """Arrow table of all that was decided, a row for each document, references first: see the reference of files."""
+        """Arrow table of all decisions, one row per document, references first: see the reference of files."""
         self._check_open()
         return collect(self._decisions)
 
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
-        """Whether each row is kept, bool of shape (n_rows,)."""
+        """Mask of kept rows, bool of shape (n_rows,)."""
         kept = [batch.column(0).to_numpy(zero_copy_only=False) for batch in self._rows(["kept"]).batches()]
         return np.concatenate([np.empty(0, np.bool_), *kept])
 
@@ -129,7 +129,7 @@ class Result:
     def kept(self) -> pa.Table:
         """Arrow table ``id, n_exact, n_duplicates`` of the kept documents, in input order.
 
-        The counts are of the documents it stands for: its copies byte for byte, and all that are removed for it.
+        The counts are of the documents that it stands for: its copies byte for byte, and all that are removed for it.
         """
         return filtered(self._rows(["id", "n_exact", "n_duplicates", "kept"]), lambda batch: batch.column("kept")).drop("kept")
 
@@ -156,7 +156,7 @@ class Result:
 
     @cached_property
     def pairs(self) -> pa.Table:
-        """Arrow table ``left_id, right_id, resemblance`` of verified pairs; of equal texts one stands for all.
+        """Arrow table ``left_id, right_id, resemblance`` of verified pairs; one of several equal texts stands for all.
 
         They are those of a kept document and one removed that it matches, or, if ``evidence`` is "all", all verified pairs.
         With reference documents ``left_is_reference`` (bool) follows ``right_id``, which is never the id of one.
@@ -194,10 +194,10 @@ class Result:
         return self._annotated(0, 0, len(self))
 
     def rethreshold(self, threshold: float) -> Result:
-        """Decide anew at a higher threshold, without reading the documents again.
+        """Decide again at a higher threshold, without reading the inputs again.
 
-        With ``evidence="all"`` the known pairs are walked again. Otherwise the job must be open: of two removed documents one
-        may be kept now, and pairs of these are not part of the result.
+        With ``evidence="all"`` the known pairs are walked again. Otherwise the job must be open: two documents that were both
+        removed can now be one kept and one removed, and the result does not have their pair.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Result:
         Returns
         -------
         Result
-            As ``dedup`` would return it, but for the bands, which were chosen for the lower threshold and find more.
+            As ``dedup`` would return it, except for the bands, which were chosen for the lower threshold and find more.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class Result:
         ----------
         output : str or path
             A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file for all inputs; any other is a
-            directory that receives one file per input, of the same relative name and format.
+            folder that receives one file per input, of the same relative name and format.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
         force : bool
@@ -327,7 +327,7 @@ class Result:
         Returns
         -------
         Result
-            It cannot write documents. If a tokenizer of your own was used, ``settings`` lacks it; ``provenance`` has its name.
+            It cannot write documents. If a custom tokenizer was used, ``settings`` lacks it; ``provenance`` has its name.
 
         Raises
         ------

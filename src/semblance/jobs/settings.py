@@ -42,20 +42,20 @@ def available_threads() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a user may choose about a job; two knobs, ``threshold`` and ``recall``, are usually enough.
+    """All that a user can choose about a job; two parameters, ``threshold`` and ``recall``, are usually enough.
 
     Parameters
     ----------
     method : {"minhash", "simhash"}, default "minhash"
         "minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their
-        cosine, and looks at pairs only whose 64-bit fingerprints differ in at most ``radius`` bits: precise, far from complete.
+        cosine, and only pairs whose 64-bit fingerprints differ in at most ``radius`` bits: precise, far from complete.
     radius : int in [0, 16], default 3
         For "simhash".
     threshold : float in (0, 1], default 0.8
-        Resemblance (Jaccard similarity of shingle sets; with "simhash" the cosine) from which two documents are
-        near-duplicates.
+        Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) of near-duplicates.
     recall : float in (0, 1), default 0.99
-        Probability with which a pair at the threshold is found; pairs above it are found with higher ones.
+        Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With
+        ``verify="sketch"`` about half of it remains; with "simhash", ``radius`` determines it instead.
     html : bool, default False
         The texts are web pages: their main text is compared, without tags, scripts and boilerplate (extra ``html``).
     text : str, default "text"
@@ -64,7 +64,7 @@ class Settings:
         Column or field that holds a str or int; default ``file:row``, or the row number in memory. Ids are unique among the
         inputs, and among the references; 1 and "1" are the same id.
     keep : str, default "first"
-        Which of several near-duplicates stays: first, last, longest, shortest (in bytes of text), largest:COLUMN or
+        Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or
         smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its
         UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are refused,
         and so are times with a time zone beside others without.
@@ -77,35 +77,35 @@ class Settings:
     evidence : {"keepers", "all"}, default "keepers"
         Which verified pairs a result of ``dedup`` has: those of a kept document and one removed that it matches, or all.
     empty : {"keep", "drop"}, default "keep"
-        What becomes of documents without any token. They never match.
+        What to do with documents without any token. They never match.
     unit, width, normalization, fold_case, tokenizer
         What a shingle is: see ``semblance.Shingling``.
     permutations, bands, rows : int, optional
-        In place of the planner's choice: see ``semblance.plan``.
+        Override the planner's choice: see ``semblance.plan``.
     seed : int in [0, 2^64), default 1
         The only source of randomness.
     threads : int >= 1, optional
         Default: all processors this process may use. The result does not depend on it.
     memory : int or str, optional
-        Most that the whole process may use at any time: bytes, or "4GB", "512MiB". Default: 60 % of what is free. What does
-        not fit goes to a work folder; the result does not depend on it.
+        Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit
+        goes to a work folder; the result does not depend on it.
     work : path, optional
-        A folder for all that a long job knows, so that it can go on after a crash; emptied in the end. Default: a temporary
-        one, made when the memory does not suffice.
+        A folder for a long job's state, so that it can resume after a crash; emptied at the end. Default: a temporary one,
+        made if the memory is too small.
     resume : bool, default False
-        Go on with the job that ``work`` holds.
+        Resume the job in ``work``.
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error, or separates words.
     glob : str, optional
-        Which files of a folder are read.
+        Read only matching files in a folder.
     format : str, optional
-        In place of what a file's suffix says.
+        Overrides the suffix of a file.
     max_bucket : int >= 2, default 128
-        In larger buckets documents are compared with kept ones only, not all with all: with every document of the bucket
-        kept before them up to 1024, beyond that with the 16 on either side that lie nearest by sketch. The summary counts
-        what is left out.
+        A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with
+        documents that share their rarest codes, not all with all; the summary counts them and states the recall. ``pairs``
+        has no crowds.
     max_pairs : int >= 1, optional
-        Compare, and list, at most so many pairs (for pairs only); the summary says when that cut the list.
+        Compare, and list, at most this many pairs (for ``pairs`` only); the summary states whether the list was cut.
 
     Raises
     ------
@@ -167,7 +167,7 @@ class Settings:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
         if self.resume and self.work is None:
-            raise ParameterError("resume needs work, the folder of the job to go on with")
+            raise ParameterError("resume needs work, the folder of the job to resume")
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))

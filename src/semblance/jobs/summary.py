@@ -29,23 +29,23 @@ class Summary:
     text_bytes : int
         Bytes of text read.
     candidate_pairs, verified_pairs : int
-        Pairs that may be near-duplicates, each once; pairs of a kept document and one that matches it, or with
-        ``evidence="all"`` all that match.
+        Pairs that were compared or could have been, each once; pairs of a kept document and a removed one that match, or
+        with ``evidence="all"`` all that match.
     crowded : int
-        Documents that share a bucket with more than ``max_bucket`` others, which are found by their rarest codes.
+        Documents in buckets of more than ``max_bucket`` documents, which are searched for by their rarest codes.
     recall_planned : float
         Probability that a pair at the threshold is found, by the plan: that it is compared, and with ``verify="sketch"`` also
         that its estimate reaches the threshold.
     recall_vouched : float
-        Probability that is vouched for: the mean over kept documents, those in crowded buckets too.
+        Probability that is vouched for: the mean over kept documents, crowded ones too.
     verified_by : str
-        "exact", or "sketch" where removals rest on estimates.
+        "exact", or "sketch" if removals rest on estimates.
     threshold : float
     least_alike : list of (id, id, float, bool)
-        Up to three near-duplicates removed with the lowest scores: the document, the one kept for it, the score, and whether
+        Up to three removed near-duplicates with the lowest scores: the document, the one kept for it, the score, and whether
         the kept one is a reference document.
     score : str
-        What was measured: "resemblance" or "cosine".
+        The kind of score: "resemblance" or "cosine".
     found_by : str
         How candidates were found.
     seconds : dict of str to float
@@ -98,7 +98,7 @@ class Summary:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """Say it to a person."""
+        """Return a human-readable summary."""
         total = sum(self.seconds.values())
         lines = [
             f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"

@@ -88,7 +88,7 @@ def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
             for i in range(len(some)):  # apart, so that it is done for several at a time
                 mixed = (some[i] ^ salt) * ODD
                 placed[i] = ((mixed >> S32) * slot_count & _HIGH32) | (mixed & LOW31)
-            for i in range(len(some)):  # without a branch: which value is smaller cannot be foretold
+            for i in range(len(some)):  # without a branch: which value is smaller is unpredictable
                 slot = placed[i] >> S32
                 slots[slot] = min(slots[slot], np.uint32(placed[i]))
         if end > begin:

@@ -49,7 +49,7 @@ def hash_separated(folded, length, separator, out):
                 while last + 8 <= start + size:
                     state = fold_multiply(state ^ load64(folded, last), K2)
                     last += 8
-            else:  # without a branch: which tokens have eight bytes cannot be foretold
+            else:  # without a branch: which tokens have eight bytes is unpredictable
                 last += size & 8
                 long = fold_multiply(K0 ^ load64(folded, start), K2)
                 state = long if size >= 8 else K0

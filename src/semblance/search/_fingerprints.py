@@ -100,7 +100,7 @@ class FingerprintIndex:
             words = np.asarray(values)
             if words.dtype.kind not in "iu" or words.ndim not in (1, 2):
                 raise ParameterError(
-                    f"fingerprints must be integers of shape (n,) or (n, words); {words.dtype} of shape {words.shape} was given"
+                    f"fingerprints must be integers of shape (n,) or (n, words); got {words.dtype} of shape {words.shape}"
                 )
             words = words.astype(np.uint64).reshape(
                 len(words), -1 if words.size else (words.shape[1] if words.ndim == 2 else 1)
@@ -109,10 +109,10 @@ class FingerprintIndex:
         with self._turn:
             if made_by is not None and self._made_by not in (None, made_by):
                 raise IncompatibleSketchError(
-                    f"this index holds fingerprints of {self._made_by}; those of {made_by} do not fit"
+                    f"this index holds fingerprints made by {self._made_by}; those made by {made_by} are incompatible"
                 )
             if self.bits is None and not 0 <= self.radius < bits:
-                raise ParameterError(f"radius must lie in 0..{bits - 1} for fingerprints of {bits} bits; it is {self.radius}")
+                raise ParameterError(f"radius must be in 0..{bits - 1} for fingerprints of {bits} bits; got {self.radius}")
             if bits != (self.bits or bits) or words.shape[1] != (bits + 63) // 64:
                 raise ParameterError(
                     f"this index holds fingerprints of {self.bits or bits} bits; got {bits} bits in {words.shape[1]} words"
@@ -136,8 +136,8 @@ class FingerprintIndex:
         Raises
         ------
         ParameterError, IncompatibleSketchError
-            If they do not fit those added before, the radius is not below their number of bits, or there would be more than
-            2^32 - 1.
+            If they are incompatible with those added before, the radius is not below their number of bits, or there would be
+            more than 2^32 - 1.
         """
         with self._turn:
             words = self._words(values)

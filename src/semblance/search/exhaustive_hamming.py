@@ -9,7 +9,7 @@ from ._fingerprints import FingerprintIndex, Margins, Search
 
 
 class ExhaustiveHammingIndex(FingerprintIndex):
-    """Every fingerprint is compared: exact, and about 1e9 comparisons a second. The oracle of the others.
+    """Every fingerprint is compared: exact, and about 1e9 comparisons a second. For checks of the others.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ class FingerprintFile:
     Parameters
     ----------
     path : str or path
-        Made with the first batch where it does not exist.
+        Made with the first batch if it does not exist.
     bits : int, default 64
-        Of the fingerprints in a new file.
+        Bits per fingerprint in a new file.
 
     Raises
     ------
@@ -92,7 +92,9 @@ class FingerprintFile:
             raise InputDataError(f"{self.path}: holds fingerprints of {header['bits']} bits by now; these have {self.bits}")
         known = header["made_by"]
         if known is not None and known != made_by and "arrays" not in (known, made_by):
-            raise IncompatibleSketchError(f"{self.path} holds fingerprints of {known}; those of {made_by} do not fit")
+            raise IncompatibleSketchError(
+                f"{self.path} holds fingerprints made by {known}; those made by {made_by} are incompatible"
+            )
 
     def append(self, values: Values) -> int:
         """Append a batch as a sorted section, and return the row of its first fingerprint.
@@ -110,7 +112,7 @@ class FingerprintFile:
         OutputError
             If the file cannot be written, or another process appends to it; the batch was not added then.
         ParameterError, IncompatibleSketchError
-            If the fingerprints do not fit those of the file.
+            If the fingerprints are incompatible with those of the file.
         """
         words, made_by = self._words(values)
         return self._chunks.append(words, made_by, partial(self._check, made_by)) if len(words) else len(self)
@@ -224,7 +226,7 @@ class FingerprintFile:
         if len(using):
             raise ParameterError(f"using must be an empty index, the method of the search; it holds {len(using):,} rows")
         if memory < 1 << 20 or threads < 1:
-            raise ParameterError(f"memory must be at least 2^20, threads at least 1; {memory} and {threads} were given")
+            raise ParameterError(f"memory must be at least 2^20, threads at least 1; got {memory} and {threads}")
         self._words(values)
         index = copy.deepcopy(using)
         query, margins = index._asked(values, margins)

@@ -32,7 +32,7 @@ class HammingIndex(FingerprintIndex):
     radius : int >= 0, default 3
         Bits, inclusive.
     recall : float in (0, 1], default 1.0
-        Share of pairs at the radius that must be found, if differing bits fall anywhere alike. 1 is exact.
+        Share of pairs at the radius that must be found, if all bits are equally likely to differ. 1 is exact.
     memory : float > 0, optional
         Bytes that may be used; more tables can be faster, and where none fit, all fingerprints are compared. Default: 64 a
         fingerprint and word, at least 256 MB.
@@ -41,7 +41,7 @@ class HammingIndex(FingerprintIndex):
     Raises
     ------
     ParameterError
-        If a parameter is out of its range, or fingerprints do not fit.
+        If a parameter is out of its range, or fingerprints are incompatible.
 
     Notes
     -----
@@ -64,10 +64,10 @@ class HammingIndex(FingerprintIndex):
     def __init__(self, *, radius: int = 3, recall: float = 1.0, memory: float | None = None, bits: int | None = None) -> None:
         super().__init__(radius=radius, bits=bits)
         if memory is not None and memory <= 0:
-            raise ParameterError(f"memory must be positive; {memory} was given")
+            raise ParameterError(f"memory must be positive; got {memory}")
         self.memory = memory
         if not 0.0 < recall <= 1.0:
-            raise ParameterError(f"recall must lie in (0, 1]; {recall} was given")
+            raise ParameterError(f"recall must be in (0, 1]; got {recall}")
         self.recall = recall
         self._segments: tuple[tuple[int, FingerprintIndex], ...] = ()  # replaced, never changed: searches go through it
         self._founders = Growing()

@@ -33,7 +33,7 @@ class TableIndex(FingerprintIndex):
     Raises
     ------
     ParameterError
-        If the blocks cannot guarantee the radius, or fingerprints do not fit.
+        If the blocks cannot guarantee the radius, or fingerprints are incompatible.
 
     Notes
     -----
@@ -50,7 +50,7 @@ class TableIndex(FingerprintIndex):
         super().__init__(radius=radius, bits=bits)
         self.n_tables = theory.block_tables(blocks, lead, radius)
         if lookup not in ("prefix", "binary"):
-            raise ParameterError(f"lookup must be prefix or binary; {lookup!r} was given")
+            raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")
         self.blocks, self.lead, self.lookup = blocks, lead, lookup
 
     def _build(self) -> None:

@@ -113,7 +113,7 @@ class WeakBitIndex(FingerprintIndex):
     Raises
     ------
     ParameterError
-        If a parameter is out of its range, or fingerprints and margins do not fit.
+        If a parameter is out of its range, or fingerprints and margins are incompatible.
 
     Notes
     -----
@@ -131,9 +131,9 @@ class WeakBitIndex(FingerprintIndex):
     ) -> None:
         super().__init__(radius=radius, bits=bits)
         if prefix_bits is not None and not 1 <= prefix_bits <= MAX_PREFIX:
-            raise ParameterError(f"prefix_bits must lie in 1..{MAX_PREFIX}; {prefix_bits} was given")
+            raise ParameterError(f"prefix_bits must be in 1..{MAX_PREFIX}; got {prefix_bits}")
         if probes is not None and probes < 1:
-            raise ParameterError(f"probes must be at least 1; {probes} was given")
+            raise ParameterError(f"probes must be at least 1; got {probes}")
         self.prefix_bits, self.probes = prefix_bits, probes
 
     def weak_bits(self, n: int) -> WeakBits:

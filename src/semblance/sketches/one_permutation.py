@@ -50,7 +50,7 @@ class OnePermutation(SlotScheme):
         """Check the parameters."""
         SlotScheme.__post_init__(self)
         if self.densify not in KINDS:
-            raise ParameterError(f"densify must be one of {', '.join(KINDS)}; {self.densify!r} was given")
+            raise ParameterError(f"densify must be one of {', '.join(KINDS)}; got {self.densify!r}")
 
     @property
     def mergeable(self) -> bool:

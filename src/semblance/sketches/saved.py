@@ -56,7 +56,7 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     OutputError
         If the file exists or cannot be written.
     ParameterError
-        If they were made with a tokeniser of the user's own, or a scheme without a file format.
+        If they were made with a custom tokenizer, or with a scheme without a file format.
     """
     if type(value.scheme).__name__ not in _SCHEMES:
         raise ParameterError(f"signatures of {type(value.scheme).__name__} have no file format")

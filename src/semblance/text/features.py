@@ -49,7 +49,7 @@ class WordTokenizer:
 
     Notes
     -----
-    Python, a call a text: some hundred times slower than the built-in words.
+    Python, one call per text: about a hundred times slower than the built-in words.
     """
 
     language: str = "english"
@@ -294,7 +294,7 @@ def weigh(
     """
     shingling = shingling or Shingling(width=1)
     if cap is not None and not cap > 0.0:
-        raise ParameterError(f"cap must be positive; {cap} was given")
+        raise ParameterError(f"cap must be positive; got {cap}")
     values, offsets = shingling.hashes(concatenate(as_texts(texts)))
     distinct, often, bounds = count_repeats(values, offsets)
     if frequencies is None:

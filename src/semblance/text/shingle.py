@@ -1,4 +1,4 @@
-"""Shingling: which normalisation, which tokens, how many of them in a row."""
+"""Shingling: which normalization, which tokens, how many of them in a row."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _fold(text: str) -> str:
 
 
 def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
-    """Return texts in which some stretches (row, begin, end) are normalised; the very same where none changes by that."""
+    """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that."""
     first = int(texts.offsets[0])
     data = texts.data[first : texts.offsets[-1]]
     parts: list[Any] = []
@@ -102,9 +102,9 @@ class Shingling:
     normalization : {"NFC", "NFKC", "none"}, default "NFC"
         Unicode normal form; without effect on bytes.
     fold_case : bool, default True
-        Whether letters that differ in case only are the same; without effect on bytes.
+        Ignore or respect letter case; without effect on bytes.
     tokenizer : callable, optional
-        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalised text, unfolded or folded.
+        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalized text, unfolded or folded.
     rules : {1, 2}, default 2
         Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. Sketches from
         files of version 0.1 have rules 1; this version shingles texts by rules 2 only.
@@ -129,15 +129,15 @@ class Shingling:
     def __post_init__(self) -> None:
         """Check the parameters and fill in the width."""
         if self.unit not in UNITS:
-            raise ParameterError(f"unit must be one of {', '.join(UNITS)}; {self.unit!r} was given")
+            raise ParameterError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
         if self.normalization not in NORMALIZATIONS:
-            raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; {self.normalization!r} was given")
+            raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; got {self.normalization!r}")
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if not isinstance(self.width, (int, np.integer)):
             raise ParameterError(f"width must be an integer; got {self.width!r}")
         if not 1 <= self.width <= 1 << 20:
-            raise ParameterError(f"width must lie in 1..{1 << 20}; {self.width} was given")
+            raise ParameterError(f"width must be in 1..{1 << 20}; got {self.width}")
         object.__setattr__(self, "width", int(self.width))
         if self.fold_case not in (True, False):
             raise ParameterError(f"fold_case must be True or False; got {self.fold_case!r}")
@@ -223,7 +223,7 @@ class Shingling:
         return out[: offsets[-1]], offsets
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
-        """Shingle with the user's own tokeniser, one Python call a text."""
+        """Shingle with the user's own tokenizer, one Python call a text."""
         assert self.width is not None
         tokens: list[str] = []
         bounds = np.zeros(len(texts) + 1, np.int64)
@@ -245,7 +245,7 @@ class Shingling:
         return out[: offsets[-1]], offsets
 
     def _tokens_of(self, text: str, row: Callable[[], str]) -> list[str]:
-        """Call the tokeniser; its own error is kept as the cause."""
+        """Call the tokenizer; its own error is kept as the cause."""
         assert self.tokenizer is not None
         try:
             found = self.tokenizer(text)
@@ -284,14 +284,14 @@ def shingle(
     unit, width, normalization, fold_case
         See ``Shingling``.
     tokenizer : callable, optional
-        From a str to its tokens, in place of ``unit``: one Python call a text, ten to a hundred times slower.
+        From a str to its tokens, instead of ``unit``: one Python call per text, ten to a hundred times slower.
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error or separates words (and counts as U+FFFD among characters).
 
     Returns
     -------
     Shingles
-        One set of 64-bit hashes a text; an empty set where the text has no token.
+        One set of 64-bit hashes per text; an empty set if the text has no token.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Formulas: numbers in, numbers out, vectorised over NumPy arrays."""
+"""Formulas: numbers in, numbers out, vectorized over NumPy arrays."""
 
 from . import (
     agreement,

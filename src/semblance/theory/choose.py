@@ -130,7 +130,7 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
 
 
 def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Choice:
-    """Choose the sketch of at most ``total_bits`` bits that errs least at a resemblance; parameters likewise.
+    """Choose the sketch of at most ``total_bits`` bits with the smallest error at a resemblance; parameters are as above.
 
     Parameters
     ----------
@@ -165,9 +165,9 @@ def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Cho
 
 
 def error_for_precision(threshold: float, margin: float, confidence_z: float = 1.6448536269514722) -> float:
-    """Standard error at which documents ``margin`` below a threshold pass it by estimate with at most 5 % probability.
+    """Standard error at which documents ``margin`` below a threshold pass it by estimate with at most 5% probability.
 
-    Both precision (what lies below is kept out) and recall (what lies ``margin`` above is let in) then reach 95 % for
+    Both precision (what lies below is kept out) and recall (what lies ``margin`` above is let in) then reach 95% for
     pairs that far from the threshold; other levels by ``confidence_z``, the normal quantile.
 
     Parameters

@@ -125,7 +125,7 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     matches : array_like of int in [0, trials]
     trials : array_like of int >= 1
     z : float >= 0
-        Quantile of the normal distribution; the default is that of 95 %.
+        Quantile of the normal distribution; the default is that of 95%.
 
     Returns
     -------
@@ -166,9 +166,9 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
     Clopper & Pearson, "The use of confidence or fiducial limits", Biometrika 1934.
     """
     if not 0 <= matches <= trials or trials < 1:
-        raise ParameterError(f"matches must lie in 0..trials, and trials be at least 1; {matches} of {trials} were given")
+        raise ParameterError(f"matches must be in 0..trials, and trials at least 1; got {matches} of {trials}")
     if not 0.0 < confidence < 1.0:
-        raise ParameterError(f"confidence must lie strictly between 0 and 1; {confidence} was given")
+        raise ParameterError(f"confidence must be strictly between 0 and 1; got {confidence}")
     tail = (1.0 - confidence) / 2.0
 
     def solve(successes: int) -> float:

@@ -142,8 +142,8 @@ def cosine_error(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
 def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
     """Probability that two fingerprints differ in at most ``radius`` bits.
 
-    A radius of 3 in 64 bits finds pairs of cosine .90 with probability .013, .95 with .101, .99 with .674: half of those of
-    .984. It is precise, not complete.
+    A radius of 3 in 64 bits finds pairs of cosine 0.90 with probability 0.013, of 0.95 with 0.101, of 0.984 with one half, of
+    0.99 with 0.674. It is precise, not complete.
 
     Parameters
     ----------

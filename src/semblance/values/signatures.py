@@ -32,7 +32,7 @@ class Signatures:
     Parameters
     ----------
     values : ndarray of uint32 or uint64, shape (n_documents, permutations)
-        The slots; all of a row are the highest of their type where the document has no shingle.
+        The slots; if a document has no shingle, all of its slots are the highest of their type.
     scheme : SketchScheme
         The parameter object that made them.
     shingling : object

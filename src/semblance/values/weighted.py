@@ -150,7 +150,7 @@ class WeightedSets:
         return float((np.minimum(a, b) / scale).sum() / (np.maximum(a, b) / scale).sum())
 
     def probability_resemblance(self, left: int, right: int) -> float:
-        """Probability resemblance: sum over i of 1 / sum over j of max(p_j / p_i, q_j / q_i), for normalised weights p and q.
+        """Probability resemblance: sum over i of 1 / sum over j of max(p_j / p_i, q_j / q_i), for normalized weights p and q.
 
         Parameters
         ----------

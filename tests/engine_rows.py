@@ -1,0 +1,93 @@
+"""Rows for engines, and the same operations in plain Python."""
+
+import tempfile
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from engine_kinds import KINDS, make
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+
+from semblance.values.tables import SOURCE_BITS
+
+integer = pa.int64()
+SKETCHES = pa.schema([("position", integer), ("bytes", integer), ("digest", pa.binary(16)), ("id", pa.large_string()),
+                      ("priority", pa.large_binary()), ("empty", pa.bool_()), ("keys", pa.list_(integer, 2))])  # fmt: skip
+MET = pa.schema([("left", integer), ("right", integer), ("flag", pa.bool_()), ("score", pa.float64())])
+each_kind = pytest.mark.parametrize("kind", KINDS)
+quick = settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
+numbers = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 50), st.booleans(), st.floats(0, 1)), max_size=80)
+documents = st.lists(
+    st.fixed_dictionaries({
+        "bytes": st.integers(0, 3), "digest": st.integers(0, 9).map(lambda i: bytes([i]) * 16),
+        "id": st.integers(0, 9).map(lambda i: "é" * i), "priority": st.sampled_from([b"", b"\1a", b"\1ab", b"\1b", b"\1b"]),
+        "empty": st.booleans(), "keys": st.none() | st.tuples(st.integers(-3, 0), st.integers(1, 9)).map(list),
+    }), max_size=60,
+)  # fmt: skip
+
+
+@contextmanager
+def running(kind):
+    """An engine in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        engine = make(kind, Path(folder), patch)
+        yield engine
+        engine.close()
+
+
+def sketched(engine, found, by=("position",), references=0):
+    """Store and rank documents of two inputs; return (table, its rows in Python)."""
+    rows = [{"position": (row >= references) << SOURCE_BITS | row} | document for row, document in enumerate(found)]
+    stored = engine.store(engine.rows(pa.Table.from_pylist(rows, SKETCHES)), "sketches")
+    table = engine.rank(stored, by, 1 << SOURCE_BITS)
+    return table, sorted(rows_of(table), key=lambda row: row["position"])
+
+
+def rows_of(table):
+    """The rows, as they come."""
+    batches = list(table.batches())
+    assert all(batch.schema == table.schema for batch in batches)
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def bag(rows):
+    """Rows in any order."""
+    return sorted(repr(sorted(row.items())) for row in rows)
+
+
+def groups_of(rows, by):
+    """Runs of equal values, which must each come once."""
+    found = {}
+    before = None
+    for row in rows:
+        if not found or row[by] != before:
+            assert row[by] not in found, "a group is parted"
+            found[row[by]] = []
+        before = row[by]
+        found[before].append(row)
+    return found
+
+
+def numbered(rows, schema):
+    """A step that counts the rows that it meets."""
+    count = 0
+    for batch in rows:
+        yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(range(count, count + len(batch)), integer)], schema=schema)
+        count += len(batch)
+
+
+def count_rows(table, engine):
+    """Run that step."""
+    schema = table.schema.append(pa.field("count", integer))
+    return engine.map(table, partial(numbered, schema=schema), schema)
+
+
+def wanted_groups(rows, by, sort):
+    """What meets, by the definition."""
+    found = {}
+    for row in sorted(rows, key=lambda row: row[sort]):
+        found.setdefault(row[by], []).append(row)
+    return found

@@ -1,0 +1,95 @@
+"""Rows of equal keys meet in every engine, against the same in plain Python."""
+
+import pyarrow as pa
+from engine_rows import (
+    MET,
+    bag,
+    count_rows,
+    documents,
+    each_kind,
+    groups_of,
+    integer,
+    numbers,
+    quick,
+    rows_of,
+    running,
+    sketched,
+    wanted_groups,
+)
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+
+@each_kind
+@quick
+@given(documents)
+def test_rows_meet_by_lists(kind, found):
+    with running(kind) as engine:
+        table, rows = sketched(engine, found, ("-bytes", "position"))
+        listed = [{"key": key, "order": row["order"]} for row in rows for key in row["keys"] or ()]
+        met = groups_of(rows_of(engine.meet(table.select(["order", "keys"]), "keys", "order")), "key")
+        wanted = wanted_groups(listed, "key", "order")
+        assert {key: group for key, group in wanted.items() if len(group) > 1 or key in met} == met
+
+
+@each_kind
+@quick
+@given(documents, st.sampled_from(["digest", "id"]), st.sampled_from(["order", "position"]), st.booleans())
+def test_rows_meet_by_bytes(kind, found, by, sort, some):
+    with running(kind) as engine:
+        table, rows = sketched(engine, found, ("-bytes", "position"))
+        if some:
+            gone = engine.rows(pa.table({"order": pa.array(range(0, len(found), 3), integer)}))
+            table, rows = engine.join(table, gone, "order", "anti"), [row for row in rows if row["order"] % 3]
+        names = [by, "order", "position", "empty"]
+        wanted = wanted_groups([{name: row[name] for name in names} for row in rows], by, sort)
+        met = groups_of(rows_of(engine.meet(table.select(names), by, sort)), by)
+        assert {key: group for key, group in wanted.items() if len(group) > 1 or key in met} == met
+
+
+@each_kind
+@quick
+@given(numbers, st.integers(2, 4))
+def test_rows_meet_by_numbers(kind, found, width):
+    with running(kind) as engine:
+        schema = pa.schema(list(MET)[:width])
+        rows = [dict(zip(schema.names, row, strict=False)) for row in dict.fromkeys(row[:width] for row in found)]
+        met = groups_of(rows_of(engine.meet(engine.rows(pa.Table.from_pylist(rows, schema)), "left", "right")), "left")
+        wanted = wanted_groups(rows, "left", "right")
+        assert met.keys() == wanted.keys()
+        for key, group in met.items():
+            assert [row["right"] for row in group] == [row["right"] for row in wanted[key]] and bag(group) == bag(wanted[key])
+
+
+@each_kind
+@quick
+@given(st.lists(st.tuples(st.integers(-(2**62), 2**62), st.integers(0, 2**62)), max_size=9))
+@example([(-1, 0), (-1, 3), (2**40, 1)])
+def test_large_and_negative_numbers_meet(kind, found):
+    with running(kind) as engine:
+        met = engine.meet(
+            engine.rows(pa.table([*zip(*found, strict=True)] or [[], []], pa.schema(list(MET)[:2]))), "left", "right"
+        )
+        assert sorted((row["left"], row["right"]) for row in rows_of(met)) == sorted(found)
+        groups_of(rows_of(met), "left")
+
+
+@each_kind
+@quick
+@given(documents, numbers)
+def test_all_rows_meet_as_one_stream(kind, found, links):
+    """The step that counts them runs once."""
+    with running(kind) as engine:
+        table, rows = sketched(engine, [*found, *[{"bytes": 1, "digest": bytes(16), "id": "", "priority": b"", "empty": True,
+                                                   "keys": None}] * 51], ("-priority", "position"))  # fmt: skip
+        together = rows_of(count_rows(engine.meet(table.select(["order", "keys"]), None, "order"), engine))
+        assert together == [
+            {"order": row["order"], "keys": row["keys"], "count": row["order"]}
+            for row in sorted(rows, key=lambda row: row["order"])
+        ]
+        made = [dict(zip(MET.names, row, strict=True)) for row in links]
+        stream = engine.meet(engine.rows(pa.Table.from_pylist(made, MET)), None, ("right", "left"))
+        counted = rows_of(count_rows(stream, engine))
+        ends = [(row["right"], row["left"]) for row in counted]
+        assert ends == sorted((row["right"], row["left"]) for row in made)
+        assert [row.pop("count") for row in counted] == list(range(len(made))) and bag(counted) == bag(made)

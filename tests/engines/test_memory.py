@@ -1,0 +1,118 @@
+"""How much memory a job may use, and how it is divided."""
+
+import resource
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.engines import memory
+from semblance.engines.memory import FLOOR, MOST, Memory
+
+LEAST = FLOOR + (64 << 20)
+
+
+@pytest.mark.parametrize(("size", "n"), [("4GB", 4e9), ("512 MiB", 2**29), (10**9, 1e9), ("1.5g", 1.5e9), ("2000000000", 2e9)])
+def test_sizes(size, n):
+    assert memory.parse_bytes(size) == n
+
+
+@pytest.mark.parametrize("size", ["", "much", "-4GB", "4 PB", "4GBB"])
+def test_what_is_no_size(size):
+    with pytest.raises(sb.ParameterError, match="such as 4GB"):
+        memory.parse_bytes(size)
+
+
+@given(st.integers(0, 9000), st.sampled_from(["", "B", "k", "KB", "MiB", "gi", "G", "TB"]), st.sampled_from(["", " "]))
+def test_units_are_powers_of_ten_or_of_two(n, unit, space):
+    power = "KMGT".find(unit[:1].upper()) + 1 if unit not in ("", "B") else 0
+    assert memory.parse_bytes(f"{n}{space}{unit}") == n * (1024 if "i" in unit.lower() else 1000) ** power
+
+
+@given(st.integers(LEAST, 1 << 60), st.integers(1, 256))
+def test_all_parts_fit_the_cap(cap, threads):
+    made = Memory(cap)
+    assert made.free == cap - FLOOR and made.held <= 0.4 * made.free
+    assert made.held + made.partition(threads) + made.free // 8 <= made.free
+    assert made.partition(threads) <= max(32 << 20, threads * (32 << 20))
+    assert made.slice(threads) == 1 << 20 or threads * made.slice(threads) * 24 <= made.free
+    assert made.partition(threads) >= made.partition(1) >= 1 << 20
+
+
+def test_a_cap_below_the_floor_is_refused():
+    assert Memory(LEAST).free == 64 << 20
+    with pytest.raises(sb.ParameterError, match="at least 387 MB, of which the interpreter and its libraries take 320; 387 MB"):
+        Memory(LEAST - 1)
+
+
+@given(st.integers(LEAST, 1 << 40), st.integers(0, 1 << 36))
+def test_documents_are_refused_beyond_their_number(cap, n):
+    most = (cap - LEAST) // memory.BYTES_PER_DOCUMENT
+    for count in (n, most, most + 1):
+        if count <= most:
+            Memory(cap).check_documents(count)
+        else:
+            with pytest.raises(sb.ParameterError, match=rf"^{count:,} documents need"):
+                Memory(cap).check_documents(count)
+
+
+def test_what_is_asked_for_or_a_share_of_what_is_free(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 10**10)
+    assert Memory.wanted(None).cap == 6 * 10**9 and Memory.wanted("4GB").cap == 4 * 10**9
+    assert Memory.wanted("1e30").cap == MOST and Memory.wanted(2e9).cap == 2 * 10**9
+    monkeypatch.setattr(memory, "free_memory", lambda: 10**6)
+    assert Memory.wanted(None).cap == LEAST, "a job that asks for nothing is not refused"
+
+
+class Files:
+    """Stands for ``Path``: files of the system, by name."""
+
+    held: dict[str, str]
+
+    def __init__(self, name):
+        self.name = name
+
+    def read_text(self):
+        if self.name not in self.held:
+            raise FileNotFoundError(self.name)
+        return self.held[self.name]
+
+
+MEMINFO = {"/proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n"}
+LIMITED = {"/sys/fs/cgroup/memory.max": "5000000\n", "/sys/fs/cgroup/memory.current": "1000000\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        (MEMINFO, 8_192_000),
+        (MEMINFO | LIMITED, 4_000_000),
+        (MEMINFO | {"/sys/fs/cgroup/memory.max": "max\n"}, 8_192_000),
+        (MEMINFO | LIMITED | {"/sys/fs/cgroup/memory.current": "6000000\n"}, 0),
+        (MEMINFO | LIMITED | {"/sys/fs/cgroup/memory.max": "90000000000\n"}, 8_192_000),
+    ],
+)
+def test_a_control_group_limits_what_is_free(monkeypatch, files, free):
+    monkeypatch.setattr(memory, "Path", Files)
+    monkeypatch.setattr(Files, "held", files, raising=False)
+    assert memory.free_memory() == free
+
+
+def test_without_the_files_of_linux_it_is_what_the_machine_has(monkeypatch):
+    monkeypatch.setattr(memory, "Path", Files)
+    monkeypatch.setattr(Files, "held", {}, raising=False)
+    monkeypatch.setattr(memory.os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
+    assert memory.free_memory() == 4_096_000
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    monkeypatch.setattr(memory.sys, "platform", "linux")
+    assert peak * 1024 <= memory.peak_memory() < 2 * peak * 1024
+    monkeypatch.setattr(memory.sys, "platform", "darwin")
+    assert peak <= memory.peak_memory() < 2 * peak, "bytes there"
+
+
+def test_the_peak_counts_what_was_touched():
+    before = memory.peak_memory()
+    block = np.ones(before + (32 << 20), np.uint8)
+    assert memory.peak_memory() >= len(block)

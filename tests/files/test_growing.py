@@ -1,0 +1,213 @@
+"""Files that grow: what was added stays, through crashes, failures, other writers and strangers."""
+
+import os
+from threading import Thread
+
+import numpy as np
+import pytest
+from container_twin import GROWING, add, batch, content, described, grown, refuse, three_batches, twin, wanted
+
+import semblance as sb
+from semblance.files.container import ArrayFile
+from semblance.files.growing import GrowingFile
+from semblance.files.layout import read_section
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file that grew by three batches."""
+    return three_batches(tmp_path)
+
+
+def test_a_file_grows(path):
+    assert content(path) == wanted(3, 9, 1)
+    sections = twin(path.read_bytes(), b"TESTFILE")
+    assert sections == [({"of": "tests"}, {}), *(({}, described(batch(n))) for n in (3, 9, 1))]
+    one, other = grown(path), grown(path)
+    assert len(add(one, 4)) == 5 and len(add(other, 5)) == 6 and len(one.sections) == 5
+    assert len(add(one, 6)) == 7 and content(path) == wanted(3, 9, 1, 4, 5, 6)
+    assert one.sections == grown(path).sections
+
+
+def test_sections_are_mapped(path):
+    whole = np.memmap(path, np.uint8, "r")
+    found = [{name: entry.view(whole) for name, entry in section.entries.items()} for section in grown(path).sections[1:]]
+    assert [described(arrays) for arrays in found] == [described(batch(n)) for n in (3, 9, 1)]
+    assert all(array.ctypes.data % 64 == 0 and np.shares_memory(array, whole) for arrays in found for array in arrays.values())
+
+
+class KilledError(BaseException):
+    """The process is gone: nothing that it would have cleaned up is."""
+
+
+class Machine:
+    """A machine that fails at the n-th change of the file; of what was not synced, some sectors are on the disk.
+
+    Parameters
+    ----------
+    patch : pytest.MonkeyPatch
+    path : path
+    """
+
+    def __init__(self, patch, path):
+        self.path, self.left, self.synced = path, 0, b""
+        for name in ("pwrite", "ftruncate", "fsync", "unlink"):
+            patch.setattr(os, name, self.change(getattr(os, name), name == "fsync"))
+
+    def change(self, call, syncs):
+        def changed(*arguments):
+            self.left -= 1
+            if self.left < 0:
+                raise KilledError
+            done = call(*arguments)
+            if syncs:
+                self.synced = self.path.read_bytes()
+            return done
+
+        return changed
+
+    def fail(self, left, rng, act):
+        """Return whether it failed."""
+        self.left, self.synced = left, self.path.read_bytes()
+        try:
+            act()
+            return False
+        except KilledError:
+            new, old = self.path.read_bytes(), self.synced
+        size = int(rng.choice([len(old), len(new)]))
+        new, old = new.ljust(size, b"\0")[:size], old.ljust(size, b"\0")[:size]
+        sectors = [(new if rng.random() < 0.5 else old)[i : i + 512] for i in range(0, size, 512)]
+        self.path.write_bytes(b"".join(sectors))
+        return True
+
+
+def test_a_crash_leaves_what_was_there_or_all(path, rng, monkeypatch):
+    """At every call, with any sectors on the disk: the file opens, and the next addition is whole."""
+    whole, states, moment = path.read_bytes(), set(), 0
+    failed = True
+    while failed:
+        for _ in range(12):
+            path.write_bytes(whole)
+            with monkeypatch.context() as patch:
+                failed = Machine(patch, path).fail(moment, rng, lambda: add(grown(path), 150))
+            states.add(len(content(path)))
+            assert content(path) in (wanted(3, 9, 1), wanted(3, 9, 1, 150))
+            before = content(path)
+            with monkeypatch.context() as patch:  # and again, over what the first left
+                Machine(patch, path).fail(moment, rng, lambda: add(grown(path), 90))
+            assert content(path) in (before, before + wanted(90))
+            before = content(path)
+            add(grown(path), 2)
+            assert content(path) == before + wanted(2)
+        moment += 1
+    assert states == {3, 4} and moment > 6
+
+
+def test_an_addition_cut_off_does_not_count_and_is_written_over(path):
+    whole = path.read_bytes()
+    last = grown(path).sections[-1]
+    for end in range(last.begin + 1, last.end + 1, 7):
+        torn = bytearray(whole[:end])
+        torn[last.begin : last.begin + 24] = bytes(min(24, end - last.begin))
+        path.write_bytes(torn)
+        assert content(path) == wanted(3, 9)
+        add(grown(path), 1)
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_lost_head_is_not_taken_for_the_end(path, number):
+    data = bytearray(path.read_bytes())
+    begin = grown(path).sections[number].begin
+    data[begin : begin + 24] = bytes(24)
+    path.write_bytes(data)
+    with pytest.raises(sb.InputDataError, match=f"section at byte {begin} is lost, others follow"):
+        grown(path)
+
+
+def test_a_section_elsewhere_than_it_says_is_damage(path):
+    whole = path.read_bytes()
+    _, one, two, _ = grown(path).sections
+    for data in (
+        whole + whole,
+        whole[: one.begin] + whole[two.begin :],
+        whole + whole[one.begin : one.end],
+        whole[one.begin :],
+    ):
+        path.write_bytes(data)
+        with pytest.raises(sb.InputDataError, match="damaged: "):
+            grown(path)
+
+
+def test_readers_see_whole_batches_while_another_adds(path):
+    """Whatever is read between which writes: no batch is missing in the middle, none is half there, nothing looks damaged."""
+    seen, sizes = [], [1 + 300 * (i % 2) for i in range(60)]
+    writer = Thread(target=lambda: [add(grown(path), n) for n in sizes])
+    writer.start()
+    while writer.is_alive() or not seen:
+        seen.append(content(path))
+    writer.join()
+    whole = wanted(3, 9, 1, *sizes)
+    assert all(found == whole[: len(found)] for found in seen) and content(path) == whole
+    assert len({len(found) for found in seen}) > 1
+
+
+def test_failures_leave_the_file_as_it_was(path, monkeypatch):
+    """Also if the file cannot be read again before the addition: others may have added what this object does not know."""
+    file = grown(path)
+    add(grown(path), 4)
+    whole = path.read_bytes()
+
+    def broken(*arguments):
+        raise OSError(5, "Input/output error")
+
+    for name in ("pread", "pwrite", "fsync", "ftruncate"):
+        monkeypatch.setattr(os, name, broken)
+        with pytest.raises(sb.OutputError, match="Input/output error; the batch was not added"):
+            add(file, 5)
+        monkeypatch.undo()
+        assert path.read_bytes() == whole
+
+    def unfit(meta):
+        raise sb.ParameterError(f"another {meta['of']}")
+
+    with pytest.raises(sb.ParameterError, match="another tests"):
+        add(file, 5, unfit)
+    assert path.read_bytes() == whole and len(add(file, 5)) == 6
+
+
+def test_another_file_in_its_place_is_read_anew(path, tmp_path):
+    """Written over in place, so that it is the same inode: nothing is cut off at a place where the old one ended."""
+    file = grown(path)
+    other = grown(tmp_path / "other")
+    for n in (9, 9, 9, 9, 9):
+        add(other, n)
+    path.write_bytes((tmp_path / "other").read_bytes())
+    add(file, 2)
+    assert content(path) == wanted(9, 9, 9, 9, 9, 2)
+
+
+def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
+    file, read = grown(path), []
+    monkeypatch.setattr("semblance.files.growing.read_section", lambda *a: read.append(a[3]) or read_section(*a))
+    add(file, 1)
+    sections = file.sections
+    assert read == [0, sections[3].begin]
+    add(grown(path), 1)
+    add(file, 1)
+    assert read[-3:] == [0, sections[4].begin, sections[4].end]
+
+
+def test_old_versions_and_what_is_not_accepted(path):
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8] + b"\1" + whole[9:])
+    with pytest.raises(sb.InputDataError, match="an old version"):
+        grown(path)
+    path.write_bytes(whole[:8] + b"\3" + whole[9:])
+    with pytest.raises(sb.InputDataError, match="version 3 is newer than 2, the newest known here; upgrade"):
+        grown(path)
+    path.write_bytes(whole)
+    with pytest.raises(sb.InputDataError, match="damaged: no tests are described at byte 64"):
+        GrowingFile(path, GROWING, lambda first, section: section is first, refuse, "")
+    with pytest.raises(sb.IndexFormatError, match="not a file of arrays of semblance"):
+        ArrayFile(path)

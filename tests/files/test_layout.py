@@ -1,0 +1,92 @@
+"""The layout of all binary files: every damage and every cut is found, and no header is believed that contradicts it."""
+
+import json
+import os
+import struct
+from itertools import product
+from zlib import crc32
+
+import pytest
+from container_twin import content, grown, three_batches, wanted, whole_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.files import layout
+from semblance.files.layout import open_regular
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file that grew by three batches."""
+    return three_batches(tmp_path)
+
+
+def test_every_flipped_bit_is_found(tmp_path, path):
+    for at, read in ((path, lambda: content(path)), whole_file(tmp_path)):
+        whole = at.read_bytes()
+        assert len(whole) < 2000
+        with at.open("r+b", buffering=0) as file:
+            for place, mask in product(range(len(whole)), (1 << bit for bit in range(8))):
+                os.pwrite(file.fileno(), bytes([whole[place] ^ mask]), place)
+                with pytest.raises((sb.InputDataError, sb.IndexFormatError), match=at.name):
+                    read()
+                os.pwrite(file.fileno(), whole[place : place + 1], place)
+        read()
+
+
+def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
+    ends = {section.end: i for i, section in enumerate(grown(path).sections)}
+    for size in reversed(range(path.stat().st_size)):
+        os.truncate(path, size)
+        if size in ends:
+            assert content(path) == wanted(3, 9, 1)[: ends[size]]
+            continue
+        with pytest.raises(sb.InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
+            grown(path)
+    at, read = whole_file(tmp_path)
+    for size in reversed(range(at.stat().st_size)):
+        os.truncate(at, size)
+        with pytest.raises(sb.IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
+            read()
+
+
+def test_headers_that_contradict_the_layout_are_refused(tmp_path):
+    """With a checksum that fits; also one that would put arrays where no kernel may read them."""
+    path, read = whole_file(tmp_path)
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[16:24], "little")
+    held = json.loads(whole[24 : 24 + length])
+    a, b = held["arrays"]
+    for said in (
+        {**held, "at": 64}, {**held, "at": None}, {**held, "meta": []}, {**held, "arrays": [b, a]}, {**held, "arrays": [a, a]}, [held],
+        {**held, "arrays": [a]}, {**held, "arrays": [[*a[:3], 8, a[4]], b]}, {**held, "arrays": [a[:4], b]}, {**held, "arrays": [[], b]},
+        {**held, "arrays": [[[], *a[1:]], b]}, {**held, "arrays": [[*a[:2], [2**62, 0], *a[3:]], b]}, {"meta": {}},
+    ):  # fmt: skip
+        for pad in (64, 8):
+            text = json.dumps(said).encode()
+            text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
+            path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
+            with pytest.raises(sb.IndexFormatError, match=r"x: (damaged|cut short)"):
+                read()
+    text = json.dumps(held).encode().ljust(length + 8)
+    path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
+    with pytest.raises(sb.IndexFormatError, match="checksum mismatch in the header"):
+        read()
+
+
+@settings(deadline=None)
+@given(
+    data=st.binary(max_size=400),
+    begin=st.integers(0, 50),
+    block=st.integers(1, 20),
+    magic=st.sampled_from([b"ab", b"aab", b"abab"]),
+)
+def test_magic_is_found_across_blocks(tmp_path_factory, data, begin, block, magic):
+    data = bytes(b"ab"[value % 2] for value in data)
+    path = tmp_path_factory.mktemp("x") / "file"
+    path.write_bytes(data)
+    with open_regular(path) as stream, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "_BLOCK", block)
+        found = list(layout.find_magic(stream, begin, magic))
+    assert found == [i for i in range(begin, len(data)) if data[i : i + len(magic)] == magic]

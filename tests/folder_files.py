@@ -1,0 +1,16 @@
+"""Folders of small files, and what is in them."""
+
+import json
+
+
+def fill(folder, **texts):
+    """Write files of one row each into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    return folder
+
+
+def names(folder):
+    """The paths of all files in a folder."""
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())

@@ -1,0 +1,121 @@
+"""Types of columns that several inputs share, and row groups of their tables."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.formats import merged_parquet
+from semblance.formats._selection import Selection
+from semblance.formats.merged_parquet import common_schema, common_tables, row_groups
+from semblance.formats.sources import open_sources
+
+
+def selections(folder, columns):
+    """Inputs with a column ``x``: JSON lines of strings of JSON, parquet of an Arrow array, CSV of other lists."""
+    found = []
+    for number, (form, values) in enumerate(columns):
+        path = folder / f"{number}.{form}"
+        if form == "jsonl":
+            path.write_text("".join(f'{{"x": {value}}}\n' for value in values))
+        elif form == "csv":
+            path.write_text("x\n" + "".join(f"{value}\n" for value in values))
+        else:
+            pq.write_table(pa.table({"x": values}), path)
+        (split,) = open_sources([path])
+        found.append(Selection(split, np.ones(len(values), np.bool_)))
+    return found
+
+
+MERGED = [
+    ([("parquet", pa.array([1], pa.int8())), ("parquet", pa.array([2], pa.int32()))], pa.int32(), [1, 2]),
+    ([("parquet", pa.array([1], pa.int8())), ("parquet", pa.array([2], pa.uint8()))], pa.string(), ["1", "2"]),
+    ([("parquet", pa.array([1])), ("jsonl", ["2"])], pa.int64(), [1, 2]),
+    ([("parquet", pa.array([1])), ("jsonl", ["2.5"])], pa.float64(), [1.0, 2.5]),
+    ([("parquet", pa.array([1])), ("csv", ["2"])], pa.string(), ["1", "2"]),
+    ([("jsonl", ["1"]), ("jsonl", ["null"]), ("jsonl", ["3"])], pa.int64(), [1, None, 3]),
+    ([("jsonl", ["9007199254740993"]), ("jsonl", ["0.5"])], pa.string(), ["9007199254740993", "0.5"]),
+    ([("parquet", pa.array([None], pa.null())), ("jsonl", ["true"])], pa.bool_(), [None, True]),
+    ([("parquet", pa.array(["a"], pa.large_string())), ("jsonl", ['"b"'])], pa.large_string(), ["a", "b"]),
+    ([("parquet", pa.array([[1]])), ("jsonl", ["[0.5]"])], pa.list_(pa.float64()), [[1.0], [0.5]]),
+    ([("parquet", pa.array([[1]])), ("jsonl", ['"a"'])], pa.string(), ["[1]", "a"]),
+]
+
+
+@pytest.mark.parametrize(("columns", "kind", "values"), MERGED)
+def test_a_type_holds_the_values_of_all_inputs(tmp_path, columns, kind, values):
+    chosen = selections(tmp_path, columns)
+    schema = common_schema(chosen)
+    assert schema.names == ["x"] and schema.field("x").type.equals(kind), schema
+    tables = list(common_tables(chosen, schema))
+    assert all(table.schema == schema for table in tables)
+    assert pa.concat_tables(tables)["x"].to_pylist() == values
+
+
+json_values = (
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text("a1é")
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(json_values, min_size=1, max_size=5), min_size=1, max_size=3), st.integers(1, 4))
+def test_no_value_changes_however_rows_are_cut(tmp_path_factory, files, rows):
+    """What is not a string is one's JSON where the column is text."""
+    folder = tmp_path_factory.mktemp("x")
+    chosen = selections(folder, [("jsonl", [json.dumps(value) for value in values]) for values in files])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merged_parquet, "ROW_GROUP", rows)
+        schema = common_schema(chosen)
+        found = [value for table in common_tables(chosen, schema) for value in table["x"].to_pylist()]
+    every = [value for values in files for value in values]
+    if schema.field("x").type == pa.string():
+        assert found == [value if value is None or isinstance(value, str) else json.dumps(value) for value in every]
+    else:
+        assert found == every
+        kinds = {type(value) for value in every if value is not None}
+        assert not (bool in kinds and len(kinds) > 1), "true is not 1"
+
+
+def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
+    (tmp_path / "1.jsonl").write_text('{"a": 1}\n{"b": 2, "a": 3}\n')
+    pq.write_table(pa.table({"c": ["x"], "a": [4]}), tmp_path / "2.parquet")
+    chosen = [
+        Selection(split, np.ones(n, np.bool_))
+        for split, n in zip(open_sources(sorted(tmp_path.iterdir())), (2, 1), strict=True)
+    ]
+    schema = common_schema(chosen)
+    assert schema.names == ["a", "b", "c"]
+    assert pa.concat_tables(common_tables(chosen, schema)).to_pylist() == [
+        {"a": 1, "b": None, "c": None}, {"a": 3, "b": 2, "c": None}, {"a": 4, "b": None, "c": "x"}]  # fmt: skip
+
+
+def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path):
+    chosen = selections(tmp_path, [("jsonl", ["1", "2"])])
+    with pytest.raises(
+        sb.InputDataError, match=r"0\.jsonl, rows 1 to 2, column 'x': not all values fit into bool; write \.jsonl"
+    ):
+        list(common_tables(chosen, pa.schema([("x", pa.bool_())])))
+    chosen = selections(tmp_path, [("parquet", pa.array([2**40]))])
+    with pytest.raises(sb.InputDataError, match=r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"):
+        list(common_tables(chosen, pa.schema([("x", pa.int8())])))
+
+
+@given(st.lists(st.integers(0, 30), max_size=12), st.integers(1, 20), st.integers(1, 300))
+def test_small_tables_are_joined_into_row_groups(sizes, rows, n_bytes):
+    tables, first = [], 0
+    for size in sizes:
+        tables.append(pa.table({"x": pa.array(range(first, first + size), pa.int64())}))
+        first += size
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merged_parquet, "ROW_GROUP", rows)
+        patch.setattr(merged_parquet, "GROUP_BYTES", n_bytes)
+        groups = list(row_groups(iter(tables)))
+    assert [x for group in groups for x in group["x"].to_pylist()] == list(range(first))
+    for group in groups[:-1]:
+        assert len(group) >= rows or group.nbytes >= n_bytes
+    assert len(groups) <= max(1, len(sizes))

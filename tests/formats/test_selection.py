@@ -1,0 +1,106 @@
+"""The rows of an input that are to be written, with what is added to them."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.formats import _selection
+from semblance.formats._selection import Selection, write_lines
+from semblance.formats.sources import open_sources
+
+
+def loaded(value):
+    """A number; those of a file are its digits."""
+    return value if isinstance(value, int) else json.loads(bytes(value))
+
+
+masks = st.lists(st.booleans(), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("in")
+
+
+def split_of(folder, n):
+    """A file of so many rows."""
+    path = folder / f"{n}.jsonl"
+    if not path.exists():
+        path.write_text("".join(f'{{"i":{i}}}\n' for i in range(n)))
+    return open_sources([path])[0]
+
+
+def additions(asked=None):
+    """What is added to rows: their double."""
+
+    def added(begin, end):
+        if asked is not None:
+            asked.append((begin, end))
+        return pa.table({"double": pa.array([2 * i for i in range(begin, end)], pa.int64())})
+
+    return added
+
+
+def annotate(line, added):
+    return json.dumps(json.loads(line) | added).encode() + b"\n"
+
+
+@given(masks, st.booleans(), st.integers(1, 13), st.integers(1, 13))
+def test_the_selected_rows_with_their_additions(folder, mask, annotated, at_once, records):
+    split, asked = split_of(folder, len(mask)), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_selection, "_ADDED", at_once)
+        patch.setattr(_selection, "_RECORDS", records)
+        selection = Selection(split, np.array(mask, np.bool_), additions(asked) if annotated else None)
+        wanted = [(i + 1, {"i": i} | ({"double": 2 * i} if annotated else {})) for i, chosen in enumerate(mask) if chosen]
+        found = list(selection.records())
+        assert [(number, {name: loaded(value) for name, value in record.items()}) for number, record in found] == wanted
+        assert all(end - begin <= at_once for begin, end in asked)
+        raw = split.places[0].path.read_bytes().splitlines(keepends=True)
+        lines = list(selection.lines(raw, annotate))
+    assert [json.loads(line) for line in lines] == [record for _, record in wanted]
+    assert annotated or lines == [line for line, chosen in zip(raw, mask, strict=True) if chosen]
+    assert selection.added_schema.names == (["double"] if annotated else [])
+
+
+@pytest.mark.parametrize("known", [0, 2, 4, 9])
+def test_another_number_of_rows_is_an_error(folder, known):
+    """More than there were, or fewer; with additions, too."""
+    split = split_of(folder, 3)
+    for added in (None, additions()):
+        selection = Selection(split, np.ones(known, np.bool_), added)
+        raw = [b'{"i":0}\n'] * 3
+        for rows in (selection.records(), selection.lines(raw, annotate)):
+            with pytest.raises(sb.InputDataError, match=rf"3\.jsonl: {known} rows were read at first, (3|{known + 1}) now"):
+                list(rows)
+
+
+def test_a_file_that_changes_is_an_error(folder):
+    path = folder / "changing.jsonl"
+    path.write_text('{"i":0}\n{"i":1}\n')
+    (split,) = open_sources([path])
+    lines = Selection(split, np.ones(2, np.bool_)).lines([b"a\n", b"b\n"], annotate)
+    assert next(lines) == b"a\n"
+    path.write_text('{"i":0}\n{"i":12}\n')
+    with pytest.raises(sb.InputDataError, match="the file changed while it was worked on"):
+        list(lines)
+    path.unlink()
+    with pytest.raises(sb.InputDataError, match=r"changing\.jsonl: cannot be read: No such file"):
+        split.check_unchanged()
+
+
+@given(st.lists(st.lists(st.sampled_from([b"a\n", b"bc\n", b"d", b"\n"]), max_size=4), max_size=4))
+def test_lines_of_files_that_end_without_a_feed_do_not_run_together(files):
+    out, feed = io.BytesIO(), False
+    for lines in files:
+        feed = write_lines(out, lines, feed)
+    every = [line for lines in files for line in lines]
+    wanted = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in every)
+    assert out.getvalue() == (wanted[:-1] if feed else wanted)
+    assert feed == bool(every and not every[-1].endswith(b"\n"))

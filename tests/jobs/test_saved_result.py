@@ -1,0 +1,204 @@
+"""A result is saved, pickled and loaded whole; other programs read its tables; what is damaged or of others is refused."""
+
+import json
+import pickle
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from same_results import VARIANTS, corpus, same
+
+import semblance as sb
+
+BASE = [f"word{i}" for i in range(60)]
+A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
+B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
+
+
+def counts(result):
+    """How many documents there are for each reason."""
+    return dict(Counter(row["reason"] for row in result.decisions.to_pylist()))
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
+    result = sb.dedup(corpus(rng), id="id", threshold=0.6, **settings)
+    result.save(tmp_path / "x=1" / "saved")  # no partition of a data set
+    loaded = sb.Result.load(str(tmp_path / "x=1" / "saved"))
+    copied = pickle.loads(pickle.dumps(result))
+    loaded.save(tmp_path / "again")
+    result.close()
+    for other in (copied, loaded, sb.Result.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
+        assert other.summary == copied.summary and other.settings == copied.settings
+        assert other.provenance == json.loads(json.dumps(copied.provenance)) and other.evidence == "keepers"
+        assert same(other, copied)
+    assert loaded.keep.tolist() == result.keep.tolist()
+
+
+def test_only_an_open_job_writes_documents(tmp_path):
+    result = sb.dedup([A, A2, B])
+    result.save(tmp_path / "saved")
+    for other in (sb.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
+        with pytest.raises(sb.ParameterError, match="loaded or unpickled"):
+            other.write(tmp_path / "out.jsonl")
+        other.close()
+        assert other.removed.num_rows == 1
+    everything = sb.dedup([A, A2, B], evidence="all", threshold=0.5)
+    everything.rethreshold(0.99).write(tmp_path / "out.jsonl")
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    result.close()
+    for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions, lambda: result.groups,
+                lambda: result.kept):  # fmt: skip
+        with pytest.raises(sb.ParameterError, match="this result is closed"):
+            ask()
+    assert not (tmp_path / "late").exists()
+
+
+def test_a_tokenizer_is_named_and_not_kept(tmp_path):
+    sb.dedup([A, B], tokenizer=str.split, work=None).save(tmp_path / "saved")
+    loaded = sb.Result.load(tmp_path / "saved")
+    assert loaded.settings.tokenizer is None and loaded.provenance["parameters"]["shingling"]["unit"] == "tokenizer split"
+
+
+def test_duckdb_reads_the_tables(saved):
+    duckdb = pytest.importorskip("duckdb")
+    result, folder = saved
+    with duckdb.connect() as connection:
+        assert dict(
+            connection.sql(f"select reason, count(*) from '{folder}/decisions.parquet' group by reason").fetchall()
+        ) == counts(result)
+        joined = connection.sql(
+            f"select d.id, p.left_id from '{folder}/pairs.parquet' p join '{folder}/decisions.parquet' d on d.\"order\" = p.\"right\" order by all"
+        ).fetchall()
+    assert joined == sorted((row["right_id"], row["left_id"]) for row in result.pairs.to_pylist())
+
+
+def test_polars_reads_the_tables(saved):
+    polars = pytest.importorskip("polars")
+    result, folder = saved
+    found = polars.read_parquet(folder / "decisions.parquet")
+    assert dict(found.group_by("reason").len().iter_rows()) == counts(result)
+    assert found["resemblance"].null_count() == result.decisions["resemblance"].null_count
+    assert polars.read_parquet(folder / "pairs.parquet")["left_id"].to_list() == result.pairs["left_id"].to_pylist()
+
+
+def test_pandas_reads_the_tables(saved):
+    pandas = pytest.importorskip("pandas")
+    result, folder = saved
+    found = pandas.read_parquet(folder / "decisions.parquet")
+    assert found.groupby("reason").size().to_dict() == counts(result)
+    assert found.groupby("cluster")["id"].size().to_dict() == Counter(c for c in result.decisions["cluster"].to_pylist() if c)
+    assert len(pandas.read_parquet(folder / "pairs.parquet")) == len(result.pairs)
+
+
+def test_a_saved_result_is_plain_files(saved):
+    result, folder = saved
+    assert sorted(p.name for p in folder.iterdir()) == ["_semblance.json", "decisions.parquet", "pairs.parquet", "result.json"]
+    said = json.loads((folder / "result.json").read_text())
+    assert said["summary"]["kept"] == result.summary.kept and said["provenance"] == result.provenance
+    assert said["semblance"] == sb.__version__ and said["settings"]["threshold"] == 0.7
+    assert not any(pa.types.is_nested(field.type) for field in pq.read_schema(folder / "decisions.parquet"))
+
+
+def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
+    result, folder = saved
+    with pytest.raises(sb.OutputError, match="exists"):
+        result.save(folder)
+    result.save(folder, force=True)
+    assert same(sb.Result.load(folder), result)
+    (folder / "mine.txt").write_text("mine")
+    with pytest.raises(sb.OutputError, match=r"mine\.txt"):
+        result.save(folder, force=True)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "decisions.parquet").write_text("mine")
+    with pytest.raises(sb.OutputError, match="no _semblance.json"):
+        result.save(foreign, force=True)
+    assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
+    with pytest.raises(sb.OutputError, match="a directory, but a file"):
+        result.save(files[1][0], force=True)
+    with pytest.raises(sb.OutputError):
+        result.save(tmp_path / "saved" / "result.json" / "inside")
+
+
+def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
+    from semblance.jobs import saved_result
+
+    result, folder = saved
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(saved_result, "_checksum", lambda said: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        result.save(folder, force=True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in folder.parent.iterdir() if "saved" in path.name] == ["saved"]
+
+
+def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
+    _, folder = saved
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "none", tmp_path / "empty", folder / "result.json"):
+        with pytest.raises(sb.InputDataError, match="not a saved result"):
+            sb.Result.load(path)
+    for content in (
+        b"",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b"null",
+        b"[" * 10**5,
+        b'{"checksum": 1, "format": 1}',
+        b'{"format": "x", "semblance": "9"}',
+    ):
+        (tmp_path / "empty/result.json").write_bytes(content)
+        with pytest.raises(sb.InputDataError, match="damaged"):
+            sb.Result.load(tmp_path / "empty")
+
+
+def described(folder, **changes):
+    """Change a description and make its checksum right again."""
+    from semblance.jobs.saved_result import _checksum
+
+    said = json.loads((folder / "result.json").read_text())
+    said.pop("checksum")
+    said |= changes
+    (folder / "result.json").write_text(json.dumps({"checksum": _checksum(said)} | said))
+
+
+def test_a_newer_or_strange_description_is_refused(saved):
+    _, folder = saved
+    good = (folder / "result.json").read_text()
+    described(folder, format=2, semblance="7.0")
+    with pytest.raises(sb.InputDataError, match=r"saved by semblance 7\.0, which this version .* cannot read: upgrade"):
+        sb.Result.load(folder)
+    for change in ({"files": {}}, {"files": None}, {"settings": {"threshold": 5}}, {"settings": {"no": 1}}, {"summary": {}},
+                   {"summary": {"least_alike": None}}, {"settings": []}):  # fmt: skip
+        (folder / "result.json").write_text(good)
+        described(folder, **change)
+        with pytest.raises(sb.InputDataError, match="damaged"):
+            sb.Result.load(folder)
+
+
+def test_every_damage_is_found(saved, rng):
+    result, folder = saved
+    for name in ("result.json", "decisions.parquet", "pairs.parquet"):
+        good = (folder / name).read_bytes()
+        for _ in range(15):
+            bad = bytearray(good)
+            bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
+            (folder / name).write_bytes(bad)
+            try:
+                loaded = sb.Result.load(folder)
+            except sb.InputDataError as error:
+                assert str(folder) in str(error)
+            else:
+                assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
+        for bad in (b"", good[: len(good) // 2], good + b"\0"):
+            (folder / name).write_bytes(bad)
+            with pytest.raises(sb.InputDataError):
+                sb.Result.load(folder)
+        (folder / name).unlink()
+        with pytest.raises(sb.InputDataError):
+            sb.Result.load(folder)
+        (folder / name).write_bytes(good)
+    assert same(sb.Result.load(folder), result)

@@ -1,0 +1,67 @@
+"""Files of rows: how tests write and read them, and texts of which some are near-duplicates."""
+
+import csv
+import decimal
+import gzip
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import semblance as sb
+
+A = " ".join(f"word{i}" for i in range(60))
+A2 = A + " more"
+B = "another text altogether, of nine words or so, yes"
+WORDS = [f"text of row {i} and its {i * 7919} {i * 104729} {i * 1299709} words" for i in range(12)]
+MOMENT = 1_700_000_000_123_456_789
+
+
+def lines(rows):
+    """Rows as lines of JSON."""
+    return [json.dumps(row).encode() + b"\n" for row in rows]
+
+
+def write(path, content):
+    """Write bytes, compressed as the suffix says."""
+    data = b"".join(content)
+    if path.suffix == ".gz":
+        data = gzip.compress(data)
+    elif path.suffix == ".zst":
+        data = pa.compress(data, "zstd", asbytes=True)
+    path.write_bytes(data)
+    return path
+
+
+def read(path):
+    """Read bytes, compressed as the suffix says."""
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        return gzip.decompress(data)
+    if path.suffix == ".zst":
+        return pa.input_stream(str(path), compression="zstd").read()
+    return data
+
+
+def column_file(path, values, start=0):
+    """A file of JSON lines with a column ``x`` of JSON as it stands."""
+    rows = (f'{{"text":"{WORDS[start + i]}","x":{value}}}\n' for i, value in enumerate(values))
+    path.write_text("".join(rows))
+    return path
+
+
+def parquet(path, column, name="x"):
+    """A file of parquet with a column of Arrow."""
+    pq.write_table(pa.table({"text": WORDS[: len(column)], name: column}), path)
+    return path
+
+
+def converted(data, target):
+    """The column ``x`` of what is written."""
+    sb.dedup(data, threads=1, threshold=1.0).write(target)
+    if target.suffix == ".csv":
+        return [row["x"] for row in csv.DictReader(io.StringIO(target.read_text(), newline=""), strict=True)]
+    if target.suffix == ".parquet":
+        return pq.read_table(target)["x"].to_pylist()
+    return [json.loads(line, parse_float=decimal.Decimal)["x"] for line in target.read_text().splitlines()]

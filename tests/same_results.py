@@ -1,0 +1,37 @@
+"""Whether two results are the same, however they were made; and documents to make some of."""
+
+import pyarrow as pa
+from corpora import planted
+
+TABLES = ("decisions", "kept", "removed", "groups", "pairs", "annotations")
+COUNTED = ("candidate_pairs", "verified_pairs", "crowded", "exact_duplicates", "empty", "recall_vouched")
+VARIANTS = [
+    {}, {"keep": "longest"}, {"keep": "last", "empty": "drop"}, {"verify": "sketch"}, {"within": "site"},
+    {"method": "simhash", "radius": 6}, {"method": "simhash", "radius": 6, "verify": "sketch", "empty": "drop"},
+]  # fmt: skip
+"""Settings of jobs over such documents."""
+
+
+def corpus(rng, n_families=25):
+    """Families with copies byte for byte, empty texts, and a column of groups."""
+    texts = planted(rng, n_families=n_families, lengths=(5, 200))
+    texts += [texts[i] for i in rng.integers(0, len(texts), 20)] + ["", "!?"]
+    return pa.table(
+        {"id": [f"d{i}" for i in range(len(texts))], "text": texts, "site": [str(i % 3) for i in range(len(texts))]}
+    )
+
+
+def same(a, b):
+    """Hold the tables of two results against each other."""
+    assert repr(a) == repr(b) and len(a) == len(b) and a.threshold == b.threshold
+    assert a.keep.tolist() == b.keep.tolist() and a.clusters.tolist() == b.clusters.tolist()
+    for name in TABLES:
+        assert getattr(a, name).equals(getattr(b, name)), name
+    return True
+
+
+def same_job(a, b):
+    """Hold the tables of two jobs, and what they counted, against each other."""
+    same(a, b)
+    for name in COUNTED:
+        assert getattr(a.summary, name) == getattr(b.summary, name), name
