@@ -70,7 +70,7 @@ mutants: install
 dist: install
 	$(BIN)/python -m pip install --quiet build
 	rm -rf dist
-	SEMBLANCE_NO_LIBRARY=0 $(BIN)/python -m build --quiet
+	SEMBLANCE_NO_LIBRARY=0 SEMBLANCE_PORTABLE=1 $(BIN)/python -m build --quiet
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 
 bench: install

@@ -1,8 +1,9 @@
 """Builds the library of kernels into a wheel: called by hatchling.
 
-It takes the C compiler that the environment's ``CC`` names, else ``cc``, else that of ziglang. An editable install has no
-library: there, kernels are compiled on their first call, so that they are always those of the sources. With
-``SEMBLANCE_NO_LIBRARY=1`` a wheel has none either, and the build needs no Numba; it takes the extra ``jit`` to run then.
+It takes the C compiler that the environment's ``CC`` names, else ``cc``, else that of ziglang; with ``SEMBLANCE_PORTABLE=1`` the last,
+which links for systems older than the one that builds. An editable install has no library: there, kernels are compiled on their
+first call, so that they are always those of the sources. With ``SEMBLANCE_NO_LIBRARY=1`` a wheel has none either, and the build
+needs no Numba; it takes the extra ``jit`` to run then.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ GLIBC = "2.17"  # of the oldest systems that a library linked by zig is for
 MODULE = "_native.abi3.so"
 
 
-def _wanted() -> bool:
-    return os.environ.get("SEMBLANCE_NO_LIBRARY", "") in ("", "0")
+def _on(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
 
 
 def compiler() -> list[str] | None:
-    """Return the command of the C compiler, if there is one."""
+    """Return the command of the C compiler to take, if it is not that of ziglang."""
+    if _on("SEMBLANCE_PORTABLE"):
+        return None
     if named := os.environ.get("CC"):
         return shlex.split(named)
     return ["cc"] if shutil.which("cc") else None
@@ -63,13 +66,13 @@ class LibraryHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """Return what the build needs besides hatchling."""
-        if not _wanted():
+        if _on("SEMBLANCE_NO_LIBRARY"):
             return []
         return ["numba>=0.61", "numpy>=2.0", *([] if compiler() else ["ziglang"])]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the library, unless the install is editable."""
-        if version == "editable" or not _wanted():
+        if version == "editable" or _on("SEMBLANCE_NO_LIBRARY"):
             return
         folder, command = Path(self.root, "build", "library"), compiler()
         emitted = subprocess.run(

@@ -224,16 +224,36 @@ end:
     return answer;
 }
 
-/* Level of this processor: the last of level_names whose instructions it has. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static int all_of(unsigned flags, unsigned wanted) { return (flags & wanted) == wanted; }
+
+/* Which registers the operating system saves. */
+static unsigned saved(void)
+{
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+#endif
+
+/* Level of this processor: the last of level_names whose instructions it has. Asked of the processor itself, since compilers'
+own functions for that are not in every compiler's library. */
 static int best_level(void)
 {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-          __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt")))
+    unsigned a, b, c, d, seven, extended;
+    const unsigned fma = 1u << 12, movbe = 1u << 22, popcnt = 1u << 23, xsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
+    const unsigned bmi = 1u << 3, avx2 = 1u << 5, bmi2 = 1u << 8, lzcnt = 1u << 5;
+    const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31; /* F, DQ, CD, BW, VL */
+    if (!__get_cpuid_count(7, 0, &a, &seven, &c, &d) || !__get_cpuid(0x80000001, &a, &b, &extended, &d) ||
+        !__get_cpuid(1, &a, &b, &c, &d))
         return 0;
-    if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")))
+    if (!all_of(c, fma | movbe | popcnt | xsave | avx | f16c) || !all_of(seven, bmi | avx2 | bmi2) || !all_of(extended, lzcnt) ||
+        !all_of(saved(), 0x6))
+        return 0;
+    if (!all_of(seven, avx512) || !all_of(saved(), 0xe6))
         return 1;
 #endif
     return LEVELS - 1;
