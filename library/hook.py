@@ -1,8 +1,8 @@
 """Builds the library of kernels into a wheel: called by hatchling.
 
-It takes the C compiler that the environment's ``CC`` names, else ``cc``, else that of ziglang; with ``SEMBLANCE_PORTABLE=1`` the last,
-which links for systems older than the one that builds. An editable install has no library: there, kernels are compiled on their
-first call, so that they are always those of the sources. With ``SEMBLANCE_NO_LIBRARY=1`` a wheel has none either, and the build
+It takes the C compiler that the environment's ``CC`` names, else ``cc``, else that of ziglang; with ``SEMBLANCE_PORTABLE=1``
+the last, which links for older systems too. An editable install has no library: there, kernels are compiled on their first
+call, so that they are always those of the sources. With ``SEMBLANCE_NO_LIBRARY=1`` a wheel has none either, and the build
 needs no Numba; it takes the extra ``jit`` to run then.
 """
 
