@@ -7,6 +7,7 @@ the objects stands ``kernels.h``: how a kernel is called, and what arguments it 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from importlib import import_module
@@ -20,6 +21,8 @@ LEVELS = {
     "aarch64": ("generic",),
     "arm64": ("apple-m1",),
 }
+_COUNTED = re.compile(r"(define [^\n]*@NRT_(?:inc|dec)ref\([^\n]*\{)\n.*?\n\}", re.DOTALL)
+"""Functions that count references to arrays: here arrays belong to Python, which holds them during a call."""
 """Processors that get code of their own, by the first word of the triple; those with more come last."""
 LETTERS = {"int": "i", "uint": "u", "float": "f", "bool": "?"}
 
@@ -64,7 +67,7 @@ def assemble(found: dict[str, Any]) -> Any:
     for name, kernel in found.items():
         kernel.compile(None)
         (compiled,) = kernel.overloads.values()
-        part = llvm.parse_assembly(compiled.library.get_llvm_str())
+        part = llvm.parse_assembly(_COUNTED.sub(r"\1\n  ret void\n}", compiled.library.get_llvm_str()))
         for thing in (*part.functions, *part.global_variables):
             if not thing.is_declaration and thing.name != compiled.fndesc.llvm_func_name:
                 thing.linkage = "internal"
@@ -82,9 +85,8 @@ def emit(whole: Any, level: str, triple: str, path: Path) -> None:
     machine = target.create_target_machine(cpu=level, opt=3, reloc="pic", codemodel="default")
     part = llvm.parse_assembly(str(whole))
     part.triple, part.data_layout = triple, str(machine.target_data)
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()  # wrappers for Python's objects, which nobody calls now
-    passes.run(part, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3)))
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
+    builder.getModulePassManager().run(part, builder)  # wrappers for Python's objects go, too, since nobody calls them now
     for function in part.functions:
         if not function.is_declaration and function.linkage.name == "external":
             function.name += suffix(level)
