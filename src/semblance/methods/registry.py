@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
+from ..packages import added
 from ..planner import plan
 from .method import Method
 from .minhash import MinHashMethod
 from .simhash import SimHashMethod
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "semblance.methods"
 
@@ -85,7 +89,7 @@ def names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    others = {point.name for point in entry_points(group=GROUP)}
+    others = {point.name for point in added(GROUP)}
     return (*_BUILT_IN, *sorted(others - set(_BUILT_IN)))
 
 
@@ -109,7 +113,7 @@ def make_method(name: str, settings: MethodSettings) -> Method:
     """
     if name in _BUILT_IN:
         return _BUILT_IN[name](settings)
-    found = tuple(entry_points(group=GROUP, name=name))
+    found = [point for point in added(GROUP) if point.name == name]
     if not found:
         raise ParameterError(f"method must be one of {', '.join(names())}; got {name!r}")
     if len({point.value for point in found}) > 1:
