@@ -17,6 +17,7 @@ from ..inputs.reading import Reading
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import runs
+from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from . import local_sort
 from .engine import Fold, Step
@@ -178,7 +179,7 @@ class LocalEngine:
             return rows.present
         present = np.zeros(len(self), np.bool_)
         for batch in rows.select(["order"]).batches():
-            present[batch.column(0).to_numpy()] = True
+            present[to_numpy(batch.column(0))] = True
         return present
 
     def store(self, rows: Any, name: str) -> Stored:
@@ -254,7 +255,7 @@ class LocalEngine:
         """
         there = np.zeros(len(self), np.bool_)
         for batch in pairs.select(["right"]).batches():
-            there[batch.column(0).to_numpy()] = True
+            there[to_numpy(batch.column(0))] = True
         orders = np.flatnonzero(there)
         sizes = self._sizes(orders)
         bounds = runs((np.cumsum(sizes) - sizes) // self.memory.slice(self.threads))

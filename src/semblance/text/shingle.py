@@ -18,6 +18,7 @@ from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
+from ..values.arrow import strings
 from .texts import Texts, as_texts, from_arrow_array
 
 UNICODE_VERSION = "14.0.0"
@@ -233,7 +234,7 @@ class Shingling:
             tokens += self._tokens_of(_fold(text) if self.fold_case else text, partial(name_row, row))
             bounds[row + 1] = len(tokens)
         try:
-            flat = from_arrow_array(pa.array(tokens, pa.large_string()))
+            flat = from_arrow_array(strings(tokens, pa.large_string()))
         except UnicodeEncodeError as error:
             place = next(i for i, token in enumerate(tokens) if any("\ud800" <= c < "\ue000" for c in token))
             where = name_row(int(np.searchsorted(bounds, place, "right")) - 1)
