@@ -1,6 +1,6 @@
 """How soon the program is there: start-up, help, completion and a job of two documents, beside the imports of NumPy and Arrow.
 
-Runs of all cases alternate, each in a process of its own, after one that warms the disk and the caches. Figures are medians; the
+Runs of all cases alternate, each in a process of its own, after one that warms the disk and writes byte code. Figures are medians; the
 processor's time (user and system) is steadier than that of the clock where other programs run too.
 
 Usage: python benchmarks/starts.py [--runs 15]
@@ -40,11 +40,11 @@ def cases(folder: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
     }
 
 
-def measure(arguments: list[str], added: dict[str, str]) -> tuple[float, float, float]:
+def measure(arguments: list[str], environment: dict[str, str]) -> tuple[float, float, float]:
     """Run Python once: seconds by the clock, seconds of the processor, and the peak of memory in MB."""
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, *arguments], env=os.environ | added, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, status, used = os.wait4(process.pid, 0)
     clock = time.perf_counter() - start
@@ -63,9 +63,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         chosen = {name: case for name, case in cases(Path(folder)).items() if name == UNIT or given.only in name}
         found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in chosen}
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
         for run in range(given.runs + 1):
-            for name, case in chosen.items():
-                figures = measure(*case)
+            for name, (arguments, added) in chosen.items():
+                figures = measure(arguments, environment | added)
                 if run:
                     found[name].append(figures)
     medians = {name: [statistics.median(column) for column in zip(*runs, strict=True)] for name, runs in found.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -169,6 +168,8 @@ class LocalEngine:
         n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
         if not self.workspace.on_disk or n_bytes <= self.memory.free // 8:
             return np.zeros(shape, dtype)
+        import tempfile  # here, for what is not needed to start
+
         with tempfile.TemporaryFile(dir=self.workspace.folder) as file:
             file.truncate(n_bytes)
             return np.memmap(file, dtype, "r+", 0, shape)

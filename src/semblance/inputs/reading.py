@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..formats.sources import Batch, Columns
-from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow
@@ -95,6 +94,8 @@ def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) ->
             others = {name: values[skipped:] for name, values in batch.others.items()}
             batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others), 0
         if html:
+            from ..text.html import extract_texts  # here, for what is not needed to start
+
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
             batch = replace(batch, texts=extract_texts(batch.texts))

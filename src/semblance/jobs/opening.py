@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -137,6 +135,9 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
     if settings.work is None and size + n * record <= memory.held:
         return
+    import shutil  # here, for what is not needed to start
+    import tempfile
+
     memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
     try:
         folder = Path(settings.work or tempfile.gettempdir())

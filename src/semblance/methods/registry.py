@@ -17,11 +17,12 @@ from ..errors import ParameterError
 from ..packages import added
 from ..planner import plan
 from .method import Method
-from .minhash import MinHashMethod
-from .simhash import SimHashMethod
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from .minhash import MinHashMethod
+    from .simhash import SimHashMethod
 
 GROUP = "semblance.methods"
 
@@ -61,6 +62,8 @@ Factory = Callable[[MethodSettings], Method]
 
 def _minhash(settings: MethodSettings) -> MinHashMethod:
     """Plan bands and rows. Codes tell the candidates of large buckets apart; nothing is told apart if nothing is verified."""
+    from .minhash import MinHashMethod  # here, for each job needs one method only
+
     chosen = plan(
         threshold=settings.threshold,
         recall=settings.recall,
@@ -74,6 +77,8 @@ def _minhash(settings: MethodSettings) -> MinHashMethod:
 
 def _simhash(settings: MethodSettings) -> SimHashMethod:
     """Take the radius as it is."""
+    from .simhash import SimHashMethod
+
     if not settings.permutations is settings.bands is settings.rows is None:
         raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
     return SimHashMethod(radius=settings.radius, seed=settings.seed, verify=settings.verify)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import resources
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,10 @@ Tokenizer = Callable[[str], Iterable[str]]
 @cache
 def _tables() -> folding.Characters:
     """Return the character tables."""
-    with resources.files(__package__).joinpath(f"unicode_{UNICODE_VERSION}.npz").open("rb") as file:
-        data = np.load(file)
-        return folding.Characters(*(data[name] for name in folding.Characters._fields))
+    content = pkgutil.get_data(__package__, f"unicode_{UNICODE_VERSION}.npz")
+    assert content is not None
+    data = np.load(BytesIO(content))
+    return folding.Characters(*(data[name] for name in folding.Characters._fields))
 
 
 @cache
