@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -205,5 +204,7 @@ def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
 
 def group_codes(keys: list[bytes]) -> UInt64Array:
     """Return 128 bits of a cryptographic hash of each key, of shape (n, 2): equal keys, and no others, have equal ones."""
+    from hashlib import blake2b  # here, for what is not needed to start
+
     known = {key: blake2b(key, digest_size=16).digest() for key in set(keys)}
     return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 2).astype(np.uint64)

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +63,16 @@ def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
 
 
 def _digest(path: Path) -> str:
+    from hashlib import file_digest  # here, for what is not needed to start
+
     with open(path, "rb") as stream:
         return file_digest(stream, "blake2b").hexdigest()
 
 
 def _checksum(said: Mapping[str, Any]) -> str:
     """Return a checksum of a description, whatever the order of its keys."""
+    from hashlib import blake2b
+
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
