@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-RANKS = (("errors", "wording"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
+RANKS = (("errors", "packages", "wording"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
          ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("jobs",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 # In search: costs before indexes before what chooses among them.
 SEARCH = {"costs": 0, "tune": 2}
 ONLY_NUMBA = "kernels/_jit.py"
-THEORY_IMPORTS = {"semblance", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "heapq", "itertools"}
+THEORY_IMPORTS = {"semblance", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "heapq", "importlib",
+                  "itertools"}  # fmt: skip
 MOST_LINES, MOST_PARAMETERS, MOST_OF_KERNELS = 350, 10, 12
 ALLOCATIONS = {"arange", "array", "concatenate", "copy", "astype", "empty", "empty_like", "full", "full_like", "list", "ones", "ones_like",
                "zeros", "zeros_like", "append", "repeat", "tile", "where", "cumsum", "argsort", "unique"}  # fmt: skip

@@ -8,8 +8,9 @@ The names below load their parts on first use, so that ``import semblance`` cost
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as type checkers read it; `typing` is not loaded for so little
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.2.0.dev0"
 
@@ -74,6 +75,8 @@ __all__ = sorted(__all__)
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
+    from importlib import import_module
+
     if name == "theory":
         return import_module(".theory", __name__)
     if name not in _HOMES:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from . import theory
 from .errors import ParameterError
-from .sketches._scheme import MAX_PERMUTATIONS
-from .theory import banding, choose, minhash, shares
-from .values.arrays import number, whole
+from .theory import banding, minhash, shares
+from .values.arrays import MAX_PERMUTATIONS, number, whole
 
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
 ESTIMATION_SLOTS = 256
@@ -58,7 +59,7 @@ class Plan:
     estimation_slots: int = 0
     verify: str = "exact"
     documents: int | None = None
-    sketch: choose.Choice | None = None
+    sketch: theory.choose.Choice | None = None
 
     @property
     def recall_at_threshold(self) -> float:
@@ -157,6 +158,22 @@ def _cost(threshold: float, bands: int, rows: int, documents: float) -> float:
     return float(sketch + NS_PER_BAND * bands + NS_PER_CANDIDATE * (related + unrelated))
 
 
+@lru_cache(64)  # a job asks more than once
+def _shape(threshold: float, recall: float, permutations: int | None, documents: float) -> tuple[int, int]:
+    """Return the bands and rows of least work, or for a given number of permutations those of fewest candidates."""
+    fitting = _fitting(threshold, recall, permutations or FREE_PERMUTATIONS)
+    if not fitting:
+        needed = float(banding.bands_for_recall(threshold, recall, 1))
+        raise ParameterError(
+            f"{permutations or FREE_PERMUTATIONS} permutations cannot reach recall {recall} at threshold "
+            f"{threshold}: at least {f'{needed:.0f}' if needed < 10**9 else f'{needed:.1e}'} are needed; "
+            "raise the permutations or the threshold, or lower the recall"
+        )
+    if permutations is None:
+        return min(fitting, key=lambda s: (_cost(threshold, s[0], s[1], documents), s[0]))
+    return min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
+
+
 def plan(
     *,
     threshold: float = 0.8,
@@ -231,19 +248,7 @@ def plan(
             )
         shape = (bands, rows)
     else:
-        fitting = _fitting(threshold, recall, permutations or FREE_PERMUTATIONS)
-        if not fitting:
-            needed = float(banding.bands_for_recall(threshold, recall, 1))
-            raise ParameterError(
-                f"{permutations or FREE_PERMUTATIONS} permutations cannot reach recall {recall} at threshold "
-                f"{threshold}: at least {f'{needed:.0f}' if needed < 10**9 else f'{needed:.1e}'} are needed; "
-                "raise the permutations or the threshold, or lower the recall"
-            )
-        if permutations is None:
-            weight = NOMINAL_DOCUMENTS if documents is None else float(documents)
-            shape = min(fitting, key=lambda s: (_cost(threshold, s[0], s[1], weight), s[0]))
-        else:
-            shape = min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
+        shape = _shape(threshold, recall, permutations, NOMINAL_DOCUMENTS if documents is None else float(documents))
     sketch = None
     if standard_error is not None and sketch_bytes is not None:
         raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
@@ -252,9 +257,9 @@ def plan(
         if standard_error is not None:
             if not LEAST_ERROR <= number("standard_error", standard_error) < 1.0:
                 raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
-            sketch = choose.for_error(at, standard_error)
+            sketch = theory.choose.for_error(at, standard_error)
         elif sketch_bytes is not None:
-            sketch = choose.for_memory(at, 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES))
+            sketch = theory.choose.for_memory(at, 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES))
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(

@@ -43,7 +43,7 @@ def test_simhash_has_no_bands(given):
 
 
 def test_other_packages_are_not_looked_for_if_the_name_is_built_in(monkeypatch):
-    monkeypatch.setattr(registry, "entry_points", None)
+    monkeypatch.setattr(registry, "added", None)
     assert make_method("minhash", MethodSettings()).name == "minhash"
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -189,6 +188,8 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
 
 def _ids_in(source: str) -> list[tuple[str, str]]:
     """Return the ids in a file, one on a line that ends with LF or CRLF, each with what a message calls it."""
+    from pathlib import Path  # here, for what is not needed to start
+
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import traceback
 from typing import Any
 
 import click
@@ -69,6 +68,8 @@ def _out_of_memory(error: BaseException) -> bool:
 
 
 def _came_from_printing(error: BaseException) -> bool:
+    import traceback  # here, for what is not needed to start
+
     return any(frame.f_globals.get("__name__") == "click.utils" for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
@@ -97,6 +98,8 @@ def _end(error: BaseException) -> None:
     if isinstance(error, OSError) and _came_from_printing(error):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer has nowhere to go
         _fail(f"standard output or error cannot be written: {error.strerror}", 1)
+    import traceback
+
     traceback.print_exception(error)
     click.echo(
         f"error: this is a bug in semblance {__version__}: please report it, with the lines above and the command", err=True

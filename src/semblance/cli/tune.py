@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import click
 
 from . import options
-from .progress import progress
 
 SHOWN = 12
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -52,8 +50,11 @@ def tune(
         semblance tune
         semblance tune -n 10000000 --recall 0.95 --memory 1GB --no-measure
     """
+    from dataclasses import asdict
+
     from ..search.costs import check_costs_folder, machine_costs, save_costs
     from ..search.tune import choices, measure_costs
+    from .progress import progress
 
     kept = None
     if measure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from ..inputs.reading import Reading
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import runs
+from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from . import local_sort
 from .engine import Fold, Step
@@ -168,6 +168,8 @@ class LocalEngine:
         n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
         if not self.workspace.on_disk or n_bytes <= self.memory.free // 8:
             return np.zeros(shape, dtype)
+        import tempfile  # here, for what is not needed to start
+
         with tempfile.TemporaryFile(dir=self.workspace.folder) as file:
             file.truncate(n_bytes)
             return np.memmap(file, dtype, "r+", 0, shape)
@@ -178,7 +180,7 @@ class LocalEngine:
             return rows.present
         present = np.zeros(len(self), np.bool_)
         for batch in rows.select(["order"]).batches():
-            present[batch.column(0).to_numpy()] = True
+            present[to_numpy(batch.column(0))] = True
         return present
 
     def store(self, rows: Any, name: str) -> Stored:
@@ -254,7 +256,7 @@ class LocalEngine:
         """
         there = np.zeros(len(self), np.bool_)
         for batch in pairs.select(["right"]).batches():
-            there[batch.column(0).to_numpy()] = True
+            there[to_numpy(batch.column(0))] = True
         orders = np.flatnonzero(there)
         sizes = self._sizes(orders)
         bounds = runs((np.cumsum(sizes) - sizes) // self.memory.slice(self.threads))

@@ -15,6 +15,7 @@ from ..files.store import Workspace
 from ..kernels import banding as kernel
 from ..values import Int64Array
 from ..values.arrays import runs
+from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import arrays_of
 from .local_tables import Lazy, Piece
@@ -79,8 +80,8 @@ def bundles(members: Int64Array, roots: Int64Array, left: Int64Array, right: Int
     at = place[np.searchsorted(members, right)]
     by_right = np.lexsort((left, at))
     offsets = np.searchsorted(at[by_right], np.arange(len(members) + 1))
-    partners = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(left[by_right]))
-    columns = [pa.array(roots[by_bundle]), pa.array(members[by_bundle]), partners]
+    partners = pa.LargeListArray.from_arrays(to_arrow(offsets), to_arrow(left[by_right]))
+    columns = [to_arrow(roots[by_bundle]), to_arrow(members[by_bundle]), partners]
     yield pa.RecordBatch.from_arrays(columns, schema=CLOSED)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..files.store import Workspace
 from ..values import Int64Array
+from ..values.arrow import to_arrow, to_numpy
 
 Arrays = Mapping[str, NDArray[Any]]
 BAND = "{}-{:02}"  # each element of a list is an array of its own: one of all documents is gone through at a time
@@ -31,16 +32,16 @@ def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
         elif pa.types.is_fixed_size_list(kind):
             width = kind.list_size
             inside = column.values  # of a list that is missing they may be missing, too
-            values = (inside.fill_null(0) if inside.null_count else inside).to_numpy(zero_copy_only=True)
+            values = to_numpy(inside, 0)
             found[name] = values[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
-            found[f"{name}.missing"] = column.is_null().to_numpy(zero_copy_only=False)
+            found[f"{name}.missing"] = to_numpy(column.is_null())
         elif pa.types.is_large_binary(kind) or pa.types.is_large_string(kind):
             _, offsets, data = column.buffers()
             bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
             found[name] = np.frombuffer(data or b"", np.uint8)[bounds[0] : bounds[-1]]
             found[f"{name}.sizes"] = np.diff(bounds)
         else:
-            found[name] = column.to_numpy(zero_copy_only=False)
+            found[name] = to_numpy(column)
     return found
 
 
@@ -67,7 +68,7 @@ def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int
         offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         data = arrays[field.name]
         column = pa.Array.from_buffers(kind, len(sizes), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-        return column.slice(begin, end - begin) if chosen is None else column.take(pa.array(chosen))
+        return column.slice(begin, end - begin) if chosen is None else column.take(to_arrow(chosen))
     values, missing = _whole(field, arrays), arrays.get(f"{field.name}.missing")
     some = slice(begin, end) if chosen is None else chosen
     return wrapped(kind, values[some], None if missing is None else missing[some])
@@ -79,14 +80,15 @@ def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] 
     if pa.types.is_fixed_size_binary(kind):
         return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
     if pa.types.is_fixed_size_list(kind):
-        inside = pa.array(np.ascontiguousarray(values).reshape(-1).view(np.int64))
+        inside = to_arrow(np.ascontiguousarray(values).reshape(-1).view(np.int64))
         return pa.Array.from_buffers(kind, len(values), [valid], children=[inside])
-    return pa.array(values, kind, mask=missing)
+    column = to_arrow(values, missing)
+    return column if column.type == kind else column.cast(kind)
 
 
 def numbered(kind: pa.DataType, values: NDArray[Any], rows: Int64Array) -> pa.Array:
     """Return rows of a column of fixed width as their numbers, with the whole column as dictionary: no byte is copied."""
-    return pa.DictionaryArray.from_arrays(pa.array(rows), wrapped(kind, values), safe=False)
+    return pa.DictionaryArray.from_arrays(to_arrow(rows), wrapped(kind, values), safe=False)
 
 
 def take_column(field: pa.Field, workspace: Workspace, parts: list[str], starts: Int64Array, rows: Int64Array) -> pa.Array:
@@ -100,7 +102,7 @@ def take_column(field: pa.Field, workspace: Workspace, parts: list[str], starts:
         places = rows[order[bounds[i] : bounds[i + 1]]] - starts[i]
         pieces.append(column_of(field, workspace.get(parts[i]), 0, 0, places))
     if not pieces:
-        return pa.array([], field.type)
+        return pa.nulls(0, field.type)
     back = np.empty(len(rows), np.int64)
     back[order] = np.arange(len(rows))
-    return pa.concat_arrays(pieces).take(pa.array(back))
+    return pa.concat_arrays(pieces).take(to_arrow(back))

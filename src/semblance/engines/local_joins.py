@@ -13,6 +13,7 @@ from ..inputs.reading import text_column
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import runs
+from ..values.arrow import null, to_arrow, to_numpy
 from .engine import Batches
 from .local_columns import arrays_of, numbered, wrapped
 from .local_tables import Stored
@@ -84,15 +85,15 @@ def joined(
     """Add columns that are looked up to each row."""
     for batch in rows:
         given = batch.column(on)
-        orders = given.fill_null(0).to_numpy() if given.null_count else given.to_numpy()
+        orders = to_numpy(given, 0)
         gone = missing(orders)
         if given.null_count:
-            gone |= given.is_null().to_numpy(zero_copy_only=False)
+            gone |= to_numpy(given.is_null())
         if how == "inner" and gone.any():
-            batch, orders, gone = batch.filter(pa.array(~gone)), orders[~gone], gone[~gone]
+            batch, orders, gone = batch.filter(to_arrow(~gone)), orders[~gone], gone[~gone]
         columns = [take(orders, name) for name in names]
         if gone.any():
-            columns = [pa.compute.if_else(pa.array(~gone), column, pa.scalar(None, column.type)) for column in columns]
+            columns = [pa.compute.if_else(to_arrow(~gone), column, null(column.type)) for column in columns]
         yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=schema)
 
 
@@ -100,12 +101,11 @@ def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -
     """Keep the rows whose order is, or is not, among some."""
     for batch in rows:
         orders = batch.column(on)
-        known = orders.fill_null(0) if orders.null_count else orders
-        chosen = present[known.to_numpy()] if len(present) else np.zeros(len(batch), np.bool_)
+        chosen = present[to_numpy(orders, 0)] if len(present) else np.zeros(len(batch), np.bool_)
         if orders.null_count:
-            chosen &= orders.is_valid().to_numpy(zero_copy_only=False)
+            chosen &= to_numpy(orders.is_valid())
         chosen = chosen == wanted
-        yield batch if chosen.all() else batch.filter(pa.array(chosen))
+        yield batch if chosen.all() else batch.filter(to_arrow(chosen))
 
 
 def with_text(
@@ -116,7 +116,7 @@ def with_text(
     for whole in rows:
         if not len(whole):
             continue
-        orders = whole.column(on).to_numpy()
+        orders = to_numpy(whole.column(on))
         sizes = sizes_at(orders)
         for begin, end in runs((np.cumsum(sizes) - sizes) // TEXT_BYTES):
             batch = whole.slice(begin, end - begin)

@@ -74,7 +74,7 @@ class Keeping:
         if self._waiting:
             self._flush(self.mark)
         if not self.workspace.numbered(self.name):
-            none = [pa.array([], field.type) for field in self.schema]
+            none = [pa.nulls(0, field.type) for field in self.schema]
             self._waiting = [arrays_of(pa.RecordBatch.from_arrays(none, schema=self.schema))]
             self._flush(self.mark)
         parts = self.workspace.numbered(self.name)

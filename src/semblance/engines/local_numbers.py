@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..files.store import Workspace
 from ..kernels.constants import GOLDEN
 from ..values import Int64Array
+from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import arrays_of, wrapped
 from .local_sort import MEMBERS, portions
@@ -175,4 +176,4 @@ def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[A
 def _pairs(schema: pa.Schema, by: str, sort: str, packed: Int64Array) -> Batches:
     """Make a batch of numbers that were packed."""
     columns = {by: packed >> 32, sort: packed & _LOW}
-    yield pa.RecordBatch.from_arrays([pa.array(columns[name]) for name in schema.names], schema=schema)
+    yield pa.RecordBatch.from_arrays([to_arrow(columns[name]) for name in schema.names], schema=schema)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..values import Int64Array
+from ..values.arrow import to_numpy
 from .local_columns import column_of
 from .local_tables import Stored
 
@@ -24,7 +25,7 @@ def _values(rows: Stored, name: str) -> Int64Array:
         return -values if descending else values
     parts = [(rows.workspace.get(part), int(n)) for part, n in zip(rows.parts, np.diff(rows.starts), strict=True)]
     column = pa.chunked_array([column_of(field, arrays, 0, n) for arrays, n in parts], field.type)
-    ranks = pc.rank(column, "ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    ranks = to_numpy(pc.rank(column, "ascending", tiebreaker="dense")).astype(np.int64)
     empty = np.concatenate([arrays[f"{name}.sizes"] == 0 for arrays, _ in parts])
     return np.where(empty, LAST, -ranks if descending else ranks)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..kernels.hashing import digest_rows
 from ..search.buckets import sorted_entries
 from ..values import Int64Array, UInt64Array
+from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import BAND
 from .local_tables import Lazy, Piece, Stored
@@ -70,7 +71,7 @@ def _equal_keys(
     for first, last in portions(sizes):
         places = (entries[_spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
         key = keys[places, 0].view(np.int64)
-        yield pa.RecordBatch.from_arrays([pa.array(key), pa.array(orders[places])], schema=schema)
+        yield pa.RecordBatch.from_arrays([to_arrow(key), to_arrow(orders[places])], schema=schema)
 
 
 def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Lazy:
@@ -125,7 +126,7 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
     for first, last in portions(sizes):
         some = at[bounds[first] : bounds[last]]
         columns = [
-            pa.array(some if rows.place is None else rows.place[some]) if field.name == "order" else rows.take(field.name, some)
+            to_arrow(some if rows.place is None else rows.place[some]) if field.name == "order" else rows.take(field.name, some)
             for field in rows.schema
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
@@ -139,7 +140,7 @@ def all_together(rows: Stored) -> Lazy:
         columns = []
         for field in rows.schema:
             if field.name == "order":
-                columns.append(pa.array(chosen if rows.place is None else rows.place[chosen]))
+                columns.append(to_arrow(chosen if rows.place is None else rows.place[chosen]))
             else:
                 columns.append(rows.take(field.name, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)

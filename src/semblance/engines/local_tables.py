@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..files.store import Workspace
 from ..kernels._threads import in_order
 from ..values import Int64Array
+from ..values.arrow import to_arrow
 from .engine import Batches, Step
 from .local_columns import column_of, numbered, take_column
 
@@ -210,7 +211,7 @@ class Stored:
         for field in self.schema:
             if field.name == "order" and "order" not in arrays:
                 rows = np.arange(first + begin, first + end) if chosen is None else first + chosen
-                columns.append(pa.array(rows if self.place is None else self.place[rows]))
+                columns.append(to_arrow(rows if self.place is None else self.place[rows]))
             else:
                 columns.append(column_of(field, arrays, begin, end, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=self.schema)

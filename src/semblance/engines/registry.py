@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import ParameterError
 from ..files.store import Workspace
+from ..packages import added
 from .local import LocalEngine, Progress
 from .memory import Memory
 
@@ -60,7 +60,7 @@ class Running:
 
 def names() -> tuple[str, ...]:
     """Return the names of all engines there are, the local one first."""
-    return ("local", *sorted({point.name for point in entry_points(group=GROUP)} - {"local"}))
+    return ("local", *sorted({point.name for point in added(GROUP)} - {"local"}))
 
 
 def make_engine(name: str, running: Running) -> Any:
@@ -75,7 +75,7 @@ def make_engine(name: str, running: Running) -> Any:
         return LocalEngine(
             threads=running.threads, memory=running.memory, workspace=running.workspace, progress=running.progress
         )
-    found = tuple(entry_points(group=GROUP, name=name))
+    found = [point for point in added(GROUP) if point.name == name]
     if not found:
         raise ParameterError(f"engine must be one of {', '.join(names())}; got {name!r}")
     if len({point.value for point in found}) > 1:

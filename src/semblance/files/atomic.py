@@ -6,8 +6,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
-import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -90,7 +88,7 @@ def lock_at_once(file: int) -> bool:
 def create_temporary(path: Path, *, folder: bool = False) -> tuple[Path, int]:
     """Make a temporary file, or folder, beside a path; return its name and the lock, which is to be closed in the end."""
     while True:
-        temporary = path.with_name(f"{_temporary_prefix(path)}{secrets.token_hex(4)}.tmp")
+        temporary = path.with_name(f"{_temporary_prefix(path)}{os.urandom(4).hex()}.tmp")
         if folder:
             temporary.mkdir()
         file = os.open(temporary, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
@@ -116,6 +114,8 @@ def leftovers(path: Path, ending: str) -> Iterator[tuple[Path, int]]:
 
 def remove_leftovers(path: Path) -> None:
     """Remove temporary files and folders for a path whose writers were killed."""
+    import shutil  # here, for what is not needed to start
+
     for left, _ in leftovers(path, ".tmp"):
         with suppress(OSError):  # it may be another user's
             shutil.rmtree(left) if left.is_dir() else left.unlink()

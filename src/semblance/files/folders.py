@@ -5,9 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -121,6 +119,8 @@ class NewFolder:
 
     def sync(self) -> None:
         """Bring everything to the disk, each file and each folder once."""
+        from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
+
         with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk does several at once in the time of one
             for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
                 pass
@@ -143,6 +143,8 @@ def atomic_directory(path: Path) -> Iterator[NewFolder]:
     The earlier folder is renamed before the new one gets its name, and removed after that; a run that is killed leaves the
     one or the other, and the next run puts the earlier one back where neither has the name.
     """
+    import shutil  # here, for what is not needed to start
+
     with reporting(path):
         make_folders(path.parent)
         temporary, lock = create_temporary(path, folder=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +19,9 @@ class Spool:
     """A temporary copy of a pipe or a device, which can be read only once; it is removed when nobody needs it any more."""
 
     def __init__(self, name: str, stream: Any, status: os.stat_result, suffix: str) -> None:
+        import shutil  # here, for what is not needed to start
+        import tempfile
+
         self.file: Any = None
         self.name = self.relative = name
         self.number = (status.st_dev, status.st_ino)

@@ -11,10 +11,7 @@ import fcntl
 import json
 import os
 import re
-import secrets
-import shutil
 import stat
-import tempfile
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
@@ -76,7 +73,7 @@ class Workspace:
         self._file = lru_cache(OPEN_FILES)(ArrayFile)
         self._unlock: weakref.finalize[..., Any] | None = None
         self._remove: weakref.finalize[..., Any] | None = None
-        self._token = secrets.token_hex(8)
+        self._token = os.urandom(8).hex()
         self._written: set[str] = set()
         self._closed = False
         self.folder: Path | None = None
@@ -107,7 +104,7 @@ class Workspace:
             if finished:  # and killed before all of it was removed
                 self.folder = folder
                 self._remove_parts()
-                held, self._token = None, secrets.token_hex(8)
+                held, self._token = None, os.urandom(8).hex()
         if held is not None:
             if not resume:
                 raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, "
@@ -180,6 +177,9 @@ class Workspace:
     def move_to_disk(self) -> None:
         """Write what is held in memory to a temporary folder, and all later parts too."""
         if self.folder is None:
+            import shutil  # here, for what is not needed to start
+            import tempfile
+
             try:
                 self.folder = Path(tempfile.mkdtemp(prefix="semblance-"))
             except OSError as error:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..text.texts import from_arrow_array
+from ..values.arrow import to_arrow
 from ._format import Format
 from ._rows import plain_rows, refuse_twice
 from ._selection import Selection
@@ -109,7 +110,7 @@ def selected_tables(selection: Selection, form: ColumnarFormat) -> Iterator[pa.T
 def _filtered(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
     """Return the rows where ``mask`` is set; run by run where Arrow filters no columns of some type."""
     try:
-        return table.filter(pa.array(mask))
+        return table.filter(to_arrow(mask))
     except pa.ArrowNotImplementedError:
         bounds = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]))).reshape(-1, 2)
         return pa.concat_tables([table.slice(0, 0), *(table.slice(begin, end - begin) for begin, end in bounds.tolist())])

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError, ParameterError
+from ..packages import added
 
 if TYPE_CHECKING:
     from ._format import Format
@@ -24,13 +25,12 @@ _NO_FORMATS = ("memory", "merged_parquet", "sources", "writers")  # the files of
 @lru_cache(1)
 def _found(path: tuple[str, ...]) -> dict[str, Any]:
     """Return where each format comes from: None for our own, else its entry point. The key is ``sys.path``."""
-    from importlib.metadata import entry_points
     from pkgutil import iter_modules
 
     own = {module.name for module in iter_modules(import_module(__package__).__path__) if module.name[0] != "_"}
     own.difference_update(_NO_FORMATS)
     found: dict[str, Any] = dict.fromkeys([*(name for name in _FIRST if name in own), *sorted(own.difference(_FIRST))])
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in added(GROUP):
         known = found.setdefault(entry.name, entry)
         if known is None or known != entry:
             raise ParameterError(

@@ -7,16 +7,18 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..errors import InputDataError, OutputError
 from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split
 from .merged_parquet import GROUP_BYTES, common_schema, common_tables, row_groups
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 BATCH_ROWS = 4096
 BATCH_BYTES = 8 << 20
@@ -54,6 +56,8 @@ class Parquet(ColumnarFormat):
     holds_provenance = True
 
     def _open(self, split: Split) -> pq.ParquetFile:
+        import pyarrow.parquet as pq  # here, for what is not needed to start
+
         # a name that is not UTF-8 must be opened by its bytes
         path = split.place.path
         source = path if split.name == str(path) else pa.OSFile(os.fsencode(path))
@@ -153,6 +157,8 @@ class Parquet(ColumnarFormat):
 @contextmanager
 def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[pq.ParquetWriter]:
     """Open a writer of parquet; what cannot be written becomes an OutputError that names the column."""
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetWriter(stream, schema, compression=compression) as writer:
             yield writer
@@ -163,6 +169,8 @@ def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[p
 
 
 def _is_writable(field: pa.Field) -> bool:
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])):
             return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,8 @@ class TextFiles(Format):
 
     def identity(self, split: Split) -> Record:
         """Return how many files there are, their bytes, and what tells their names, sizes and times of change from others'."""
+        from hashlib import blake2b  # here, for what is not needed to start
+
         known = blake2b(digest_size=16)
         for place in split.places:
             known.update(f"{place.name}\0{place.size}\0{place.modified_ns}\0".encode())

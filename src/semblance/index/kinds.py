@@ -17,7 +17,8 @@ from ..errors import IndexFormatError, ParameterError
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, check_targets, plan
-from ..sketches import FastSimilarity, SimHash
+from ..sketches.fast_similarity import FastSimilarity
+from ..sketches.simhash import SimHash
 from ..text.shingle import Shingling
 from ..theory import shares, simhash
 from ..values import Float64Array, Int64Array, UInt64Array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..formats.sources import Batch
 from ..kernels.hashing import digest_rows
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
+from ..values.arrow import null, strings, to_arrow
 from ..values.cells import cell_keys
 from .labels import as_utf8
 
@@ -67,25 +67,25 @@ class Ids:
     def take(self, rows: Int64Array, missing: NDArray[np.bool_] | None = None) -> pa.Array:
         """Return the ids of some rows as an Arrow array, null where ``missing``."""
         if self._named and len(self._parts) == 1:
-            ids = self._part(0).take(pa.array(rows))
+            ids = self._part(0).take(to_arrow(rows))
         elif self._named:
             order = np.argsort(rows, kind="stable")
             bounds = np.searchsorted(rows[order], self._part_starts)
             pieces = [
-                self._part(i).take(pa.array(rows[order[bounds[i] : bounds[i + 1]]] - self._part_starts[i]))
+                self._part(i).take(to_arrow(rows[order[bounds[i] : bounds[i + 1]]] - self._part_starts[i]))
                 for i in np.flatnonzero(np.diff(bounds)).tolist()
             ]
             back = np.empty(len(rows), np.int64)
             back[order] = np.arange(len(rows))
             kind = pa.large_string() if self._texts else pa.int64()
-            ids = pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], kind)
+            ids = pa.concat_arrays(pieces).take(to_arrow(back)) if pieces else pa.nulls(0, kind)
         else:
             source = np.searchsorted(self._source_starts, rows, side="right") - 1
             numbers = self._numbers(rows)
             labels = [self._sources[s].label(n) for s, n in zip(source.tolist(), numbers.tolist(), strict=True)]
             kind = pa.int64() if labels and all(isinstance(label, int) for label in labels) else pa.string()
-            ids = pa.array(labels if kind == pa.int64() else map(as_utf8, labels), kind)
-        return ids if missing is None else pc.if_else(pa.array(~missing), ids, pa.scalar(None, ids.type))
+            ids = to_arrow(np.array(labels, np.int64)) if kind == pa.int64() else strings([as_utf8(label) for label in labels])
+        return ids if missing is None else pc.if_else(to_arrow(~missing), ids, null(ids.type))
 
     def files(self, rows: Int64Array, missing: NDArray[np.bool_]) -> pa.Array:
         """Return the file that each row comes from, null where ``missing`` and for rows that came from memory."""
@@ -96,7 +96,7 @@ class Ids:
             None if (file := s.file(n)) is None else as_utf8(file)
             for s, n in zip((self._sources[i] for i in source.tolist()), self._numbers(known).tolist(), strict=True)
         ]
-        return pa.array(names, pa.string())
+        return strings(names.tolist())
 
     def check(self, n_reference: int) -> None:
         """Raise InputDataError if two reference documents have the same id, or two others; the message names the rows."""
@@ -147,7 +147,7 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
             if not texts[-1].isascii() and any("\ud800" <= character <= "\udfff" for character in texts[-1]):
                 raise wrong(place, f"this one holds a lone surrogate: {value!r:.60}")
         n_texts = sum(not isinstance(value, int) or not -(1 << 63) <= value < 1 << 63 for value in ids)
-        column = pa.array(texts, pa.large_string())
+        column = strings(texts, pa.large_string())
     else:
         if ids.null_count:
             raise InputDataError(f"{name}, row {batch.numbers[pc.is_null(ids).index(True).as_py()]}: the id is null")
@@ -185,7 +185,7 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
     n = len(offsets) - 1
     data = np.ascontiguousarray(found["id_bytes"])
     texts = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-    return [texts, pa.array(np.full(n, bool(found["id_texts"][0])))]
+    return [texts, to_arrow(np.full(n, bool(found["id_texts"][0])))]
 
 
 def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
@@ -204,5 +204,7 @@ def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
 
 def group_codes(keys: list[bytes]) -> UInt64Array:
     """Return 128 bits of a cryptographic hash of each key, of shape (n, 2): equal keys, and no others, have equal ones."""
+    from hashlib import blake2b  # here, for what is not needed to start
+
     known = {key: blake2b(key, digest_size=16).digest() for key in set(keys)}
     return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 2).astype(np.uint64)

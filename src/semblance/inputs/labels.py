@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..values import Int64Array
+from ..values.arrow import strings, to_arrow
 from ..values.tables import SOURCE_BITS
 
 
@@ -46,7 +47,7 @@ class Labels:
         if given is not None:
             return given.cast(self.kind)
         if self.kind == pa.int64():
-            return pa.array(numbers)
+            return to_arrow(numbers)
         return self._made(positions, numbers, lambda split, number: as_utf8(split.label(number)))
 
     def files(self, positions: Int64Array, numbers: Int64Array) -> pa.Array:
@@ -60,14 +61,14 @@ class Labels:
 
     def _made(self, positions: Int64Array, numbers: Int64Array, make: Callable[[Any, int], str | None]) -> pa.Array:
         sources = (positions >> SOURCE_BITS).tolist()
-        return pa.array([make(self.splits[s], n) for s, n in zip(sources, numbers.tolist(), strict=True)], pa.string())
+        return strings([make(self.splits[s], n) for s, n in zip(sources, numbers.tolist(), strict=True)])
 
     def without(self, missing: np.ndarray[Any, Any], make: Callable[..., pa.Array], *columns: Any) -> pa.Array:
         """Return what ``make`` makes of some rows of columns, null for the ``missing`` ones, which are not made."""
         there = ~missing
         if there.all():
             return make(*columns)
-        some = [c.filter(pa.array(there)) if isinstance(c, pa.Array) else None if c is None else c[there] for c in columns]
+        some = [c.filter(to_arrow(there)) if isinstance(c, pa.Array) else None if c is None else c[there] for c in columns]
         made = make(*some)
         places = np.maximum(np.cumsum(there) - 1, 0)
-        return made.take(pa.array(places, mask=missing))
+        return made.take(to_arrow(places, missing))

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..formats.sources import Batch, Columns
-from ..text.html import extract_texts
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.arrow import strings, to_arrow
 from ..values.tables import DOCUMENTS, SOURCE_BITS
 from .columns import column_keys, group_codes, id_column
 
@@ -94,6 +94,8 @@ def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) ->
             others = {name: values[skipped:] for name, values in batch.others.items()}
             batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others), 0
         if html:
+            from ..text.html import extract_texts  # here, for what is not needed to start
+
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
             batch = replace(batch, texts=extract_texts(batch.texts))
@@ -133,11 +135,11 @@ def _documents(source: Any, number: int, row: int, batch: Batch, reading: Readin
     """Return the rows of a batch as documents."""
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
-    found = [pa.array(position), pa.array(batch.numbers), text_column(batch.texts)]
+    found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
     if reading.id is not None:
         found += id_column(source.name, batch)
     if reading.priority is not None:
-        found.append(pa.array(column_keys(source, batch, reading.priority), pa.large_binary()))
+        found.append(strings(column_keys(source, batch, reading.priority), pa.large_binary()))
     if reading.within is not None:
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))

@@ -12,6 +12,7 @@ from ..engines.engine import Engine, Table
 from ..errors import InputDataError
 from ..steps.repeated import REPEATED, Repeated, repeated
 from ..steps.totals import Kinds
+from ..values.arrow import to_numpy
 from ..values.cells import UNORDERED, kind_of
 from ..values.tables import SOURCE_BITS
 
@@ -27,7 +28,7 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], boundary: 
     rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
     found: tuple[int, int] | None = None
     for batch in engine.map(rows, partial(repeated, settings=Repeated(boundary=boundary)), REPEATED).batches():
-        again = batch["again"].to_numpy()
+        again = to_numpy(batch["again"])
         first = int(np.argmin(again)) if len(again) else 0
         if len(again) and (found is None or again[first] < found[1]):
             found = int(batch["first"][first].as_py()), int(again[first])
@@ -68,7 +69,7 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: 
 def _row(sketches: Table, splits: Sequence[Any], position: int, name: str) -> tuple[str, Any]:
     """Return (where a row is, its value in a column)."""
     for batch in sketches.select(["position", "number", name]).batches():
-        places = np.flatnonzero(batch["position"].to_numpy() == position)
+        places = np.flatnonzero(to_numpy(batch["position"]) == position)
         if len(places):
             row = int(places[0])
             where = f"{splits[position >> SOURCE_BITS].name}, row {batch['number'][row].as_py()}"

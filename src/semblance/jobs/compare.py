@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..sketches import FastSimilarity
+from ..sketches.fast_similarity import FastSimilarity
 from ..text.shingle import Tokenizer, shingle
 from ..theory import hamming
 

@@ -24,6 +24,7 @@ from ..steps.states import Open, Undecided, opened
 from ..steps.verify import Verify, verify
 from ..steps.walk import Walk, walk
 from ..text.shingle import Shingling
+from ..values.arrow import to_numpy
 from ..values.tables import MATCHES, PAIRS, STANDING, STATES
 from .searching import Searched
 
@@ -140,7 +141,7 @@ class Decider:
             rows = self._compared(engine.together(part))
             walked = engine.store(engine.map(rows, partial(walk, settings=settings, key=self.key), MATCHES),
                                   f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
-            rights = [batch["right"].to_numpy() for batch in walked.select(["right"]).batches()]
+            rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
             gone = np.unique(np.concatenate([gone, *rights]))
             found = walked if found is None else engine.union(found, walked)
         assert found is not None

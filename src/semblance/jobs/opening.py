@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +20,6 @@ from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
 from .settings import Settings, added_columns
 
-_LOG = logging.getLogger("semblance")
 SAMPLED = 64
 Progress = Callable[[str, int], None]
 
@@ -137,6 +133,10 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
     if settings.work is None and size + n * record <= memory.held:
         return
+    import logging  # here, for what is not needed to start
+    import shutil
+    import tempfile
+
     memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
     try:
         folder = Path(settings.work or tempfile.gettempdir())
@@ -154,4 +154,4 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     )
     if room < surely:
         raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
-    _LOG.info(said)
+    logging.getLogger("semblance").info(said)

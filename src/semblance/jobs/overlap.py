@@ -23,6 +23,7 @@ from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import number
+from ..values.arrow import to_arrow, to_numpy
 from .passages import Passages, Rows, count_tokens
 from .settings import available_threads
 
@@ -68,7 +69,7 @@ class OverlapResult:
     @property
     def summary(self) -> dict[str, int]:
         """Counts: documents, references, empty_references, short_references, overlapping, matches."""
-        short = int((self.not_searchable["tokens"].to_numpy() > 0).sum())
+        short = int((to_numpy(self.not_searchable["tokens"]) > 0).sum())
         return {
             "documents": self.n_documents,
             "references": self.n_references,
@@ -90,7 +91,7 @@ class OverlapResult:
         Files, formats and errors are those of ``Result.write``.
         """
         first = np.unique(self._rows, return_index=True)[1]
-        best = self.matches.take(pa.array(first)).drop_columns(["id"]).rename_columns(list(ADDED))
+        best = self.matches.take(to_arrow(first)).drop_columns(["id"]).rename_columns(list(ADDED))
         place = np.full(self.n_documents, -1, np.int64)
         place[self._rows[first]] = np.arange(len(first))
         selections, clean = [], ~self.overlaps
@@ -99,7 +100,7 @@ class OverlapResult:
 
             def added(first: int, last: int, begin: int = begin) -> pa.Table:
                 wanted = place[begin + first : begin + last]
-                return best.take(pa.array(wanted, mask=wanted < 0))
+                return best.take(to_arrow(wanted, wanted < 0))
 
             if annotate:
                 source.check_free(list(ADDED))
@@ -196,7 +197,7 @@ def overlap(
     matches = pa.table({
         "id": _take(documents.ids(), rows, documents.starts[-1]),
         "reference": _take(names, known.document[chosen], len(tokens)),
-        "passage": pa.array(known.start[chosen], mask=np.full(len(chosen), passage is None)),
+        "passage": to_arrow(known.start[chosen], np.full(len(chosen), passage is None)),
         "resemblance": resemblance,
         "containment": containment,
     })  # fmt: skip

@@ -18,6 +18,7 @@ from ..steps import KEY
 from ..steps.totals import BYTES, EMPTY, N
 from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
+from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
 from .deciding import Decider
 from .judging import count_rows, deciding_of, labels_of, searching_of
@@ -76,7 +77,7 @@ def _spread(
 
 def _columns(rows: Table, names: list[str]) -> list[Any]:
     """Return some columns of numbers, whole."""
-    parts = [[batch[name].to_numpy() for name in names] for batch in rows.select(names).batches()]
+    parts = [[to_numpy(batch[name]) for name in names] for batch in rows.select(names).batches()]
     return [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.empty(0, np.int64)] * len(names)
 
 

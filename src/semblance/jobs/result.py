@@ -19,6 +19,7 @@ from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
 from ..values import Int64Array
 from ..values.arrays import number
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .groups import clusters_of, groups_of
@@ -122,7 +123,7 @@ class Result:
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
         """Mask of kept rows, bool of shape (n_rows,)."""
-        kept = [batch.column(0).to_numpy(zero_copy_only=False) for batch in self._rows(["kept"]).batches()]
+        kept = [to_numpy(batch.column(0)) for batch in self._rows(["kept"]).batches()]
         return np.concatenate([np.empty(0, np.bool_), *kept])
 
     @cached_property
@@ -180,7 +181,7 @@ class Result:
         told = self._told(collect(self._rows(names, first + begin, first + end))).rename_columns({"kept": "keep"})
         if not self._against:
             return told
-        own = pc.if_else(pc.is_valid(told["cluster"]), pa.scalar(False), pa.scalar(None, pa.bool_()))
+        own = to_arrow(np.zeros(len(told), np.bool_), to_numpy(told["cluster"].is_null()))
         return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))
 
     @cached_property
@@ -276,7 +277,7 @@ class Result:
             )
         rows_of = np.zeros(len(job.sources), np.int64)
         for batch in self._rows(["position"]).batches():
-            rows_of += np.bincount(batch.column(0).to_numpy() >> SOURCE_BITS, minlength=len(rows_of))
+            rows_of += np.bincount(to_numpy(batch.column(0)) >> SOURCE_BITS, minlength=len(rows_of))
         selections, end = [], 0
         for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
             begin, end = end, end + n_rows

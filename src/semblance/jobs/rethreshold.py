@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ..theory import shares
 from ..values import Int64Array, Pairs
+from ..values.arrow import string, strings, to_arrow, to_numpy
 from .opened import keep
 
 
@@ -33,20 +34,20 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
         As at that threshold; the same columns.
     """
     pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
-    order = decisions["order"].to_numpy()
+    order = to_numpy(decisions["order"])
     n = len(order)
     row = np.empty(n, np.int64)
     row[order] = np.arange(n)
-    reference = pc.equal(decisions["reason"], "reference").to_numpy()
-    dropped = pc.equal(decisions["reason"], "empty").to_numpy()
-    ends = np.sort(np.column_stack([pairs["left"].to_numpy(), pairs["right"].to_numpy()]), axis=1)
-    score = pairs["resemblance"].to_numpy()
+    reference = to_numpy(pc.equal(decisions["reason"], string("reference")))
+    dropped = to_numpy(pc.equal(decisions["reason"], string("empty")))
+    ends = np.sort(np.column_stack([to_numpy(pairs["left"]), to_numpy(pairs["right"])]), axis=1)
+    score = to_numpy(pairs["resemblance"])
     judged = np.flatnonzero(~reference[row[ends[:, 1]]])
     judged = judged[np.lexsort((ends[judged, 1], ends[judged, 0]))]
     left, right = ends[judged, 0].copy(), ends[judged, 1].copy()
     walked = keep(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score[judged], 0.0, 1.0))).keeper
 
-    leader = decisions["leader"].to_numpy()
+    leader = to_numpy(decisions["leader"])
     keeper = np.where(reference, order, walked[leader])
     kept, near = keeper == order, ~reference & (walked[leader] != leader)
     keeper[dropped], kept[dropped], near[dropped] = order[dropped], False, False
@@ -56,24 +57,24 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
     n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near, removed))
     columns: dict[str, Any] = {
-        "kept": pa.array(kept),
-        "reason": pa.array(["kept", "reference", "exact", "near", "empty"]).take(
-            pa.array(np.select([reference, dropped, kept, near], [1, 4, 0, 3], 2))
+        "kept": to_arrow(kept),
+        "reason": strings(["kept", "reference", "exact", "near", "empty"]).take(
+            to_arrow(np.select([reference, dropped, kept, near], [1, 4, 0, 3], 2))
         ),
-        "keeper": pa.array(keeper, mask=dropped),
+        "keeper": to_arrow(keeper, dropped),
         "duplicate_of": _taken(decisions["id"], row[keeper], removed),
         "duplicate_source": _taken(decisions["source"], row[keeper], removed),
-        "duplicate_is_reference": pa.array(reference[row[keeper]], mask=~removed),
-        "resemblance": pa.array(resemblance, mask=~removed),
+        "duplicate_is_reference": to_arrow(reference[row[keeper]], ~removed),
+        "resemblance": to_arrow(resemblance, ~removed),
         "cluster": _taken(decisions["id"], row[keeper], ~dropped),
-        "n_exact": pa.array(n_exact),
-        "n_duplicates": pa.array(n_duplicates),
+        "n_exact": to_arrow(n_exact),
+        "n_duplicates": to_arrow(n_duplicates),
     }
     if "standard_error" in decisions.column_names:
-        columns["standard_error"] = pa.array(shares.share_error(resemblance * slots, slots), mask=~removed)
+        columns["standard_error"] = to_arrow(shares.share_error(resemblance * slots, slots), ~removed)
     if "distance" in decisions.column_names:
-        distance = pairs["distance"].to_numpy()
-        columns["distance"] = pa.array(np.where(near, distance[by] if len(distance) else 0, 0), mask=~removed)
+        distance = to_numpy(pairs["distance"])
+        columns["distance"] = to_arrow(np.where(near, distance[by] if len(distance) else 0, 0), ~removed)
     for name, column in columns.items():
         at = decisions.schema.get_field_index(name)
         decisions = decisions.set_column(at, decisions.schema.field(at), column)
@@ -82,4 +83,4 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
 
 def _taken(column: pa.ChunkedArray, rows: Int64Array, there: Any) -> pa.ChunkedArray:
     """Return some values of a column, null for those that are not there."""
-    return column.take(pa.array(rows, mask=~there))
+    return column.take(to_arrow(rows, ~there))

@@ -6,12 +6,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .. import __version__
 from ..errors import InputDataError
@@ -54,6 +52,8 @@ def save_result(
 
 def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
     """Write a table, a batch at a time; return how many rows it has, and its digest."""
+    import pyarrow.parquet as pq  # here, for what is not needed to start
+
     n_rows = 0
     with folder.file(name) as stream, pq.ParquetWriter(stream, rows.schema, compression="zstd") as writer:
         for batch in rows.batches():
@@ -63,12 +63,16 @@ def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
 
 
 def _digest(path: Path) -> str:
+    from hashlib import file_digest  # here, for what is not needed to start
+
     with open(path, "rb") as stream:
         return file_digest(stream, "blake2b").hexdigest()
 
 
 def _checksum(said: Mapping[str, Any]) -> str:
     """Return a checksum of a description, whatever the order of its keys."""
+    from hashlib import blake2b
+
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
@@ -109,6 +113,8 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
 
 def _read(folder: Path, name: str, files: Mapping[str, Any], needed: set[str]) -> pa.Table:
     """Read a table that is as it was saved."""
+    import pyarrow.parquet as pq
+
     try:
         if _digest(folder / name) != files[name]["blake2b"]:
             raise InputDataError(f"{shown(folder / name)}: damaged or changed: it is not the file that was saved")

@@ -26,6 +26,7 @@ from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
 from ..steps.totals import REFERENCES, Totals
 from ..text.shingle import Shingling
+from ..values.arrow import no_rows
 from ..values.tables import HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
 from .checks import check_ids, check_kinds
 
@@ -159,7 +160,7 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     codes = method.n_codes
     coded = ["order", *(["code"] if codes else [])]
     crowds = settings.max_bucket is not None
-    marked = engine.map(links, marks, MARKS) if crowds else engine.rows(MARKS.empty_table())
+    marked = engine.map(links, marks, MARKS) if crowds else engine.rows(no_rows(MARKS))
     crowded = engine.join(live.select(coded), marked, "order", "semi")
     counts = np.zeros((0, 0), np.int32)
     found: Table = links

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ..files.places import Skipped, describe_skipped
 from ..methods.method import Method
+from ..values.arrow import string, to_numpy
 from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 
@@ -154,8 +155,8 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
         reasons = batch.column("reason")
         for reason, n in (tuple(pair.values()) for pair in pc.value_counts(reasons).to_pylist()):
             found[reason] = found.get(reason, 0) + n
-        near = np.flatnonzero(pc.equal(reasons, "near").to_numpy(zero_copy_only=False))
-        scores = batch.column("resemblance").to_numpy(zero_copy_only=False)[near]
+        near = np.flatnonzero(to_numpy(pc.equal(reasons, string("near"))))
+        scores = to_numpy(batch.column("resemblance"))[near]
         score, row = np.concatenate([score, scores]), np.concatenate([row, first + near])
         least = np.argsort(score, kind="stable")[:LEAST_ALIKE]
         score, row = score[least], row[least]

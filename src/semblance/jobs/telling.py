@@ -13,6 +13,7 @@ from ..engines.engine import Table
 from ..inputs.labels import Labels
 from ..methods.method import Method
 from ..steps.decide import REMOVED, TALLIES, Decide, decide, distances, removed, tally
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import DECISIONS
 from .deciding import Decider
 from .rows import HeldRows, Rows
@@ -131,7 +132,7 @@ class Pairs:
         engine = self._decider.engine
         rows = engine.join(engine.join(self._matches, some, "left", "inner"), some, "right", "inner")
         found = pa.Table.from_batches(rows.batches(), rows.schema).combine_chunks()
-        positions = [found[f"{side}_position"].to_numpy() for side in ("left", "right")]
+        positions = [to_numpy(found[f"{side}_position"]) for side in ("left", "right")]
         swapped = positions[0] > positions[1]
         order = np.lexsort((np.maximum(*positions), np.minimum(*positions)))
 
@@ -139,17 +140,17 @@ class Pairs:
             """A column of the document that comes first, or second, in the input."""
             one, other = ("left", "right") if which == "left" else ("right", "left")
             columns = [found[f"{end}{name}"].combine_chunks() for end in (one, other)]
-            return pa.compute.if_else(pa.array(~swapped), *columns).take(pa.array(order))
+            return pa.compute.if_else(to_arrow(~swapped), *columns).take(to_arrow(order))
 
         columns: dict[str, Any] = {which: side(which, "") for which in ("left", "right")}
         for which in ("left", "right"):
             given = side(which, "_id") if "id" in names else None
             columns[f"{which}_id"] = self._labels.ids(
-                side(which, "_position").to_numpy(), side(which, "_number").to_numpy(), given
+                to_numpy(side(which, "_position")), to_numpy(side(which, "_number")), given
             )
-        columns["left_is_reference"] = pa.array(columns["left"].to_numpy() < self._decider.found.boundary)
-        score = found["score"].to_numpy()[order]
-        columns["resemblance"] = pa.array(score)
+        columns["left_is_reference"] = to_arrow(to_numpy(columns["left"]) < self._decider.found.boundary)
+        score = to_numpy(found["score"])[order]
+        columns["resemblance"] = to_arrow(score)
         distance = np.zeros(len(score), np.int64)
         if "keys" in names:
             distance = distances(*(found[f"{end}_keys"].combine_chunks() for end in ("left", "right")))[order]

@@ -12,6 +12,7 @@ from ..engines.engine import Table
 from ..steps.hold import Hold
 from ..steps.vouch import VOUCHED, Vouch, vouch
 from ..theory.banding import candidate_probability
+from ..values.arrow import to_numpy
 from .deciding import Decider
 from .settings import Settings
 
@@ -44,7 +45,7 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
     )  # fmt: skip
     stays = engine.join(found.crowded, standing, "order", "anti")
     recalls = [
-        np.minimum(batch["recall"].to_numpy(), candidates)[batch["order"].to_numpy() >= found.boundary]
+        np.minimum(to_numpy(batch["recall"]), candidates)[to_numpy(batch["order"]) >= found.boundary]
         for batch in engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED).batches()
     ]
     n, total = sum(map(len, recalls)), fsum(chain.from_iterable(recalls))  # exact: the same in any order

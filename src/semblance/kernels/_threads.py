@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -14,10 +14,17 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int
     if threads == 1:
         yield from map(work, items)
         return
+    rest = iter(items)
+    first = list(islice(rest, 2))
+    if len(first) < 2:
+        yield from map(work, first)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # here, for a small job needs none
+
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque = deque()
         try:
-            for item in items:
+            for item in chain(first, rest):
                 waiting.append(pool.submit(work, item))
                 if len(waiting) >= 2 * threads:
                     yield waiting.popleft().result()

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ..kernels.banding import band_keys
 from ..kernels.codes import keys_and_codes
 from ..planner import Plan
-from ..sketches import FastSimilarity
+from ..sketches.fast_similarity import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
+from ..values.arrow import to_arrow
 from .exact_sets import Pieces, RowSets
 from .method import Sketched
 
@@ -97,10 +98,10 @@ class MinHashMethod:
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: measured, or estimated with the standard error."""
         if self.exact:
-            return {"resemblance": pa.array(score, mask=missing)}
+            return {"resemblance": to_arrow(score, missing)}
         slots = self.plan.estimation_slots
         error = shares.share_error(np.clip(score, 0, 1) * slots, slots)
-        return {"estimated_resemblance": pa.array(score, mask=missing), "standard_error": pa.array(error, mask=missing)}
+        return {"estimated_resemblance": to_arrow(score, missing), "standard_error": to_arrow(error, missing)}
 
     def recall(self, threshold: float, bands_left_out: int = 0) -> float:
         """Return the probability that a pair at the threshold is found.

@@ -11,13 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
+from ..packages import added
 from ..planner import plan
 from .method import Method
-from .minhash import MinHashMethod
-from .simhash import SimHashMethod
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from .minhash import MinHashMethod
+    from .simhash import SimHashMethod
 
 GROUP = "semblance.methods"
 
@@ -57,6 +62,8 @@ Factory = Callable[[MethodSettings], Method]
 
 def _minhash(settings: MethodSettings) -> MinHashMethod:
     """Plan bands and rows. Codes tell the candidates of large buckets apart; nothing is told apart if nothing is verified."""
+    from .minhash import MinHashMethod  # here, for each job needs one method only
+
     chosen = plan(
         threshold=settings.threshold,
         recall=settings.recall,
@@ -70,6 +77,8 @@ def _minhash(settings: MethodSettings) -> MinHashMethod:
 
 def _simhash(settings: MethodSettings) -> SimHashMethod:
     """Take the radius as it is."""
+    from .simhash import SimHashMethod
+
     if not settings.permutations is settings.bands is settings.rows is None:
         raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
     return SimHashMethod(radius=settings.radius, seed=settings.seed, verify=settings.verify)
@@ -85,7 +94,7 @@ def names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    others = {point.name for point in entry_points(group=GROUP)}
+    others = {point.name for point in added(GROUP)}
     return (*_BUILT_IN, *sorted(others - set(_BUILT_IN)))
 
 
@@ -109,7 +118,7 @@ def make_method(name: str, settings: MethodSettings) -> Method:
     """
     if name in _BUILT_IN:
         return _BUILT_IN[name](settings)
-    found = tuple(entry_points(group=GROUP, name=name))
+    found = [point for point in added(GROUP) if point.name == name]
     if not found:
         raise ParameterError(f"method must be one of {', '.join(names())}; got {name!r}")
     if len({point.value for point in found}) > 1:

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..sketches import SimHash
+from ..sketches.simhash import SimHash
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
+from ..values.arrow import to_arrow
 from .exact_sets import Pieces
 from .features import FeatureVectors, FingerprintRows
 from .method import Sketched
@@ -88,7 +89,7 @@ class SimHashMethod:
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: the cosine, measured or estimated, and the distance."""
-        return dict(zip(self.added, (pa.array(score, mask=missing), pa.array(distance, mask=missing)), strict=True))
+        return dict(zip(self.added, (to_arrow(score, missing), to_arrow(distance, missing)), strict=True))
 
     def recall(self, threshold: float, bands_left_out: int = 0) -> float:
         """Return the probability that a pair whose cosine is the threshold is found: its fingerprints are within the radius.

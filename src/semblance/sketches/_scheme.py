@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from ..kernels.constants import EMPTY
 from ..theory import shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
-from ..values.arrays import MOST_SEED, whole
-
-MAX_PERMUTATIONS = 1 << 16
+from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
 
 
 def share_of_equal(left: NDArray[Any], right: NDArray[Any], unused: np.unsignedinteger[Any]) -> tuple[Any, Any]:

@@ -13,8 +13,8 @@ from ..hashing import ROUNDS, Permutation, derive
 from ..kernels import families as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..values import Float64Array, Signatures, UInt64Array
-from ..values.arrays import MOST_SEED, keys_of, offsets_of, whole
-from ._scheme import MAX_PERMUTATIONS, share_of_equal
+from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
+from ._scheme import share_of_equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import sketches
 from ..errors import InputDataError, ParameterError
 from ..files.container import ArrayFile, write_arrays
 from ..files.layout import HEAD_SIZE, Kind, open_regular, read_version
@@ -18,12 +17,14 @@ from ..files.outputs import check_output
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
 from . import packed as packings
+from .fast_similarity import FastSimilarity
+from .minhash import MinHash
+from .one_permutation import OnePermutation
+from .permutation import PermutationMinHash
 
 # 2: the header states the rules of shingling; 3: the layout of all files
 SIGNATURES = Kind(magic=b"SEMBLSIG", version=3, oldest=3, name="signatures", error=InputDataError, links=True)
-_SCHEMES = {
-    c.__name__: c for c in (sketches.MinHash, sketches.FastSimilarity, sketches.OnePermutation, sketches.PermutationMinHash)
-}
+_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash)}
 _DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",)}
 _NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
 _PACKINGS = {c.__name__: c for c in (packings.BBit, packings.Fractional, packings.XorBits)}

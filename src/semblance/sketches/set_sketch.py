@@ -12,8 +12,7 @@ from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import weighted as kernel
 from ..theory import setsketch
 from ..values import Float64Array, Shingles
-from ..values.arrays import MOST_SEED, matrix, pairs_of_rows, rows_of, whole
-from ._scheme import MAX_PERMUTATIONS
+from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, matrix, pairs_of_rows, rows_of, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 from ..kernels import weighted as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..values import Signatures, UInt64Array, WeightedSets
-from ..values.arrays import MOST_SEED, whole
-from ._scheme import MAX_PERMUTATIONS, share_of_equal
+from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
+from ._scheme import share_of_equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

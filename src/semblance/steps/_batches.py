@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..values import Int64Array
+from ..values.arrow import to_arrow, to_numpy
 
 Batches = Iterator[pa.RecordBatch]
 PIECE_WEIGHT = 2 << 20
@@ -17,23 +18,23 @@ PIECE_WEIGHT = 2 << 20
 
 def ints(batch: pa.RecordBatch, name: str) -> Int64Array:
     """Return a column of integers without nulls, without copying."""
-    return np.asarray(batch.column(name).to_numpy(zero_copy_only=True), np.int64)
+    return np.asarray(to_numpy(batch.column(name)), np.int64)
 
 
 def ints_or(batch: pa.RecordBatch, name: str, missing: int) -> Int64Array:
     """Return a column of integers with a number for nulls."""
-    return np.asarray(batch.column(name).fill_null(missing).to_numpy(zero_copy_only=True), np.int64)
+    return np.asarray(to_numpy(batch.column(name), missing), np.int64)
 
 
 def flags(batch: pa.RecordBatch, name: str) -> NDArray[np.bool_]:
     """Return a column of truth values; null is false."""
     column = batch.column(name)
-    return np.asarray((column.fill_null(False) if column.null_count else column).to_numpy(zero_copy_only=False), np.bool_)
+    return np.asarray(to_numpy(column, False), np.bool_)
 
 
 def batch_of(schema: pa.Schema, *columns: Any) -> pa.RecordBatch:
     """Make a record batch of arrays, of NumPy or of Arrow."""
-    arrays = [column if isinstance(column, pa.Array) else pa.array(column) for column in columns]
+    arrays = [column if isinstance(column, pa.Array) else to_arrow(column) for column in columns]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

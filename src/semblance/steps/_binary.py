@@ -7,12 +7,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..values import Int64Array
+from ..values.arrow import to_numpy
 
 
 def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Array]:
     """Return (bytes, where in them each row begins) of a column of ``width`` bytes a row, dictionary-encoded or not."""
     if isinstance(column, pa.DictionaryArray):
-        rows, column = column.indices.to_numpy(), column.dictionary
+        rows, column = to_numpy(column.indices), column.dictionary
     else:
         rows = np.arange(len(column))
     begin, buffers = column.offset * width, column.buffers()

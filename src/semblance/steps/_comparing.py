@@ -15,6 +15,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
+from ..values.arrow import to_numpy
 from ._binary import words_of
 
 
@@ -77,8 +78,8 @@ def _keyed(hashes: Iterator[tuple[UInt64Array, Int64Array]], key: bytes) -> Iter
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
     """Return (values, offsets) of a column of lists of integers; offsets begin at 0."""
     column = batch.column(name).cast(pa.large_list(pa.int64()))
-    offsets = column.offsets.to_numpy()
-    values = column.values.to_numpy()[offsets[0] : offsets[-1]]
+    offsets = to_numpy(column.offsets)
+    values = to_numpy(column.values)[offsets[0] : offsets[-1]]
     return values.view(np.uint64), offsets - offsets[0]
 
 

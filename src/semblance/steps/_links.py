@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..values import Int64Array
+from ..values.arrow import to_numpy
 from ..values.tables import LINKS
 
 AT_A_TIME = 1 << 18
@@ -29,7 +30,7 @@ def at_most(links: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.R
         yield from links
         return
     while limit and (batch := next(links, None)) is not None:
-        pairs = np.cumsum(batch["left"].to_numpy() != batch["right"].to_numpy())
+        pairs = np.cumsum(to_numpy(batch["left"]) != to_numpy(batch["right"]))
         batch = batch[: int(np.searchsorted(pairs, limit)) + 1]
         limit -= int(pairs[batch.num_rows - 1])
         yield batch

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from ..values.arrow import to_arrow, to_numpy
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
@@ -31,5 +33,5 @@ def between(rows: Iterator[pa.RecordBatch], settings: Between) -> Iterator[pa.Re
         PAIRS, in the order of the rows.
     """
     for batch in rows:
-        right = batch["right"].to_numpy()
-        yield batch.filter(pa.array((right >= settings.begin) & (right < settings.end)))
+        right = to_numpy(batch["right"])
+        yield batch.filter(to_arrow((right >= settings.begin) & (right < settings.end)))

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ..kernels import crowds as kernel
 from ..kernels.banding import find_buckets
 from ..values import Int64Array
+from ..values.arrow import to_numpy
 from ._links import at_most, head_places, written
 
 NO_CROWDS = (1 << 63) - 1
@@ -102,7 +103,7 @@ def _all_links(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.
     for batch in rows:
         if not batch.num_rows:
             continue
-        keys, orders = (batch[name].to_numpy(zero_copy_only=True) for name in ("key", "order"))
+        keys, orders = (to_numpy(batch[name]) for name in ("key", "order"))
         if last is not None:
             more = kernel.equal_to(keys, last.key)
             if more:

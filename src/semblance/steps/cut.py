@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..kernels import cut as kernel
+from ..values.arrow import to_numpy
 from ..values.tables import PAIRS
 from ._binary import row_starts
 from .nibbles import packed_width
@@ -59,7 +60,7 @@ def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatc
             batch = whole[begin : begin + AT_A_TIME]
             slots = settings.slots if settings.least and "left_code" in batch.schema.names else 0
             width = WITHIN_BYTES if "left_within" in batch.schema.names else 0
-            left, right = (batch[name].to_numpy(zero_copy_only=True) for name in ("left", "right"))
+            left, right = (to_numpy(batch[name]) for name in ("left", "right"))
             out = np.empty((2, len(left)), np.int64)
             kept = kernel.cut_pairs(
                 left, right, previous, _sides(batch, "code", packed_width(slots)), _sides(batch, "within", width),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..inputs.labels import Labels
 from ..methods.method import Method
 from ..values import Int64Array
+from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ._batches import Batches, batch_of, flags, ints, ints_or, starts_of
 
@@ -80,7 +81,7 @@ def settle(rows: Batches, settings: Settle) -> Batches:
             reason[flags(batch, "empty")] = _EMPTY
         reason[reference], keeper[reference] = _REFERENCE, order[reference]
         scored = (reason == _EXACT) | (reason == _NEAR)
-        made = [pa.array(keeper, mask=reason == _EMPTY), pa.array(score, mask=~scored), _named(reason)]
+        made = [to_arrow(keeper, reason == _EMPTY), to_arrow(score, ~scored), _named(reason)]
         passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
         yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
 
@@ -101,7 +102,7 @@ def removed(rows: Batches) -> Batches:
     for batch in rows:
         orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
         gone = (keepers >= 0) & (keepers != orders)
-        exact = pc.equal(batch.column("reason"), "exact").to_numpy(zero_copy_only=False)
+        exact = to_numpy(pc.equal(batch.column("reason"), string("exact")))
         yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone])
 
 
@@ -214,7 +215,7 @@ def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
         case "duplicate_source":
             return labels.without(gone, labels.files, *_called(batch, "keeper_")[:2])
         case "duplicate_is_reference":
-            return pa.array(keeper < settings.boundary, mask=gone)
+            return to_arrow(keeper < settings.boundary, gone)
         case "n_exact" | "n_duplicates":
             return ints_or(batch, name, 0)
     distance = (
@@ -235,9 +236,9 @@ def distances(one: pa.Array, other: pa.Array) -> Int64Array:
     words = []
     for column in (one, other):
         width = column.type.list_size
-        inside = column.values.slice(column.offset * width, len(column) * width).fill_null(0)  # a null list has any values
-        values = inside.to_numpy(zero_copy_only=True).view(np.uint64)
-        words.append((values.reshape(-1, width), column.is_null().to_numpy(zero_copy_only=False)))
+        inside = column.values.slice(column.offset * width, len(column) * width)
+        values = to_numpy(inside, 0).view(np.uint64)  # a null list has any values
+        words.append((values.reshape(-1, width), to_numpy(column.is_null())))
     (own, no_own), (others, no_others) = words
     found = np.bitwise_count(own ^ others).sum(1).astype(np.int64)
     return np.where(no_own | no_others, 0, found)
@@ -245,9 +246,9 @@ def distances(one: pa.Array, other: pa.Array) -> Int64Array:
 
 def _floats(batch: pa.RecordBatch, name: str) -> NDArray[np.float64]:
     """Return a column of floats, null as nan."""
-    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False), np.float64)
+    return np.asarray(to_numpy(batch.column(name)), np.float64)
 
 
 def _named(reason: Int64Array) -> pa.Array:
     """Return the names of reasons."""
-    return pa.array(REASONS, pa.string()).take(pa.array(reason))
+    return strings(REASONS).take(to_arrow(reason))

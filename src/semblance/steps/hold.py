@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..kernels import rare as kernel
+from ..values.arrow import to_numpy
 from ..values.tables import HOLDERS
 from ._binary import words_of
 
@@ -55,7 +56,7 @@ def hold(rows: Iterator[pa.RecordBatch], settings: Hold, counts: NDArray[Any]) -
     best = np.empty(settings.chosen, np.int64)
     for batch in rows:
         codes = words_of(batch["code"], 2 * settings.slots, np.uint16)
-        orders = batch["order"].to_numpy(zero_copy_only=True)
+        orders = to_numpy(batch["order"])
         for begin in range(0, len(codes), ROWS_AT_A_TIME):
             some = codes[begin : begin + ROWS_AT_A_TIME]
             out = [np.empty(len(some) * settings.chosen, dtype) for dtype in (np.int64, np.int64, np.int64, np.bool_)]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from ..values.arrow import to_arrow, to_numpy
+
 MARKS = pa.schema([("order", pa.int64())])
 
 
@@ -23,5 +25,5 @@ def marks(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         Column order, with repeats.
     """
     for batch in rows:
-        left, right = (batch[name].to_numpy() for name in ("left", "right"))
-        yield pa.RecordBatch.from_arrays([pa.array(left[left == right])], schema=MARKS)
+        left, right = (to_numpy(batch[name]) for name in ("left", "right"))
+        yield pa.RecordBatch.from_arrays([to_arrow(left[left == right])], schema=MARKS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..values.arrow import to_numpy
 from ..values.tables import STANDING
 from ._batches import Batches, batch_of, ints, starts_of
 
@@ -27,7 +28,7 @@ def name(rows: Batches) -> Batches:
         if not len(rights):
             continue
         lefts = np.concatenate([lefts, ints(batch, "left")])
-        scores = np.concatenate([scores, batch.column("score").to_numpy()])
+        scores = np.concatenate([scores, to_numpy(batch.column("score"))])
         begins = starts_of(rights, None)
         group = np.cumsum(begins) - 1
         best = np.maximum.reduceat(scores, np.flatnonzero(begins))

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..kernels import crowds as kernel
 from ..search.self_join import equal_rows, near_pairs
 from ..values import Int64Array, UInt64Array
+from ..values.arrow import to_numpy
 from ._binary import words_of
 from ._links import at_most, head_places, written
 from .bucket import Bucket, bucket_links
@@ -80,10 +81,10 @@ def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]
         if batch["keys"].null_count:
             batch = batch.filter(batch["keys"].is_valid())
         if n := batch.num_rows:
-            keys = batch["keys"].flatten().to_numpy(zero_copy_only=True).view(np.uint64).reshape(n, -1)
+            keys = to_numpy(batch["keys"].flatten()).view(np.uint64).reshape(n, -1)
             grouped = "within" in batch.schema.names
             within = words_of(batch["within"], 16, np.uint64) if grouped else np.empty((n, 0), np.uint64)
-            parts.append((batch["order"].to_numpy(zero_copy_only=True), keys, within))
+            parts.append((to_numpy(batch["order"]), keys, within))
     orders, words, within = (np.concatenate(part) for part in zip(*(parts[1:] or parts), strict=True))
     return orders, np.column_stack([words, within]) if (within[1:] != within[:-1]).any() else words
 

@@ -13,6 +13,7 @@ from ..kernels import rare as kernel
 from ..kernels.banding import find_buckets
 from ..kernels.crowds import equal_to, last_run
 from ..values import Int64Array
+from ..values.arrow import to_numpy
 from ._links import written
 
 _NO_SHIFT = np.uint64(0)
@@ -59,8 +60,8 @@ def rare(rows: Iterator[pa.RecordBatch], settings: Rare) -> Iterator[pa.RecordBa
     for batch in rows:
         if not batch.num_rows:
             continue
-        codes, orders = (batch[name].to_numpy(zero_copy_only=True) for name in ("code", "order"))
-        within = batch["within_budget"].to_numpy(zero_copy_only=False)
+        codes, orders = (to_numpy(batch[name]) for name in ("code", "order"))
+        within = to_numpy(batch["within_budget"])
         more = equal_to(codes, code)
         if more:
             known = len(first)

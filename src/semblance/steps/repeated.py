@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ..values.arrow import to_arrow, to_numpy
+
 REPEATED = pa.schema([("first", pa.int64()), ("again", pa.int64())])
 
 
@@ -38,9 +40,9 @@ def repeated(rows: Iterator[pa.RecordBatch], settings: Repeated) -> Iterator[pa.
             continue
         both = batch if last is None else pa.Table.from_batches([last, batch]).combine_chunks().to_batches()[0]
         ids = both["id"]
-        same = pa.compute.equal(ids.slice(1), ids.slice(0, len(both) - 1)).to_numpy(zero_copy_only=False)
-        positions = both["position"].to_numpy()
+        same = to_numpy(pa.compute.equal(ids.slice(1), ids.slice(0, len(both) - 1)))
+        positions = to_numpy(both["position"])
         one, other = positions[:-1][same], positions[1:][same]
         kind = (one < settings.boundary) == (other < settings.boundary)
-        yield pa.RecordBatch.from_arrays([pa.array(one[kind]), pa.array(np.asarray(other[kind]))], schema=REPEATED)
+        yield pa.RecordBatch.from_arrays([to_arrow(one[kind]), to_arrow(np.asarray(other[kind]))], schema=REPEATED)
         last = batch.slice(len(batch) - 1)

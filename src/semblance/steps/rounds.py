@@ -34,6 +34,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..kernels import walk as kernel
+from ..values.arrow import to_numpy
 from ..values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 from ._batches import Batches, batch_of, flags, ints, starts_of
 
@@ -66,7 +67,7 @@ def facing(rows: Batches, settings: Facing) -> Batches:
         PAIRS, in the order of the rows.
     """
     for batch in rows:
-        left, right = (batch.column(f"{side}_state").to_numpy() for side in ("left", "right"))
+        left, right = (to_numpy(batch.column(f"{side}_state")) for side in ("left", "right"))
         wanted = (left == settings.left) & (right == settings.right)
         yield batch_of(PAIRS, ints(batch, "left")[wanted], ints(batch, "right")[wanted])
 
@@ -123,7 +124,7 @@ def advance(rows: Batches) -> Batches:
     for batch in rows:
         removed = flags(batch, "removed")
         blocked = flags(batch, "blocked") if "blocked" in batch.schema.names else np.zeros(len(batch), np.bool_)
-        state = batch.column("state").to_numpy()
+        state = to_numpy(batch.column("state"))
         decided = np.where(removed, REMOVED, np.where(blocked, OPEN, KEPT))
         yield batch_of(STATES, ints(batch, "order"), np.where(state == OPEN, decided, state).astype(np.int8))
 
@@ -157,4 +158,4 @@ def resolve(rows: Batches, settings: Resolve) -> Batches:
             removed = np.concatenate([removed, np.zeros(max(wanted + 1, 2 * len(removed)) - len(removed), np.uint8)])
         kept = np.empty(len(left), np.bool_)
         kernel.resolve(left, right, settings.boundary, removed, kept)
-        yield batch_of(MATCHES, left[kept], right[kept], batch.column("score").to_numpy()[kept])
+        yield batch_of(MATCHES, left[kept], right[kept], to_numpy(batch.column("score"))[kept])

@@ -17,6 +17,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SKETCHES
 from ._binary import words_of
 from ._key import KEY
@@ -102,9 +103,9 @@ def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa
     digest_documents(texts.data, texts.offsets, withins, np.frombuffer(key, "<u8"), digests)
     empty = np.diff(offsets) == 0
     columns = {
-        "bytes": pa.array(np.diff(texts.offsets)),
+        "bytes": to_arrow(np.diff(texts.offsets)),
         "digest": _fixed(digests),
-        "empty": pa.array(empty),
+        "empty": to_arrow(empty),
         "keys": _lists(made.keys, empty),
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),
@@ -119,7 +120,7 @@ def _texts(batch: pa.RecordBatch) -> Texts:
     if "values" not in batch.schema.names:
         return from_arrow_array(batch.column("text"))
     sets = batch.column("values")
-    return Texts(sets.values.to_numpy().view(np.uint8), 8 * sets.offsets.to_numpy())
+    return Texts(to_numpy(sets.values).view(np.uint8), 8 * to_numpy(sets.offsets))
 
 
 def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[UInt64Array, Int64Array]:
@@ -155,5 +156,5 @@ def _fixed(array: NDArray[Any]) -> pa.Array:
 def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
     """Return keys as lists, null for empty documents, without copying."""
     valid = pa.py_buffer(np.packbits(~empty, bitorder="little")) if empty.any() else None
-    inside = pa.array(np.ascontiguousarray(keys).reshape(-1).view(np.int64))
+    inside = to_arrow(np.ascontiguousarray(keys).reshape(-1).view(np.int64))
     return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import KEPT, OPEN, STATES
 
 
@@ -35,8 +36,8 @@ def opened(rows: Iterator[pa.RecordBatch], settings: Open) -> Iterator[pa.Record
         STATES.
     """
     for batch in rows:
-        state = np.where(batch["order"].to_numpy() < settings.boundary, KEPT, OPEN).astype(np.int8)
-        yield pa.RecordBatch.from_arrays([batch["order"], pa.array(state)], schema=STATES)
+        state = np.where(to_numpy(batch["order"]) < settings.boundary, KEPT, OPEN).astype(np.int8)
+        yield pa.RecordBatch.from_arrays([batch["order"], to_arrow(state)], schema=STATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +52,4 @@ class Undecided:
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
         """Count those of a batch: column state."""
-        total[0] += int((batch["state"].to_numpy() == OPEN).sum())
+        total[0] += int((to_numpy(batch["state"]) == OPEN).sum())

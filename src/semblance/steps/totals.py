@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..values.arrow import to_numpy
+
 N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
 
 
@@ -31,14 +33,14 @@ class Totals:
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
         """Count the documents of a batch: columns position, empty, bytes and, perhaps, id_is_text."""
-        reference = batch["position"].to_numpy() < self.boundary
-        empty = batch["empty"].to_numpy(zero_copy_only=False)
+        reference = to_numpy(batch["position"]) < self.boundary
+        empty = to_numpy(batch["empty"])
         total[N] += len(batch)
         total[REFERENCES] += int(reference.sum())
         total[EMPTY] += int((empty & ~reference).sum())
-        total[BYTES] += int(batch["bytes"].to_numpy().sum())
+        total[BYTES] += int(to_numpy(batch["bytes"]).sum())
         if "id_is_text" in batch.schema.names:
-            total[TEXT_IDS] += int(batch["id_is_text"].to_numpy(zero_copy_only=False).sum())
+            total[TEXT_IDS] += int(to_numpy(batch["id_is_text"]).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +60,4 @@ class Kinds:
         bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
         there = np.diff(bounds) > 0
         kinds = np.frombuffer(data or b"", np.uint8)[bounds[:-1][there]]
-        np.minimum.at(total, kinds, batch["position"].to_numpy()[there])
+        np.minimum.at(total, kinds, to_numpy(batch["position"])[there])

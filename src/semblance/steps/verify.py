@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..methods.exact_sets import compare_rows
+from ..values.arrow import to_arrow
 from ..values.tables import MATCHES
 from ._batches import Batches, batch_of, gather, ints, joined, starts_of
 from ._comparing import Comparing, comparable, weights
@@ -48,5 +49,5 @@ def verify(rows: Batches, settings: Verify, key: bytes = KEY) -> Batches:
         left = firsts[np.cumsum(begins)[right] - 1]
         score = compare_rows(comparable(iter([piece]), settings, key), left, right, settings.threshold)
         matched = score >= settings.threshold
-        pivot = piece.take(pa.array([int(firsts[-1])]))
+        pivot = piece.take(to_arrow(firsts[-1:]))
         yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import resources
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
+from ..values.arrow import strings
 from .texts import Texts, as_texts, from_arrow_array
 
 UNICODE_VERSION = "14.0.0"
@@ -30,9 +32,10 @@ Tokenizer = Callable[[str], Iterable[str]]
 @cache
 def _tables() -> folding.Characters:
     """Return the character tables."""
-    with resources.files(__package__).joinpath(f"unicode_{UNICODE_VERSION}.npz").open("rb") as file:
-        data = np.load(file)
-        return folding.Characters(*(data[name] for name in folding.Characters._fields))
+    content = pkgutil.get_data(__package__, f"unicode_{UNICODE_VERSION}.npz")
+    assert content is not None
+    data = np.load(BytesIO(content))
+    return folding.Characters(*(data[name] for name in folding.Characters._fields))
 
 
 @cache
@@ -233,7 +236,7 @@ class Shingling:
             tokens += self._tokens_of(_fold(text) if self.fold_case else text, partial(name_row, row))
             bounds[row + 1] = len(tokens)
         try:
-            flat = from_arrow_array(pa.array(tokens, pa.large_string()))
+            flat = from_arrow_array(strings(tokens, pa.large_string()))
         except UnicodeEncodeError as error:
             place = next(i for i, token in enumerate(tokens) if any("\ud800" <= c < "\ue000" for c in token))
             where = name_row(int(np.searchsorted(bounds, place, "right")) - 1)

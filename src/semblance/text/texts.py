@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..kernels.folding import find_invalid
 from ..values import Int64Array
+from ..values.arrow import strings as as_column
 
 CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
+FEW = 1000
 PIECE_BYTES = 1 << 20
 
 
@@ -99,7 +101,7 @@ def from_arrow_array(array: pa.Array) -> Texts:
     if pa.types.is_string_view(kind):
         array = array.cast(pa.large_string())
     if array.null_count:
-        array = array.fill_null(b"" if "binary" in str(kind) else "")
+        array = array.fill_null(as_column([""], array.type)[0])
     wide = "large" in str(array.type)
     _, offsets, data = array.buffers()
     if offsets is None or len(array) == 0:
@@ -118,10 +120,12 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
         If an item is no text, or cannot be encoded (a lone surrogate) and ``encoding_errors`` is "strict".
     """
     items = list(strings)
-    try:
-        return from_arrow_array(pa.array(items, pa.large_string()))
-    except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        pass
+    # pyarrow's own way is faster, and takes texts of more types; but its first call loads pandas, where that is installed.
+    if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes)) for item in items):
+        try:
+            return from_arrow_array(pa.array(items, pa.large_string()))
+        except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+            pass
     encoded = []
     for row, item in enumerate(items, first_row):
         if item is None or isinstance(item, bytes):
@@ -137,7 +141,7 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
         else:
             hint = "; pass rows as a table, pyarrow.Table.from_pylist(rows)" if isinstance(item, dict) else ""
             raise InputDataError(f"row {row}: a text must be a str; this one is {type(item).__name__}: {item!r:.60}{hint}")
-    return from_arrow_array(pa.array(encoded, pa.large_binary()))
+    return from_arrow_array(as_column(encoded, pa.large_binary()))
 
 
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:

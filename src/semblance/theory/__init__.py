@@ -1,27 +1,9 @@
-"""Formulas: numbers in, numbers out, vectorized over NumPy arrays."""
+"""Formulas: numbers in, numbers out, vectorized over NumPy arrays. Each file is loaded on first use."""
 
-from . import (
-    agreement,
-    banding,
-    bbit,
-    blocks,
-    choose,
-    fractional,
-    hamming_costs,
-    hamming_search,
-    minhash,
-    mixture,
-    one_permutation,
-    quantization,
-    set_distance,
-    setsketch,
-    shares,
-    simhash,
-    weak_bits,
-    xor_bits,
-)
+from __future__ import annotations
 
-hamming = set_distance  # its name in 0.1, where "hamming" meant two things
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "agreement",
@@ -44,3 +26,42 @@ __all__ = [
     "weak_bits",
     "xor_bits",
 ]
+
+_RENAMED = {"hamming": "set_distance"}  # their names in 0.1, where "hamming" meant two things
+
+
+def __getattr__(name: str) -> Any:
+    """Load a file of formulas on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f".{_RENAMED.get(name, name)}", __name__)
+
+
+def __dir__() -> list[str]:
+    """List the files of formulas."""
+    return __all__
+
+
+if TYPE_CHECKING:
+    from . import (
+        agreement,
+        banding,
+        bbit,
+        blocks,
+        choose,
+        fractional,
+        hamming_costs,
+        hamming_search,
+        minhash,
+        mixture,
+        one_permutation,
+        quantization,
+        set_distance,
+        setsketch,
+        shares,
+        simhash,
+        weak_bits,
+        xor_bits,
+    )
+
+    hamming = set_distance

@@ -1,14 +1,49 @@
-"""The values that steps hand to each other: arrays, plus the parameters that made them."""
+"""The values that steps hand to each other: arrays, plus the parameters that made them.
 
-from .arrays import Float64Array, Int64Array, UInt32Array, UInt64Array
-from .fingerprints import Fingerprints
-from .packed import PackedSignatures, PackingScheme
-from .pairs import Pairs
-from .shingles import Shingles, drop_repeats
-from .signatures import Signatures, SketchScheme
-from .weighted import WeightedSets
+The names below load their parts on first use.
+"""
 
-__all__ = [
-    "Fingerprints", "Float64Array", "Int64Array", "PackedSignatures", "PackingScheme", "Pairs", "Shingles", "Signatures",
-    "SketchScheme", "UInt32Array", "UInt64Array", "WeightedSets", "drop_repeats",
-]  # fmt: skip
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOMES = {
+    "Fingerprints": "fingerprints",
+    "Float64Array": "arrays",
+    "Int64Array": "arrays",
+    "PackedSignatures": "packed",
+    "PackingScheme": "packed",
+    "Pairs": "pairs",
+    "Shingles": "shingles",
+    "Signatures": "signatures",
+    "SketchScheme": "signatures",
+    "UInt32Array": "arrays",
+    "UInt64Array": "arrays",
+    "WeightedSets": "weighted",
+    "drop_repeats": "shingles",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+if TYPE_CHECKING:
+    from .arrays import Float64Array as Float64Array
+    from .arrays import Int64Array as Int64Array
+    from .arrays import UInt32Array as UInt32Array
+    from .arrays import UInt64Array as UInt64Array
+    from .fingerprints import Fingerprints as Fingerprints
+    from .packed import PackedSignatures as PackedSignatures
+    from .packed import PackingScheme as PackingScheme
+    from .pairs import Pairs as Pairs
+    from .shingles import Shingles as Shingles
+    from .shingles import drop_repeats as drop_repeats
+    from .signatures import Signatures as Signatures
+    from .signatures import SketchScheme as SketchScheme
+    from .weighted import WeightedSets as WeightedSets

@@ -20,6 +20,7 @@ Int64Array = NDArray[np.int64]
 Float64Array = NDArray[np.float64]
 
 MOST_SEED = (1 << 64) - 1
+MAX_PERMUTATIONS = 1 << 16
 
 
 def runs(labels: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:

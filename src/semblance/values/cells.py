@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
+from .arrow import to_numpy
 
 KINDS = {
     b"b": "a boolean",
@@ -187,7 +188,7 @@ def _list_keys(array: pa.Array) -> list[bytes]:
     is_map = pa.types.is_map(array.type)
     if is_map:
         array = array.cast(pa.list_(pa.struct([array.type.key_field, array.type.item_field])))
-    ends = np.cumsum(pc.fill_null(pc.list_value_length(array), 0).to_numpy(), dtype=np.int64).tolist()
+    ends = np.cumsum(to_numpy(pc.list_value_length(array), 0), dtype=np.int64).tolist()
     inside = array.flatten()
     items: list[Any] = list(zip(*map(_arrow_keys, inside.flatten()), strict=True)) if is_map else _arrow_keys(inside)
     keys, begin = [], 0
@@ -204,7 +205,7 @@ def _time_keys(array: pa.Array) -> list[bytes]:
     days = pa.types.is_date32(kind)
     unit = "s" if days else "ms" if pa.types.is_date64(kind) else kind.unit
     narrow = days or pa.types.is_time32(kind)
-    numbers = array.view(pa.int32() if narrow else pa.int64()).cast(pa.int64()).fill_null(0).to_numpy()
+    numbers = to_numpy(array.view(pa.int32() if narrow else pa.int64()).cast(pa.int64()), 0)
     seconds, rest = np.divmod(numbers * (86_400 if days else 1), _PER_SECOND[unit])
     packed = np.empty(len(numbers), [("seconds", ">u8"), ("nanoseconds", ">u4")])
     packed["seconds"] = seconds.view(np.uint64) ^ np.uint64(1 << 63)

@@ -1,0 +1,73 @@
+"""NumPy arrays as columns of Arrow and back, without copying more than bits of booleans.
+
+``pyarrow.array``, ``pyarrow.scalar`` and ``to_numpy`` do as much, but their first call imports pandas, where it is installed,
+and ``numpy.ma``: that takes longer than a small job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return an array of numbers or booleans as a column, null where ``missing``."""
+    data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    valid = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, pa.py_buffer(data)])
+
+
+def to_numpy(column: pa.Array | pa.ChunkedArray, missing: float = np.nan) -> NDArray[Any]:
+    """Return a column of numbers or booleans as an array, to be read only; nulls become ``missing``."""
+    if isinstance(column, pa.ChunkedArray):
+        parts = [to_numpy(chunk, missing) for chunk in column.chunks] or [np.empty(0, column.type.to_pandas_dtype())]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    n, offset, (valid, data) = len(column), column.offset, column.buffers()
+    if pa.types.is_boolean(column.type):
+        values = _bits(data, offset, n)
+    else:
+        dtype = np.dtype(column.type.to_pandas_dtype())
+        values = np.frombuffer(data, dtype, n, offset * dtype.itemsize) if n else np.empty(0, dtype)
+        values.flags.writeable = False
+    return np.where(_bits(valid, offset, n), values, missing) if column.null_count else values
+
+
+def _bits(data: pa.Buffer, offset: int, n: int) -> NDArray[np.bool_]:
+    """Return bits as booleans."""
+    if not n:
+        return np.empty(0, np.bool_)
+    begin = offset // 8
+    some = np.frombuffer(data, np.uint8, (offset + n + 7) // 8 - begin, begin)
+    return np.unpackbits(some, count=offset % 8 + n, bitorder="little")[offset % 8 :].view(np.bool_)
+
+
+def strings(items: Sequence[str | bytes | None], kind: pa.DataType | None = None) -> pa.Array:
+    """Return texts, or bytes, as a column, by default of type ``string``."""
+    data = [item.encode() if isinstance(item, str) else item or b"" for item in items]
+    offsets = np.zeros(len(data) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, data), np.int64, len(data)), out=offsets[1:])
+    missing = np.fromiter((item is None for item in items), np.bool_, len(data))
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    kind = pa.string() if kind is None else kind
+    wide = pa.large_binary() if pa.types.is_large_binary(kind) else pa.large_string()
+    column = pa.Array.from_buffers(wide, len(data), [valid, pa.py_buffer(offsets), pa.py_buffer(b"".join(data))])
+    return column if kind == wide else column.cast(kind)
+
+
+def null(kind: pa.DataType) -> pa.Scalar:
+    """Return a null of a type."""
+    return pa.nulls(1, kind)[0]
+
+
+def string(value: str) -> pa.Scalar:
+    """Return a text as Arrow compares it with a column of strings."""
+    return strings([value])[0]
+
+
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """Return a table without rows."""
+    return pa.Table.from_batches([], schema)

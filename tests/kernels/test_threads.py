@@ -1,0 +1,35 @@
+"""Work shared among threads comes back in order; one piece of it takes no thread."""
+
+import threading
+
+import pytest
+
+from semblance.kernels._threads import in_order
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 50])
+def test_results_come_in_the_order_of_the_items(threads, n):
+    assert list(in_order(lambda i: i * i, iter(range(n)), threads)) == [i * i for i in range(n)]
+
+
+@pytest.mark.parametrize(("n", "threads", "own"), [(1, 4, True), (5, 1, True), (2, 2, False)])
+def test_threads_are_started_for_several_pieces_only(n, threads, own):
+    used = set(in_order(lambda i: threading.current_thread(), range(n), threads))
+    assert (used == {threading.current_thread()}) == own
+
+
+@pytest.mark.parametrize(("threads", "most"), [(1, 1), (2, 4), (3, 6)])
+def test_few_items_are_drawn_ahead(threads, most):
+    drawn = []
+    results = in_order(lambda i: i, (drawn.append(i) or i for i in range(20)), threads)
+    assert next(results) == 0 and len(drawn) <= most
+    results.close()
+    assert len(drawn) <= most
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("n", [1, 10])
+def test_an_error_reaches_the_caller(threads, n):
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda i: 1 // (n - 1 - i), range(n), threads))

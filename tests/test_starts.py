@@ -1,0 +1,121 @@
+"""What starting loads: help, completion, and a small job load nothing that they do not need. No test here measures time."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# Each takes tens of milliseconds, or hundreds, to load.
+LARGE = {
+    "numpy",
+    "pyarrow",
+    "numba",
+    "llvmlite",
+    "scipy",
+    "pandas",
+    "polars",
+    "duckdb",
+    "rich",
+    "msgspec",
+    "trafilatura",
+    "lxml",
+}
+METADATA = {"importlib.metadata", "importlib.resources", "email", "pkg_resources"}
+# What a small job on lines or texts has no use for; how kernels are run is not looked at here.
+NO_JOB = {
+    "pandas", "polars", "duckdb", "rich", "trafilatura", "lxml", "snowballstemmer", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.csv",
+    "pyarrow.fs", "pyarrow.pandas_compat", "semblance.text.html", "semblance.text.features", "semblance.index.index",
+    "semblance.search.banding", "semblance.search.hamming", "semblance.search.fingerprint_file", "semblance.sketches.packed",
+    "semblance.sketches.weighted", "semblance.sketches.simhash", "semblance.methods.simhash", "semblance.theory.choose",
+    "semblance.theory.hamming_costs", "semblance.values.weighted", "semblance.jobs.pairs", "semblance.jobs.overlap",
+}  # fmt: skip
+BY_NUMBA = {"scipy", "importlib.metadata", "concurrent.futures", "numpy.ma", "tempfile"}  # no use either, but Numba loads them
+RUN = "from semblance.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+TEXTS = ["the quick brown fox jumps over the lazy dog and runs away"] * 2 + [
+    "nothing of the kind is to be seen or heard in this one"
+]
+
+
+def loaded(code, **environment):
+    """Run code in a fresh process; return the names of the modules that are loaded at its end, and what it printed."""
+    told = "\nimport sys\nprint('\\nLOADED', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code + told], env=os.environ | environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    printed, _, names = done.stdout.rpartition("\nLOADED ")
+    return set(names.split()), printed
+
+
+def unneeded(modules):
+    """Return which modules a small job should not have loaded."""
+    return sorted(modules & (NO_JOB if "numba" in modules else NO_JOB | BY_NUMBA))
+
+
+def test_the_package_loads_nothing():
+    modules, _ = loaded("import semblance; semblance.__version__; dir(semblance)")
+    assert {name for name in modules if name.startswith("semblance")} == {"semblance"}
+    assert sorted(modules & (LARGE | METADATA | {"typing", "dataclasses", "re"})) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["dedup", "--help"],
+        ["pairs", "--help"],
+        ["overlap", "--help"],
+        ["index", "--help"],
+        ["index", "add", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_help_loads_no_part_of_a_job(arguments):
+    modules, printed = loaded(RUN.format(arguments=arguments))
+    assert "semblance" in printed
+    assert sorted(modules & (LARGE | METADATA | {"logging", "traceback", "pathlib"})) == []
+    rooms = {name.split(".")[1] for name in modules if name.startswith("semblance.")}
+    assert rooms <= {"cli", "errors", "formats", "packages", "wording"}
+
+
+@pytest.mark.parametrize(
+    ("words", "found"), [("semblance d", "dedup"), ("semblance dedup --format c", "csv"), ("semblance index a", "add")]
+)
+def test_completion_loads_no_part_of_a_job(words, found):
+    code = "import sys\nsys.argv = ['semblance']\n" + RUN.format(arguments=None)
+    place = {"_SEMBLANCE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    modules, printed = loaded(code, **place)
+    assert found in printed
+    assert sorted(modules & (LARGE | METADATA)) == []
+
+
+def test_names_are_loaded_one_by_one():
+    modules, _ = loaded("import semblance as sb; sb.ParameterError; sb.Plan")
+    assert "semblance.planner" in modules
+    assert not {name for name in modules if name.startswith(("semblance.jobs", "semblance.kernels", "semblance.formats"))}
+    modules, _ = loaded("import semblance as sb; sb.theory.shares")
+    assert not {"pyarrow", "semblance.theory.choose", "semblance.theory.bbit"} & modules
+
+
+def test_a_small_job_in_python_loads_what_it_needs():
+    modules, printed = loaded(
+        f"import semblance as sb\nresult = sb.dedup({TEXTS})\nprint(result.keep.tolist(), result.removed.to_pylist())"
+    )
+    assert printed.startswith("[True, False, True] [{'id': 1, 'duplicate_of': 0")
+    assert unneeded(modules) == []
+
+
+@pytest.mark.parametrize("extra", [[], ["--quiet"], ["--json"], ["--annotate"]], ids=lambda extra: " ".join(extra) or "plain")
+def test_a_small_job_on_the_command_line_loads_what_it_needs(extra, tmp_path):
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    arguments = ["dedup", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl"), *extra]
+    modules, _ = loaded(RUN.format(arguments=arguments))
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == (3 if "--annotate" in extra else 2)
+    assert unneeded(modules) == []
+
+
+def test_each_method_loads_its_own_part_only():
+    modules, _ = loaded(f"import semblance as sb; sb.dedup({TEXTS}, method='simhash')")
+    assert "semblance.methods.simhash" in modules and "semblance.methods.minhash" not in modules
+    assert set(unneeded(modules)) <= {"semblance.methods.simhash", "semblance.sketches.simhash", "semblance.values.weighted"}

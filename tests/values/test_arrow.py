@@ -1,0 +1,82 @@
+"""Columns made without pyarrow's own functions are what these make."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from semblance.values.arrow import no_rows, null, string, strings, to_arrow, to_numpy
+
+DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint16", "uint64", "float32", "float64")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 100])
+def test_arrays_become_columns_and_come_back(dtype, n):
+    rng = np.random.default_rng(n)
+    values = rng.integers(0, 2 if dtype == "bool" else 100, n).astype(dtype)
+    missing = rng.random(n) < 0.3
+    column = to_arrow(values)
+    column.validate(full=True)
+    assert column.equals(pa.array(values)) and column.null_count == 0
+    assert to_arrow(values, missing).equals(pa.array(values, mask=missing))
+    assert to_arrow(values, np.zeros(n, np.bool_)).equals(column)
+    found = to_numpy(column)
+    assert found.dtype == values.dtype and found.tolist() == values.tolist()
+    assert dtype == "bool" or not n or not found.flags.writeable
+    filled = to_numpy(to_arrow(values, missing), True if dtype == "bool" else 1)
+    assert filled.dtype == values.dtype and filled.tolist() == np.where(missing, 1, values).tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("begin", "length"), [(0, 5), (3, 8), (8, 8), (11, 20), (40, 0)])
+def test_a_part_of_a_column_is_read_where_it_lies(dtype, begin, length):
+    values = np.random.default_rng(1).integers(0, 2, 40).astype(dtype)
+    missing = np.arange(40) % 3 == 0
+    assert to_numpy(to_arrow(values).slice(begin, length)).tolist() == values[begin : begin + length].tolist()
+    part = to_numpy(to_arrow(values, missing).slice(begin, length), 1)
+    assert part.tolist() == np.where(missing, 1, values)[begin : begin + length].tolist()
+
+
+def test_arrays_that_are_no_run_of_memory():
+    values = np.arange(20).reshape(4, 5)[:, 2]
+    assert to_arrow(values).to_pylist() == values.tolist()
+    assert to_arrow(np.arange(10)[::-2]).to_pylist() == [9, 7, 5, 3, 1]
+
+
+def test_a_null_number_is_nan_unless_something_else_is_wanted():
+    column = pa.array([1.5, None, 2.5])
+    assert np.isnan(to_numpy(column)).tolist() == [False, True, False]
+    assert np.isnan(to_numpy(pa.array([1, None]))).tolist() == [False, True]
+    assert to_numpy(pa.array([1, None]), 0).tolist() == [1, 0]
+    assert to_numpy(pa.array([True, None, False]), False).tolist() == [True, False, False]
+
+
+def test_chunks_become_one_array():
+    assert to_numpy(pa.chunked_array([[1, 2], [], [None]], pa.int64()), -1).tolist() == [1, 2, -1]
+    empty = to_numpy(pa.chunked_array([], pa.int32()))
+    assert (len(empty), empty.dtype) == (0, np.int32)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()], ids=str)
+@pytest.mark.parametrize("items", [[], ["a"], ["", "ü€😀", None, "b" * 300], [None, None], [b"bytes", "text"]], ids=str)
+def test_texts_become_columns(kind, items):
+    column = strings(items, kind)
+    column.validate(full=True)
+    assert column.type == kind
+    encoded = [item.encode() if isinstance(item, str) else item for item in items]
+    assert column.cast(pa.large_binary()).to_pylist() == encoded
+    if not any(isinstance(item, bytes) for item in items):
+        assert column.equals(pa.array(items, kind))
+
+
+def test_a_lone_surrogate_is_no_text():
+    with pytest.raises(UnicodeEncodeError):
+        strings(["fine", "\ud800"])
+
+
+def test_single_values_and_tables_without_rows():
+    assert string("near").equals(pa.scalar("near"))
+    for kind in (pa.int64(), pa.large_list(pa.int64()), pa.binary(16), pa.bool_()):
+        assert null(kind).equals(pa.scalar(None, kind))
+    schema = pa.schema([("a", pa.int64()), ("b", pa.string())])
+    assert no_rows(schema).equals(schema.empty_table())
