@@ -21,9 +21,9 @@ LEVELS = {
     "aarch64": ("generic",),
     "arm64": ("apple-m1",),
 }
-_COUNTED = re.compile(r"(define [^\n]*@NRT_(?:inc|dec)ref\([^\n]*\{)\n.*?\n\}", re.DOTALL)
-"""Functions that count references to arrays: here arrays belong to Python, which holds them during a call."""
 """Processors that get code of their own, by the first word of the triple; those with more come last."""
+COUNTED = re.compile(r"(define [^\n]*@NRT_(?:inc|dec)ref\([^\n]*\{)\n.*?\n\}", re.DOTALL)
+"""Functions that count references to arrays: here arrays belong to Python, which holds them during a call."""
 LETTERS = {"int": "i", "uint": "u", "float": "f", "bool": "?"}
 
 
@@ -67,7 +67,7 @@ def assemble(found: dict[str, Any]) -> Any:
     for name, kernel in found.items():
         kernel.compile(None)
         (compiled,) = kernel.overloads.values()
-        part = llvm.parse_assembly(_COUNTED.sub(r"\1\n  ret void\n}", compiled.library.get_llvm_str()))
+        part = llvm.parse_assembly(COUNTED.sub(r"\1\n  ret void\n}", compiled.library.get_llvm_str()))
         for thing in (*part.functions, *part.global_variables):
             if not thing.is_declaration and thing.name != compiled.fndesc.llvm_func_name:
                 thing.linkage = "internal"

@@ -10,7 +10,6 @@ Limited API of Python 3.11: one file serves all later versions. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 enum kind { INT64, UINT64, FLOAT64, BOOL, NOTHING, ARRAY, TUPLE };
 
@@ -45,9 +44,6 @@ union word {
 #define MOST_RESULTS 4
 
 static int level = -1;
-
-/* What Numba's code calls when an array that it owns goes: kernels own none. */
-void NRT_MemInfo_call_dtor(void *info) { (void)info; abort(); }
 
 /* The arguments of one call, as far as they are read. */
 struct call {
@@ -85,8 +81,11 @@ static int refuse_type(struct call *call, int at, PyObject *value)
     return -1;
 }
 
+/* 0 for what is no number of this machine's byte order. */
 static char letter_of(const char *format)
 {
+    if (format[0] == '@' || format[0] == '=' || format[0] == '<') /* processors with code here are all little-endian */
+        format++;
     if (format[0] == '\0' || format[1] != '\0')
         return 0;
     switch (format[0]) {

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import MODE
 
 # Each takes tens of milliseconds, or hundreds, to load.
 LARGE = {
@@ -23,7 +24,7 @@ LARGE = {
     "lxml",
 }
 METADATA = {"importlib.metadata", "importlib.resources", "email", "pkg_resources"}
-# What a small job on lines or texts has no use for; how kernels are run is not looked at here.
+# What a small job on lines or texts has no use for.
 NO_JOB = {
     "pandas", "polars", "duckdb", "rich", "trafilatura", "lxml", "snowballstemmer", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.csv",
     "pyarrow.fs", "pyarrow.pandas_compat", "semblance.text.html", "semblance.text.features", "semblance.index.index",
@@ -31,7 +32,15 @@ NO_JOB = {
     "semblance.sketches.weighted", "semblance.sketches.simhash", "semblance.methods.simhash", "semblance.theory.choose",
     "semblance.theory.hamming_costs", "semblance.values.weighted", "semblance.jobs.pairs", "semblance.jobs.overlap",
 }  # fmt: skip
-BY_NUMBA = {"scipy", "importlib.metadata", "concurrent.futures", "numpy.ma", "tempfile"}  # no use either, but Numba loads them
+BY_NUMBA = {
+    "numba",
+    "llvmlite",
+    "scipy",
+    "importlib.metadata",
+    "concurrent.futures",
+    "numpy.ma",
+    "tempfile",
+}  # where there is no library
 RUN = "from semblance.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
 TEXTS = ["the quick brown fox jumps over the lazy dog and runs away"] * 2 + [
     "nothing of the kind is to be seen or heard in this one"
@@ -49,7 +58,7 @@ def loaded(code, **environment):
 
 def unneeded(modules):
     """Return which modules a small job should not have loaded."""
-    return sorted(modules & (NO_JOB if "numba" in modules else NO_JOB | BY_NUMBA))
+    return sorted(modules & (NO_JOB if MODE == "jit" else NO_JOB | BY_NUMBA))
 
 
 def test_the_package_loads_nothing():

@@ -34,7 +34,7 @@ def test_units_are_powers_of_ten_or_of_two(n, unit, space):
 @given(st.integers(LEAST, 1 << 60), st.integers(1, 256))
 def test_all_parts_fit_the_cap(cap, threads):
     made = Memory(cap)
-    assert made.free == cap - FLOOR and made.held <= 0.4 * made.free
+    assert made.free == cap - FLOOR and 5 * made.held <= 2 * made.free
     assert made.held + made.partition(threads) + made.free // 8 <= made.free
     assert made.partition(threads) <= max(32 << 20, threads * (32 << 20))
     assert made.slice(threads) == 1 << 20 or threads * made.slice(threads) * 24 <= made.free
@@ -43,7 +43,9 @@ def test_all_parts_fit_the_cap(cap, threads):
 
 def test_a_cap_below_the_floor_is_refused():
     assert Memory(LEAST).free == 64 << 20
-    with pytest.raises(sb.ParameterError, match="at least 387 MB, of which the interpreter and its libraries take 320; 387 MB"):
+    with pytest.raises(
+        sb.ParameterError, match="at least 387 MB, of which the interpreter and its libraries take 320; got 387 MB"
+    ):
         Memory(LEAST - 1)
 
 

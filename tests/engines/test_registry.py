@@ -25,11 +25,11 @@ def installed(monkeypatch, **values):
         for value in ([some] if isinstance(some, str) else some)
     ]
 
-    def entry_points(group, name=None):
+    def added(group):
         assert group == "semblance.engines"
-        return tuple(point for point in points if name in (None, point.name))
+        return sorted(points, key=lambda point: point.name)
 
-    monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr(registry, "added", added)
 
 
 class Half:

@@ -88,7 +88,7 @@ def test_a_file_that_changes_is_an_error(folder):
     lines = Selection(split, np.ones(2, np.bool_)).lines([b"a\n", b"b\n"], annotate)
     assert next(lines) == b"a\n"
     path.write_text('{"i":0}\n{"i":12}\n')
-    with pytest.raises(sb.InputDataError, match="the file changed while it was worked on"):
+    with pytest.raises(sb.InputDataError, match="the file changed during the run"):
         list(lines)
     path.unlink()
     with pytest.raises(sb.InputDataError, match=r"changing\.jsonl: cannot be read: No such file"):

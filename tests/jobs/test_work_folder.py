@@ -51,7 +51,7 @@ def test_a_changed_input_is_refused(inputs, tmp_path):
 def test_a_folder_of_other_things_is_left_alone(inputs, tmp_path):
     (tmp_path / "letters.txt").write_text("dear")
     for resume in (False, True):
-        with pytest.raises(sb.ParameterError, match="other files"):
+        with pytest.raises(sb.ParameterError, match="do not belong to a job"):
             sb.dedup(inputs, work=tmp_path, resume=resume)
     assert (tmp_path / "letters.txt").read_text() == "dear"
 
@@ -100,6 +100,6 @@ def test_a_damaged_part_stops_a_resumed_job(inputs, small_parts, tmp_path):
 
 def test_two_processes_in_one_folder(inputs, tmp_path):
     first = sb.dedup(inputs, work=tmp_path / "work")
-    with pytest.raises(sb.OutputError, match="another process works in this folder"):
+    with pytest.raises(sb.OutputError, match="another process is using this folder"):
         sb.dedup(inputs, work=tmp_path / "work", resume=True)
     first.close()

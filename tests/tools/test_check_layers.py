@@ -8,7 +8,7 @@ import pytest
 SOUND = {
     "__init__.py": '_HOMES = {"dedup": "jobs.dedup", "Index": "index.index"}\n',
     "errors.py": "class E(Exception): pass\n",
-    "kernels/_compile.py": "import numba\n",
+    "kernels/_jit.py": "import numba\n",
     "kernels/buckets.py": (
         "from ._compile import compiled, inlined\n"
         '@inlined("uint64(uint64)")\ndef mix(x): return x\n'
@@ -46,7 +46,7 @@ def test_a_sound_tree_passes(tmp_path):
     [
         ("bucket", "from ..jobs.dedup import dedup\n", "steps/bucket.py: semblance.jobs.dedup", "steps (rank 13) imports jobs"),
         ("bucket", "from semblance import cli\n", "steps/bucket.py: semblance.cli", "steps (rank 13) imports cli"),
-        ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_compile.py"),
+        ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_jit.py"),
         ("errors", "from . import wording\n", "errors.py: semblance.wording", "errors (rank 0) imports wording (rank 0)"),
         ("bucket", "from ..search.tables import _inner\n", "steps/bucket.py: semblance.search.tables._inner", "private to search"),
         ("costs", "from .tables import Tables\n", "search/costs.py: semblance.search.tables", "costs come before indexes"),

@@ -18,6 +18,7 @@ from .local_columns import BAND
 from .local_tables import Lazy, Piece, Stored
 
 MEMBERS = 1 << 20  # rows of a batch, about
+FEW = 1 << 12  # rows that are sorted sooner than a thread is started
 
 
 def portions(sizes: Int64Array) -> Iterator[tuple[int, int]]:
@@ -47,7 +48,7 @@ def by_list(rows: Stored, by: str, threads: int) -> Lazy:
         for band in range(mark, width if len(chosen) > 1 else 0):
             yield Piece(partial(_equal_keys, schema, rows, by, chosen, orders, band), band + 1)
 
-    return Lazy(schema, pieces, threads)
+    return Lazy(schema, pieces, threads if len(rows) > FEW else 1)
 
 
 def _band(rows: Stored, by: str, chosen: Int64Array, band: int) -> UInt64Array:
