@@ -45,7 +45,7 @@ class Half:
 
 
 def test_the_local_engine_has_what_a_job_may_use(monkeypatch):
-    monkeypatch.setattr(registry, "entry_points", lambda **wanted: pytest.fail("other packages are looked through"))
+    monkeypatch.setattr(registry, "added", lambda group: pytest.fail("other packages are looked through"))
     made = make_engine("local", RUNNING)
     assert type(made) is LocalEngine
     assert (made.threads, made.memory, made.workspace, made.progress) == (
