@@ -71,3 +71,15 @@ def test_no_folder_for_compiled_code_is_no_failure(tmp_path):
     done = run(code, SEMBLANCE_KERNELS="jit", HOME=os.devnull)
     assert done.stdout == run(CALL).stdout
     assert "in each process, since no folder for them can be written to" in done.stderr
+
+
+def test_a_processor_without_the_usual_instructions_is_warned_of_and_works():
+    code = (
+        "import sys, types\nclass Any(dict):\n    def __missing__(self, key):\n        return lambda *given: 7\n"
+        "sys.modules['semblance.kernels._native'] = library = types.ModuleType('_native')\n"
+        "import semblance.kernels\nsemblance.kernels._native = library\n"
+        "library.kernels, library.best, library.levels = Any(), {best}, ('x86-64', 'x86-64-v3')\n" + CALL
+    )
+    slow, usual = (run(code.replace("{best}", str(best)), SEMBLANCE_KERNELS="library") for best in (0, 1))
+    assert slow.stdout == usual.stdout == "7\n", slow.stderr
+    assert "RuntimeWarning: this processor lacks AVX2: kernels run, but much slower" in slow.stderr and usual.stderr == ""

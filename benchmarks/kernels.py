@@ -1,0 +1,113 @@
+"""Kernels of the library beside the same kernels compiled by Numba for this very processor, and the levels of the library.
+
+It needs an installed wheel and Numba: `make test-library`, then `PYTHONPATH=build/installed python benchmarks/kernels.py`. Each turn runs
+all modes one after the other, each in a process of its own; figures are the processor's seconds, the least of all turns.
+
+Usage: python benchmarks/kernels.py [--turns 5] [--texts FILE.parquet]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+WORDS, TEXTS = 20_000, 6_000
+
+
+def texts(path: str | None) -> list[str]:
+    """Return the texts of a file, or made ones, a tenth of which are edited copies."""
+    if path:
+        import pyarrow.parquet as pq
+
+        return [text or "" for text in pq.read_table(path, columns=["text"])["text"].to_pylist()[:TEXTS]]
+    draw = random.Random(8)
+    words = ["".join(draw.choices("aeiounrstlé", k=draw.randrange(2, 11))) for _ in range(WORDS)]
+    made = [" ".join(draw.choices(words, k=300)) for _ in range(TEXTS * 9 // 10)]
+    return made + [
+        " ".join(w if draw.random() > 0.02 else draw.choice(words) for w in draw.choice(made).split()) for _ in made[::9]
+    ]
+
+
+def cases(path: str | None) -> dict[str, Callable[[], Any]]:
+    """Return what is measured: calls that spend their time in kernels."""
+    import semblance as sb
+
+    given = texts(path)
+    shingles, few = sb.shingle(given), sb.shingle(given[:800])
+    signatures = sb.FastSimilarity(permutations=128).sign(shingles)
+    candidates = sb.BandingIndex(bands=16, rows=8).add(signatures).pairs()
+    fingerprints = sb.SimHash(bits=64).sign(shingles)
+    index = sb.HammingIndex(bits=64, radius=3)
+    index.add(fingerprints)
+    return {
+        "shingles of words": lambda: sb.shingle(given),
+        "shingles of characters": lambda: sb.shingle(given[:2000], unit="char"),
+        "MinHash": lambda: sb.MinHash(permutations=128).sign(few),
+        "FastSimilarity": lambda: sb.FastSimilarity(permutations=128).sign(shingles),
+        "SimHash": lambda: sb.SimHash(bits=64).sign(shingles),
+        "packing to 2 bits": lambda: sb.BBit(bits=2).pack(signatures),
+        "banding": lambda: sb.BandingIndex(bands=16, rows=8).add(signatures).pairs(),
+        "verification": lambda: sb.verify(candidates, shingles, threshold=0.8),
+        "Hamming queries": lambda: index.query(fingerprints),
+    }
+
+
+def measure(path: str | None, level: int | None) -> None:
+    """Print the least seconds of each case in this process."""
+    from semblance.kernels import _compile
+
+    if level is not None:
+        _compile._native.use_level(level)
+    found = {}
+    for name, call in cases(path).items():
+        call()
+        times = []
+        while sum(times) < 0.5 or len(times) < 3:
+            start = process_time()
+            call()
+            times.append(process_time() - start)
+        found[name] = min(times)
+    print(json.dumps(found))
+
+
+def main() -> None:
+    """Measure all modes in turn, and print the least of each and its ratio to Numba's."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--texts")
+    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--level", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure:
+        measure(given.texts, given.level)
+        return
+    from semblance.kernels import _native
+
+    modes = {"Numba": ("jit", [])}
+    modes |= {
+        name: ("library", ["--level", str(i)]) for i, name in reversed(list(enumerate(_native.levels[: _native.best + 1])))
+    }
+    files = ["--texts", given.texts] if given.texts else []
+    least: dict[str, dict[str, float]] = {}
+    for _ in range(given.turns):
+        for name, (mode, extra) in modes.items():
+            command = [sys.executable, __file__, "--measure", *extra, *files]
+            environment = os.environ | {"SEMBLANCE_KERNELS": mode}
+            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+            for case, seconds in json.loads(done.stdout).items():
+                before = least.setdefault(case, {}).get(name, seconds)
+                least[case][name] = min(before, seconds)
+    print(f"{'ms, and times Numba':24}" + "".join(f"{name:>18}" for name in modes))
+    for case, times in least.items():
+        print(f"{case:24}" + "".join(f"{times[name] * 1e3:10.2f} {times[name] / times['Numba']:6.3f} " for name in modes))
+
+
+if __name__ == "__main__":
+    main()
