@@ -17,7 +17,7 @@ from .engine import Batches
 from .local_tables import Lazy, Piece
 from .local_texts import HeldTexts, KeptTexts
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 4 << 20
 
 
 class Documents(Lazy):

@@ -18,7 +18,7 @@ from ..values.arrow import strings as as_column
 
 CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
 FEW = 1000
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
