@@ -24,11 +24,14 @@ LEVELS = {
 """Processors that get code of their own, by the first word of the triple; those with more come last."""
 COUNTED = re.compile(r"(define [^\n]*@NRT_(?:inc|dec)ref\([^\n]*\{)\n.*?\n\}", re.DOTALL)
 """Functions that count references to arrays: here arrays belong to Python, which holds them during a call."""
+MOST_WORDS, MOST_RESULTS = 256, 4  # that module.c has room for
 LETTERS = {"int": "i", "uint": "u", "float": "f", "bool": "?"}
 
 
 def prepare(cache: str) -> None:
     """Let Numba compile for a processor that many have, without what stands in the way of that."""
+    for name in [name for name in os.environ if name.startswith("NUMBA_")]:
+        del os.environ[name]
     os.environ |= {
         "NUMBA_CPU_NAME": "x86-64-v3" if os.uname().machine == "x86_64" else "generic",
         "NUMBA_CPU_FEATURES": "",
@@ -36,8 +39,6 @@ def prepare(cache: str) -> None:
         "NUMBA_DISABLE_INTEL_SVML": "1",
         "SEMBLANCE_KERNELS": "jit",
     }
-    for name in ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"):
-        os.environ.pop(name, None)
     sys.path.insert(0, str(SOURCE))
 
 
@@ -90,6 +91,7 @@ def emit(whole: Any, level: str, triple: str, path: Path) -> None:
     for function in part.functions:
         if not function.is_declaration and function.linkage.name == "external":
             function.name += suffix(level)
+            function.visibility = "hidden"
     path.write_bytes(machine.emit_object(part))
 
 
@@ -111,6 +113,15 @@ def field(kind: Any) -> list[str]:
     return [f"{{{scalar(kind)}, 0, 0, 0, 0, 0, 0}}"]
 
 
+def words(kind: Any) -> int:
+    """Return how many words module.c passes for an argument."""
+    from numba import types
+
+    if isinstance(kind, types.Array):
+        return 5 + 2 * kind.ndim
+    return sum(words(item) for item in kind.types) if isinstance(kind, types.BaseTuple) else 1
+
+
 def scalar(kind: Any) -> str:
     """Return what module.c calls a scalar."""
     return {"int64": "INT64", "uint64": "UINT64", "float64": "FLOAT64", "bool": "BOOL", "none": "NOTHING"}[str(kind)]
@@ -122,6 +133,8 @@ def result(kind: Any) -> tuple[str, int]:
 
     if isinstance(kind, types.BaseTuple):
         (only,) = {scalar(item) for item in kind.types}
+        if only not in ("INT64", "UINT64") or len(kind.types) > MOST_RESULTS:
+            raise SystemExit(f"module.c does not return {kind}")
         return only, len(kind.types)
     return scalar(kind), 1
 
@@ -142,6 +155,8 @@ def header(found: dict[str, Any], whole: Any, levels: tuple[str, ...]) -> str:
                 f"{{ void *raised = 0; (void)w; return {function}({passed}); }}",
             ]
         fields = [line for argument in signature.args for line in field(argument)]
+        if len(kinds) > MOST_WORDS or len(kinds) != sum(words(argument) for argument in signature.args):
+            raise SystemExit(f"{name} takes {len(kinds)} words, which is not what module.c passes on")
         lines.append(f"static const struct field of_{symbol(name)}[] = {{{', '.join(fields)}}};")
         names = ", ".join(f'"{given}"' for given in kernel.__code__.co_varnames[: len(signature.args)])
         lines.append(f"static const char *const names_{symbol(name)}[] = {{{names}}};")
@@ -169,6 +184,10 @@ def _passed(kind: str, at: int) -> str:
 def main(folder: Path, triple: str | None = None) -> list[Path]:
     """Write header and objects; return the objects."""
     folder.mkdir(parents=True, exist_ok=True)
+    machine = triple.split("-")[0] if triple else os.uname().machine
+    if machine not in LEVELS:
+        raise SystemExit(f"there is no list of levels for processors of the kind {machine}: see LEVELS in library/emit.py")
+    levels = LEVELS[machine]
     with tempfile.TemporaryDirectory() as cache:
         prepare(cache)
         import llvmlite.binding as llvm
@@ -178,7 +197,6 @@ def main(folder: Path, triple: str | None = None) -> list[Path]:
         triple = triple or llvm.get_process_triple()
         found = kernels()
         whole = assemble(found)
-    levels = LEVELS[triple.split("-")[0]]
     (folder / "kernels.h").write_text(header(found, whole, levels))
     objects = [folder / f"kernels{suffix(level)}.o" for level in levels]
     for level, path in zip(levels, objects, strict=True):

@@ -14,13 +14,17 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
+from platform import libc_ver
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 GLIBC = "2.17"  # of the oldest systems that a library linked by zig is for
+MACOS = "11.0"  # the oldest; not tried
 MODULE = "_native.abi3.so"
+ZIG_LINKS = sys.platform == "linux" and libc_ver()[0] == "glibc"
 
 
 def _on(name: str) -> bool:
@@ -29,11 +33,11 @@ def _on(name: str) -> bool:
 
 def compiler() -> list[str] | None:
     """Return the command of the C compiler to take, if it is not that of ziglang."""
-    if _on("SEMBLANCE_PORTABLE"):
+    if _on("SEMBLANCE_PORTABLE") and ZIG_LINKS:
         return None
     if named := os.environ.get("CC"):
         return shlex.split(named)
-    return ["cc"] if shutil.which("cc") else None
+    return ["cc"] if shutil.which("cc") or not ZIG_LINKS else None
 
 
 def link(folder: Path, objects: list[Path], command: list[str]) -> Path:
@@ -45,24 +49,33 @@ def link(folder: Path, objects: list[Path], command: list[str]) -> Path:
         If that fails: with what the compiler said, and the way out.
     """
     library = folder / MODULE
-    shared = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared", "-s"]
+    mac = ["-bundle", "-undefined", "dynamic_lookup", "-arch", os.uname().machine, f"-mmacosx-version-min={MACOS}"]
+    shared = mac if sys.platform == "darwin" else ["-shared", "-s"]
     include = [f"-I{path}" for path in (folder, sysconfig.get_paths()["include"])]
     sources = [str(path) for path in (Path(__file__).with_name("module.c"), *objects)]
     options = ["-O2", "-std=c11", "-fPIC", "-fvisibility=hidden", *shared, *include, "-lm", "-o", str(library)]
-    done = subprocess.run([*command, *sources, *options], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([*command, *sources, *options], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise _failure("linked", f"{command[0]}: {error.strerror}") from None
     if done.returncode:
-        raise SystemExit(
-            f"semblance: the kernels cannot be linked:\n{done.stderr}\nA C compiler and the headers of Python are needed "
-            "(on Debian: apt install gcc python3-dev). Or leave the library out and compile kernels when they are called: "
-            "SEMBLANCE_NO_LIBRARY=1 pip install '.[jit]'"
-        )
+        raise _failure("linked", done.stderr)
     return library
+
+
+def _failure(what: str, said: str) -> SystemExit:
+    return SystemExit(
+        f"semblance: the kernels cannot be {what}:\n{said}\nA C compiler and the headers of Python are needed "
+        "(on Debian: apt install gcc python3-dev). Or leave the library out and compile kernels when they are called: "
+        "SEMBLANCE_NO_LIBRARY=1 pip install '.[jit]'"
+    )
 
 
 class LibraryHook(BuildHookInterface):
     """Adds the extension module to a wheel."""
 
     PLUGIN_NAME = "custom"
+    _folder: Path | None = None
 
     def dependencies(self) -> list[str]:
         """Return what the build needs besides hatchling."""
@@ -74,18 +87,26 @@ class LibraryHook(BuildHookInterface):
         """Build the library, unless the install is editable."""
         if version == "editable" or _on("SEMBLANCE_NO_LIBRARY"):
             return
-        folder, command = Path(self.root, "build", "library"), compiler()
-        emitted = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("emit.py")), str(folder)], capture_output=True, text=True, check=False
-        )
+        if sysconfig.get_config_var("Py_GIL_DISABLED"):
+            raise _failure("linked", "Python without its lock has no stable binary interface")
+        self._folder, command = Path(tempfile.mkdtemp(prefix="semblance-library-")), compiler()
+        emitting = [sys.executable, str(Path(__file__).with_name("emit.py")), str(self._folder)]
+        emitted = subprocess.run(emitting, capture_output=True, text=True, check=False)
         if emitted.returncode:
-            raise SystemExit(f"semblance: the kernels cannot be compiled:\n{emitted.stderr}")
+            raise _failure("compiled", emitted.stderr)
+        machine = os.uname().machine
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        if sys.platform == "darwin":
+            platform = f"macosx_{MACOS.replace('.', '_')}_{machine}"
         if command is None:
-            machine = os.uname().machine
             command = [sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-gnu.{GLIBC}"]
             platform = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
-        library = link(folder, [Path(line) for line in emitted.stdout.splitlines()], command)
+        library = link(self._folder, sorted(self._folder.glob("*.o")), command)
         build_data["pure_python"] = False
         build_data["tag"] = f"cp311-abi3-{platform}"
         build_data["force_include"][str(library)] = f"semblance/kernels/{MODULE}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was built on the way."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -59,7 +59,12 @@ static int refuse(struct call *call, int at, const char *given)
     static const char *const kinds[] = {"int64", "uint64", "float64", "bool", "", "", "tuple"};
     const struct field *field = call->next;
     const char *name = call->kernel->names[at];
-    PyErr_Clear();
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+            !PyErr_ExceptionMatches(PyExc_BufferError))
+            return -1; /* an interrupt, or no memory */
+        PyErr_Clear();
+    }
     if (field->kind != ARRAY)
         PyErr_Format(PyExc_TypeError, "semblance.kernels.%s: %s must be %s, not %s", call->kernel->name, name,
                      kinds[field->kind], given);
@@ -74,8 +79,11 @@ static int refuse(struct call *call, int at, const char *given)
 
 static int refuse_type(struct call *call, int at, PyObject *value)
 {
-    PyObject *type = PyType_GetName(Py_TYPE(value));
+    PyObject *type, *error, *given, *trace;
+    PyErr_Fetch(&error, &given, &trace);
+    type = PyType_GetName(Py_TYPE(value));
     const char *name = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+    PyErr_Restore(error, given, trace);
     refuse(call, at, name ? name : "that");
     Py_XDECREF(type);
     return -1;
@@ -214,8 +222,13 @@ static PyObject *call_kernel(PyObject *self, PyObject *const *given, Py_ssize_t 
     if (call.kernel->results == 1) {
         answer = made(call.kernel->result, result);
     } else if ((answer = PyTuple_New(call.kernel->results))) {
-        for (int i = 0; i < call.kernel->results; i++)
-            PyTuple_SetItem(answer, i, made(call.kernel->result, &result[i]));
+        for (int i = 0; answer && i < call.kernel->results; i++) {
+            PyObject *item = made(call.kernel->result, &result[i]);
+            if (item)
+                PyTuple_SetItem(answer, i, item);
+            else
+                Py_CLEAR(answer);
+        }
     }
 end:
     while (call.arrays)

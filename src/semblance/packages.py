@@ -28,7 +28,7 @@ def _named_somewhere(group: str) -> bool:
 
     if any(hasattr(finder, "find_distributions") and finder is not PathFinder for finder in sys.meta_path):
         return True
-    for folder in sys.path:
+    for folder in filter(lambda path: isinstance(path, str), sys.path):
         try:
             names = os.listdir(folder or ".")
         except NotADirectoryError:  # a zip file

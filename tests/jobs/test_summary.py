@@ -40,6 +40,10 @@ def summary(**changed):
     return Summary(**known | changed)
 
 
+def test_a_plan_that_finds_nothing_vouches_for_what_the_other_threshold_promises():
+    assert summary(recall_planned=0.0, recall_vouched=0.0).at(0.8, Halves()).recall_vouched == 0.4
+
+
 @given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0.05, 1))
 def test_another_threshold_keeps_the_share_that_is_vouched_for(planned, share, threshold):
     before = summary(recall_planned=planned, recall_vouched=planned * share)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -45,7 +46,28 @@ def test_without_library_and_compiler_the_first_call_says_what_to_install():
 @pytest.mark.skipif(MODE == "library", reason="the library is there")
 def test_a_library_that_is_not_there_is_said_to_be_missing():
     done = run(CALL, SEMBLANCE_KERNELS="library")
-    assert "MissingExtraError" in done.stderr and "an installed wheel for this platform has one" in done.stderr
+    assert "MissingExtraError" in done.stderr and "install a wheel for this platform" in done.stderr
+
+
+def test_what_cannot_be_had_is_refused_with_the_way_out():
+    contradiction = run(CALL, SEMBLANCE_KERNELS="jit", NUMBA_DISABLE_JIT="1")
+    assert "ParameterError: SEMBLANCE_KERNELS=jit and NUMBA_DISABLE_JIT contradict each other" in contradiction.stderr
+    no_compiler = run(f"import sys\nsys.modules['numba'] = None\n{CALL}", SEMBLANCE_KERNELS="jit")
+    assert "MissingExtraError: there is no compiler for kernels" in no_compiler.stderr
+    assert "pip install 'semblance[jit]'" in no_compiler.stderr
+
+
+def test_a_fork_while_a_kernel_is_compiled_does_not_hold_up_the_next(tmp_path):
+    code = (
+        "import os, threading, time\nfrom semblance.kernels import _jit, hashing, sorting\n"
+        "import numpy as np\nthread = threading.Thread(target=lambda: hashing.fmix64(5))\nthread.start()\n"
+        "while not _jit._held and thread.is_alive():\n    time.sleep(0)\n"
+        "child = os.fork()\nif not child:\n    time.sleep(60)\n    os._exit(0)\n"
+        "thread.join()\nsorting.sort_range(np.arange(3)[::1].copy(), 0, 3)\nos.kill(child, 9)\nprint('done')"
+    )
+    began = time.monotonic()
+    done = run(code, SEMBLANCE_KERNELS="jit", NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "done\n" and time.monotonic() - began < 50, done.stderr
 
 
 def test_compilation_is_said_on_standard_error_and_only_once(tmp_path):
@@ -75,7 +97,7 @@ def test_no_folder_for_compiled_code_is_no_failure(tmp_path):
 
 def test_a_processor_without_the_usual_instructions_is_warned_of_and_works():
     code = (
-        "import sys, types\nclass Any(dict):\n    def __missing__(self, key):\n        return lambda *given: 7\n"
+        "import sys, types\nclass Any(dict):\n    __contains__ = lambda self, key: True\n    __missing__ = lambda self, key: lambda *given: 7\n"
         "sys.modules['semblance.kernels._native'] = library = types.ModuleType('_native')\n"
         "import semblance.kernels\nsemblance.kernels._native = library\n"
         "library.kernels, library.best, library.levels = Any(), {best}, ('x86-64', 'x86-64-v3')\n" + CALL

@@ -80,3 +80,7 @@ def test_single_values_and_tables_without_rows():
         assert null(kind).equals(pa.scalar(None, kind))
     schema = pa.schema([("a", pa.int64()), ("b", pa.string())])
     assert no_rows(schema).equals(schema.empty_table())
+
+
+def test_the_order_of_bytes_does_not_matter():
+    assert to_arrow(np.array([1, 2**40], ">i8")).to_pylist() == [1, 2**40]

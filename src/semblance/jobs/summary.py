@@ -92,7 +92,7 @@ class Summary:
         What was vouched for of the recall is so again, in the same proportion.
         """
         recall = method.recall(threshold)
-        share = min(1.0, self.recall_vouched / self.recall_planned)
+        share = min(1.0, self.recall_vouched / self.recall_planned) if self.recall_planned else 1.0
         return replace(
             self, threshold=threshold, recall_planned=recall, recall_vouched=recall * share, found_by=method.describe(),
             plan=method.plan_dict(), **counted_anew,

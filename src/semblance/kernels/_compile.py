@@ -2,7 +2,8 @@
 
 A wheel brings the *library*: all kernels, compiled when it was built, for several levels of processors. Where there is none,
 Numba compiles each kernel on its first call (*jit*), if it is installed. ``SEMBLANCE_KERNELS`` names the one to take:
-``library``, ``jit`` or ``python``; all three give the same results.
+``library``, ``jit`` or ``python``; all three give the same results. Kernels are called with arrays of just the declared types;
+the library cuts integers to 64 bits and refuses floats for them, Numba converts as C does.
 """
 
 import os
@@ -25,12 +26,14 @@ def _mode():
     wanted = os.environ.get("SEMBLANCE_KERNELS", "")
     if wanted and wanted not in MODES:
         raise ParameterError(f"the environment's SEMBLANCE_KERNELS is {wanted!r}; it is one of {', '.join(MODES)}, or not set")
+    if wanted == "jit" and _on("NUMBA_DISABLE_JIT"):
+        raise ParameterError("SEMBLANCE_KERNELS=jit and NUMBA_DISABLE_JIT contradict each other: unset one")
     if wanted:
         return wanted
+    if find_spec("semblance.kernels._native") is not None:
+        return "library"
     if _on("NUMBA_DISABLE_JIT"):
         return "python"
-    if not _on("NUMBA_BOUNDSCHECK") and find_spec("semblance.kernels._native") is not None:
-        return "library"
     return "jit" if find_spec("numba") is not None else ""
 
 
@@ -40,12 +43,16 @@ if MODE == "library":
         from . import _native
     except ImportError as error:
         raise MissingExtraError(
-            f"the library of compiled kernels cannot be loaded ({error}); an installed wheel for this platform has one"
+            f"the library of compiled kernels cannot be loaded ({error}): install a wheel for this platform, or set "
+            "SEMBLANCE_KERNELS=jit where Numba is installed"
         ) from None
     if _native.best < min(1, len(_native.levels) - 1):
         warnings.warn("this processor lacks AVX2: kernels run, but much slower", RuntimeWarning, stacklevel=2)
 
-_made: Any = import_module("._jit" if MODE == "jit" else "._plain", __package__)
+try:
+    _made: Any = import_module("._jit" if MODE == "jit" else "._plain", __package__)
+except ImportError as error:
+    raise MissingExtraError(f"there is no compiler for kernels ({error}): pip install 'semblance[jit]'") from None
 multiply_high, load64, store64 = _made.multiply_high, _made.load64, _made.store64
 different_bytes, fold_ascii, lower_block = _made.different_bytes, _made.fold_ascii, _made.lower_block
 popcount, trailing_zeros, prefetch = _made.popcount, _made.trailing_zeros, _made.prefetch
@@ -67,16 +74,22 @@ def compiled(signature, *tuples):
         if MODE == "jit":
             return _made.compiled(signature, *tuples)(function)
         if MODE == "library":
-            return _native.kernels[f"{function.__module__.rpartition('.')[2]}.{function.__name__} {signature}"]
+            return _of_library(f"{function.__module__.rpartition('.')[2]}.{function.__name__} {signature}")
         return function if MODE == "python" else _missing
 
     return decorate
 
 
+def _of_library(key):
+    if key not in _native.kernels:
+        raise MissingExtraError(f"the library of kernels is of another version: it lacks {key}; install semblance again")
+    return _native.kernels[key]
+
+
 def _missing(*args):
     """Stand for a kernel where there is neither library nor compiler."""
     raise MissingExtraError(
-        "this installation of semblance has no kernels for this platform, and no compiler to make them: "
+        "there are neither compiled kernels nor a compiler for them: install a wheel for this platform, or "
         "pip install 'semblance[jit]'"
     )
 

@@ -5,6 +5,7 @@ The library built ahead comes from the same code; this is what runs where there 
 
 import atexit
 import fcntl
+import os
 import re
 import sys
 from contextlib import contextmanager, suppress
@@ -97,7 +98,8 @@ def _alone(folder):
     lock = None
     if folder is not None and not _held:
         with suppress(OSError):  # no such folder yet, or one that cannot be locked: then each compiles for itself
-            lock = open(Path(folder) / "compiling.lock", "a")
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            lock = os.open(Path(folder) / "compiling.lock", flags, 0o666)
             fcntl.flock(lock, fcntl.LOCK_EX)
     if lock is None:
         yield
@@ -106,7 +108,8 @@ def _alone(folder):
     try:
         yield
     finally:
-        _held.pop().close()
+        fcntl.flock(_held.pop(), fcntl.LOCK_UN)  # closing is not enough where a process was forked meanwhile
+        os.close(lock)
 
 
 class Kernel(CPUDispatcher):

@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 
 def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
     """Return an array of numbers or booleans as a column, null where ``missing``."""
-    data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    data = (
+        np.packbits(values, bitorder="little")
+        if values.dtype == np.bool_
+        else np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    )
     valid = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, pa.py_buffer(data)])
 
