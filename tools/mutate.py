@@ -21,16 +21,19 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, islice
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from time import monotonic
 from xml.etree import ElementTree
 
 from mutants_of import ROOT, SOURCE, reason, suite
 
-# The longest that one test may take, compiling included, and all of a mutant; test files that take longer are left out.
-TEST_SECONDS, SECONDS, FILE_SECONDS, ADDRESS_SPACE = 60, 300, 30, 12 << 30
+# The longest that one test may take, compiling included, and all of a mutant; how many seconds of tests are run.
+TEST_SECONDS, SECONDS, SUITE_SECONDS, UNKNOWN_SECONDS, ADDRESS_SPACE = 60, 300, 40, 3, 12 << 30
 Mutant = tuple[str, str]  # file, change
+LOCK = Lock()  # what is known belongs to all threads
 Clock = dict[str, dict[str, float]]  # environment, test file: seconds
 COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OPERATIONS = {
@@ -107,8 +110,8 @@ def _left_alone(tree: ast.AST) -> set[int]:
     return told
 
 
-def mutants(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (what is changed, the whole text changed) of a file."""
+def mutants(path: Path) -> Iterator[tuple[str, ast.AST]]:
+    """Yield (what is changed, the whole file changed); the file is changed further on."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     left_alone = _left_alone(tree)
@@ -126,7 +129,7 @@ def mutants(path: Path) -> Iterator[tuple[str, str]]:
                     else:
                         setattr(parent, field, new)
                     line = text.splitlines()[node.lineno - 1].strip()
-                    yield f"{where[-1] if where else ''}: `{old}` to `{changed}` in `{line}`", ast.unparse(tree)
+                    yield f"{where[-1] if where else ''}: `{old}` to `{changed}` in `{line}`", tree
                     if isinstance(value, list):
                         value[at] = node
                     else:
@@ -172,44 +175,58 @@ def _forget(place: Path) -> None:
 
 
 def killer(tree: Path, name: str, text: str, clock: Clock) -> str | None:
-    """Run the tests of a file with another text of it; return what failed first, or None."""
-    place = tree / SOURCE / name
+    """Run the tests of a file with another text of it, quickest first; return what failed first, or None."""
+    place, report = tree / SOURCE / name, tree / "tests.xml"
     before, times = place.read_text(encoding="utf-8"), place.stat()
+    named, variables = suite(name)
+    tests = [test for test in named if (tree / test).exists()]  # one could have been written since the tree was copied
+    with LOCK:
+        seconds = clock.setdefault(json.dumps(variables), {})
+    others = sorted(tests[1:], key=lambda test: seconds.get(test, UNKNOWN_SECONDS))
+    sums = accumulate(seconds.get(test, UNKNOWN_SECONDS) for test in [tests[0], *others])
+    others = [test for test, sum_so_far in zip(others, islice(sums, 1, None), strict=True) if sum_so_far < SUITE_SECONDS]
+    limit = ["-o", f"faulthandler_timeout={TEST_SECONDS}", "-o", "faulthandler_exit_on_timeout=true"]
+    report.unlink(missing_ok=True)
     place.write_text(text, encoding="utf-8")
     _forget(place)
-    limit = ["-o", f"faulthandler_timeout={TEST_SECONDS}", "-o", "faulthandler_exit_on_timeout=true"]
-    tests, variables = suite(name)
-    seconds = clock[json.dumps(variables)]
-    others = [test for test in tests[1:] if seconds.get(test, 0.0) < FILE_SECONDS]
     try:
-        return run_tests(tree, [tests[0], *sorted(others, key=lambda test: seconds.get(test, 0.0))], variables, *limit)
+        by = run_tests(tree, [tests[0], *others], variables, *limit, "-o", "junit_family=xunit1", f"--junit-xml={report}")
     finally:
         place.write_text(before, encoding="utf-8")
         _forget(place)
         os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))  # kernels that were compiled from it are valid again
-
-
-def check(trees: list[Path], turn: int, names: Iterable[str]) -> Clock:
-    """Run this tree's share of the tests on the code as it is; they must pass. Return the seconds that each file took."""
-    tree, clock = trees[turn], {}
-    for variables in {json.dumps(suite(name)[1]): suite(name)[1] for name in names}.values():
-        tests = sorted({test for name in names if suite(name)[1] == variables for test in suite(name)[0]})
-        report = tree / "tests.xml"
-        options = ["-o", "junit_family=xunit1", f"--junit-xml={report}"]
-        found = run_tests(tree, tests[turn :: len(trees)], variables, *options, seconds=None)
-        if found is not None:
-            raise SystemExit(f"a test fails as it is ({variables}): {found}")
-        seconds: dict[str, float] = {}
+    if report.exists():
+        taken: dict[str, float] = {}
         for case in ElementTree.parse(report).iter("testcase"):
             file = case.attrib["file"]
-            seconds[file] = seconds.get(file, 0.0) + float(case.attrib["time"])
-        clock[json.dumps(variables)] = seconds
-    return clock
+            taken[file] = taken.get(file, 0.0) + float(case.attrib["time"])
+        with LOCK:
+            seconds.update(list(taken.items())[: -1 if by else None])  # the file that failed did not run to its end
+    return by
+
+
+def check(tree: Path, known: dict) -> None:
+    """Run every test that killed a mutant on the code as it is; they must pass."""
+    killers: dict[str, set[str]] = {}
+    for name, found in known["found"].items():
+        mine = {f"tests/{by}" for by in found.values() if by and "::" in by}
+        killers.setdefault(json.dumps(suite(name)[1]), set()).update(mine)
+    for variables, tests in killers.items():
+        by = run_tests(tree, sorted(tests), json.loads(variables), seconds=None) if tests else None
+        if by is not None:
+            raise SystemExit(f"a test that killed mutants fails as it is ({variables}): {by}")
+    print(f"the {sum(map(len, killers.values()))} tests that killed pass on the code as it is", flush=True)
+
+
+def compile_all(tree: Path) -> None:
+    """Compile the kernels of a copy of the tree once, so that no test takes long for it."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree / ".numba")}
+    subprocess.run([sys.executable, "-m", "semblance", "warmup"], cwd=tree, env=environment, capture_output=True, check=True)
 
 
 def draw(names: list[str], of: int, sample: int, seed: int) -> tuple[list[Mutant], dict[str, int]]:
     """Choose mutants: so many of all files together, or of each; return them and how many there are in each file."""
-    every = {name: sorted(dict(mutants(ROOT / SOURCE / name))) for name in names}
+    every = {name: sorted({change for change, _ in mutants(ROOT / SOURCE / name)}) for name in names}
     sizes = {name: len(changed) for name, changed in every.items()}
     if of:
         return random.Random(seed).sample([(n, c) for n in sorted(every) for c in every[n]], of), sizes
@@ -221,8 +238,9 @@ def run(known: dict, results: Path, workers: int, minutes: float) -> None:
     """Try the mutants that were drawn and are not known to be killed, in their order, several at a time."""
     end = monotonic() + 60 * minutes
     files = {name for name, _ in known["drawn"]}
-    texts = {name: dict(mutants(ROOT / SOURCE / name)) for name in files}
-    found, lived, clock = known["found"], known["lived first"], Clock()
+    wanted = {(name, change) for name, change in known["drawn"]}
+    texts = {n: {c: ast.unparse(tree) for c, tree in mutants(ROOT / SOURCE / n) if (n, c) in wanted} for n in files}
+    found, lived, clock = known["found"], known["lived first"], known["clock"]
     to_do = [
         (n, c) for n, c in known["drawn"] if c in texts[n] and not found.get(n, {}).get(c) and not (c in found.get(n, {}) and reason(n, c))
     ]  # fmt: skip
@@ -233,28 +251,26 @@ def run(known: dict, results: Path, workers: int, minutes: float) -> None:
         for tree in places:
             shutil.copytree(ROOT, tree, ignore=ignored)
             trees.put(tree)
-        names = sorted({name for name, _ in to_do})
-        for checked in [pool.submit(check, places, turn, names) for turn in range(workers)]:
-            for variables, seconds in checked.result().items():
-                clock.setdefault(variables, {}).update(seconds)
-        known["clock"] = clock
+        list(pool.map(compile_all, places))
 
         def attempt(name: str, change: str) -> None:
             if monotonic() > end:
                 return
             tree, began = trees.get(), monotonic()
-            try:
-                by = killer(tree, name, texts[name][change], clock)
+            try:  # what nobody could see is not tried, and alive
+                by = None if reason(name, change) else killer(tree, name, texts[name][change], clock)
             finally:
                 trees.put(tree)
-            if by is None and change not in found.get(name, {}):
-                lived.append([name, change])
-            found.setdefault(name, {})[change] = by
-            results.write_text(json.dumps(known, indent=1))
+            with LOCK:
+                if by is None and change not in found.get(name, {}):
+                    lived.append([name, change])
+                found.setdefault(name, {})[change] = by
+                results.write_text(json.dumps(known, indent=1))
             print(f"{monotonic() - began:.0f} s: {name} {change}: {by or 'SURVIVES'}", flush=True)
 
         for one in [pool.submit(attempt, name, change) for name, change in to_do]:
             one.result()
+        check(places[0], known)
 
 
 def page(known: dict, older: str) -> str:
@@ -327,6 +343,7 @@ def main() -> None:
             "drawn": drawn,
             "found": {},
             "lived first": [],
+            "clock": {},
         }
     run(known, given.results, given.workers, given.minutes)
 
