@@ -228,6 +228,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "files/spools.py": {
         "__init__: `1 << 20` to `1 >> 20`": "for 0 bytes at a time the standard library takes a size of its own"
     },
+    "kernels/fast_similarity.py": {
+        "sign_rows: `end > begin`": "nothing fills the slots of an empty row: they stay as they are"
+    },
+    "search/tune.py": {"choices: `sigma * np.exp(": "what is log-normal is so upside down: other margins of the same law"},
     "kernels/weighted.py": {"sign_icws: `log_a < best`": "real numbers drawn at random are not equal"},
     "steps/_batches.py": {"gather: `end > begin`": "no rows are put to others"},
     "steps/bucket.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},

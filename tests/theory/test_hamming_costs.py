@@ -163,6 +163,7 @@ def test_choices_keep_to_memory_and_recall():
     assert any("WeakBitIndex" in c.method for c in every) and any("TableIndex" in c.method for c in every)
     exact = tune.choices(10**6, radius=3, recall=1.0, memory=7e7)
     assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
+    assert any(c.method.startswith("HammingIndex") for c in exact), "tables that find all are among them"
     assert tune.choices(10**6, radius=3, recall=1.0, memory=10) == []
     fewer = {s: next(c for c in tune.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
     assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds
