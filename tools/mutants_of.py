@@ -130,8 +130,6 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
         + [
             "tests/golden",
             *STEPS,
-            "tests/search",
-            "tests/files/test_sketch_files.py",
             "tests/methods/test_methods.py",
             "tests/jobs/test_overlap.py",
         ],

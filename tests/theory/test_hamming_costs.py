@@ -113,12 +113,14 @@ def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
 
 def test_parts_of_a_batch():
     n, m = 1e6, 2.0**10
-    reads, sorts, keys = (replace(NOTHING, **{k: 1.0}) for k in ("read", "sort", "key"))
+    reads, sorts, keys, flips = (replace(NOTHING, **{k: 1.0}) for k in ("read", "sort", "key", "flip"))
+    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, flips) == m * 25 * 3, "k + p steps of log2 (p + 3)"
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, reads) == 12 * n
     assert hamming_costs.weak_bits_batch(n, m, 2, 20, 5, 3, reads) == 20 * n
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.layout_batch(n, m, 2, [(10, 0)], reads) == 20 * n
+    assert hamming_costs.layout_batch(n, 1, 1, [(10, 0), (10, 0)], sorts) == 2, "one query is sorted too"
     assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
     assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
     assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (12 * 5 + 4 * 8)
