@@ -25,6 +25,8 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             [
                 "tests/theory/test_simhash.py",
                 "tests/theory/test_hamming_costs.py",
+                "tests/theory/test_ranges.py",
+                "tests/statistics/test_standard_errors.py",
                 "tests/kernels/test_self_join.py",
                 "tests/protocols",
             ],
@@ -151,6 +153,7 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
     "search": (
         [
             "tests/search",
+            "tests/kernels/test_packing.py",
             "tests/kernels/test_self_join.py",
             "tests/kernels/test_banding.py",
             "tests/theory/test_hamming_costs.py",
@@ -279,6 +282,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "kernels/self_join.py": {
         "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
         "join_runs: `1` to `2` in `if start + _AHEAD": "what is fetched ahead, not what is compared",
+        "join_runs: `np.int64(entries[start + _AHEAD + 1] & low) *": "what is fetched ahead, not what is compared",
         "join_runs: `start + _AHEAD < n - 1 and": "what is fetched ahead, not what is compared",
     },
 }

@@ -290,15 +290,12 @@ def page(known: dict, older: str) -> str:
         total = [a + b for a, b in zip(total, counts, strict=True)]
         rows.append(f"| {room} | " + " | ".join(map(str, counts)) + " |")
     first, now = (f"{total[i]} ({total[i] / max(total[1], 1):.1%})".replace("%", " %") for i in (2, 3))
-    title = (
-        f"## A sample of the whole package, version {known['version']}"
-        if known["of"]
-        else f"## Each file, version {known['version']}"
-    )
-    told = f"""{title}
+    told = f"""## A sample of the whole package, version {known["version"]}
 
-{len(known["drawn"])} of {total[0]} mutants were drawn with seed {known["seed"]}, and {len(tried)} of them tried, in the order drawn. The tests as they were killed {first};
-with those written for what lived, {now} are killed.
+{len(known["drawn"])} of {total[0]:,} mutants were drawn with seed {known["seed"]}, each as likely as any other, and {len(tried)} of them tried, in the order drawn.
+The tests chosen for each file killed {first}. What lived was tried again with tests written for it, or with tests of other
+files: {now} are killed. The tests of a file are stopped at about {SUITE_SECONDS} s; what they did not notice by then is alive. A mutant that
+has a reason to live is not run, and alive.
 
 | room | mutants | tried | killed at first | killed now | alive |
 |---|---|---|---|---|---|"""
