@@ -88,9 +88,8 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
     r = smaller / larger
     assert minhash.intersection(r, smaller, larger) == pytest.approx(smaller)
     assert minhash.containment(r, smaller, larger) == pytest.approx(1.0)
-    for formula in (minhash.intersection, minhash.containment):
-        with pytest.raises(sb.ParameterError):
-            formula(r * (1 + 1e-6), smaller, larger)
+    with pytest.raises(sb.ParameterError):
+        minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 
 def test_normal_interval():
