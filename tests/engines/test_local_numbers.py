@@ -74,3 +74,16 @@ def test_a_job_goes_on_after_the_mark_of_each_piece(tmp_path, memory, bound):
     assert len(pieces) > 30
     for place, (mark, _) in enumerate(pieces):
         assert after(mark) == pieces[place + 1 :]
+
+
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("kind", ["local", "spilled"])
+def test_large_numbers_meet_small_ones(kind, once, tmp_path, monkeypatch):
+    """Small numbers are packed in pairs; batches of them are taken apart where others have numbers of 33 bits and more."""
+    found = [(1, 5), (3, 2), (1, 4), (1, 1 << 40), (1 << 33, 1), (3, 7), (3, 1), (1, 6)]
+    engine = make(kind, tmp_path, monkeypatch)
+    rows = met(engine, found, 2, once)
+    engine.close()
+    assert sorted(rows) == sorted(found)
+    assert [right for left, right in rows if left == 1] == [4, 5, 6, 1 << 40]
+    assert [right for left, right in rows if left == 3] == [1, 2, 7]
