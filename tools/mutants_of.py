@@ -222,7 +222,11 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 # Mutants that no test can kill, since they change nothing that anyone could see: the beginning of each change, and why.
 EQUIVALENT: dict[str, dict[str, str]] = {
-    "engines/local.py": {": `20` to `21` in `SPILL_BYTES": "how much is held before it is written"},
+    "engines/local.py": {
+        ": `20` to `21` in `SPILL_BYTES": "how much is held before it is written",
+        "join: `not wide` to `wide`": "both ways look up the same rows; which is faster depends on their width",
+    },
+    "values/cells.py": {"_value_key: `0` to `1` in `return b": "the number is infinite"},
     "engines/local_documents.py": {": `1` to `2` in `PIECE_BYTES": "how much is read at a time"},
     "engines/local_numbers.py": {"_parts: `58` to `59`": "32 parts instead of 64, of which every other one is empty"},
     "engines/local_texts.py": {": `2` to `3` in `self._open": "how many files are held open"},

@@ -95,6 +95,7 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True, tables=4.0) == 4 * 26  # 6.9: until the first match
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, reads) == n * 12  # the file is read once
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, probes) == 4 * (n + m)  # 6.14 for each table
+    assert hamming_costs.manku_batch(n, m, 64, 4, 1, COMPARISONS) == pytest.approx(4 * n * m / 2**16)
     looked_up = replace(NOTHING, probe=(1.0,) * 3)
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up, pieces=4) == m * 23 * 4  # left out of 6.19
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, COMPARISONS) == pytest.approx(m * 23 * 4)
