@@ -63,6 +63,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         UNCACHED,
     ),
     "search/hamming.py": (["tests/protocols"], {}),
+    "search/tune.py": (["tests/theory/test_hamming_costs.py", "tests/cli/test_odd_values.py"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
 }
