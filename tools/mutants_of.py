@@ -245,6 +245,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "resolve: `1` to `2` in `removed = np.zeros": "room, which grows",
         "resolve: `0` to `1` in `wanted = int(right": "eight orders share a byte: both are in the first",
     },
+    "search/_fingerprints.py": {"_stored: `64` to `65`": "nothing was added: there is no row of that width"},
     "search/buckets.py": {
         "sorted_entries: `1` to `2` in `counts = ": "more parts, which are empty",
         "sorted_entries: `1` to `2` in `split = ": "room that is not read",
