@@ -223,6 +223,10 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 # Mutants that no test can kill, since they change nothing that anyone could see: the beginning of each change, and why.
 EQUIVALENT: dict[str, dict[str, str]] = {
+    "kernels/folding.py": {"decode: `1 << 8 * length - 8`": "what follows a character is masked again where it is compared"},
+    "methods/simhash.py": {
+        "n_keys: `64` to `65`": "the same for all multiples of 32 up to 256, and fingerprints have no other sizes"
+    },
     "engines/local.py": {
         ": `20` to `21` in `SPILL_BYTES": "how much is held before it is written",
         "join: `not wide` to `wide`": "both ways look up the same rows; which is faster depends on their width",

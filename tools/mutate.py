@@ -290,12 +290,13 @@ def page(known: dict, older: str) -> str:
         total = [a + b for a, b in zip(total, counts, strict=True)]
         rows.append(f"| {room} | " + " | ".join(map(str, counts)) + " |")
     first, now = (f"{total[i]} ({total[i] / max(total[1], 1):.1%})".replace("%", " %") for i in (2, 3))
+    share = total[3] / max(1, sum(by is not None or not reason(name, change) for name, change, by in tried))
     told = f"""## A sample of the whole package, version {known["version"]}
 
 {len(known["drawn"])} of {total[0]:,} mutants were drawn with seed {known["seed"]}, each as likely as any other, and {len(tried)} of them tried, in the order drawn.
 The tests chosen for each file killed {first}. What lived was tried again with tests written for it, or with tests of other
-files: {now} are killed. The tests of a file are stopped at about {SUITE_SECONDS} s; what they did not notice by then is alive. A mutant that
-has a reason to live is not run, and alive.
+files: {now} are killed, {100 * share:.0f} % of those without a reason to live. The tests of a file are stopped at about
+{SUITE_SECONDS} s; what they did not notice by then is alive. A mutant that has a reason to live is not run, and alive.
 
 | room | mutants | tried | killed at first | killed now | alive |
 |---|---|---|---|---|---|"""
