@@ -161,7 +161,7 @@ def run_tests(
         return f"no end within {seconds} s"
     if done.returncode == 0:
         return None
-    failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", done.stdout, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     if failed:
         return failed[1]
     late = re.search(r"^Timeout \(", done.stderr, re.MULTILINE)
@@ -209,7 +209,7 @@ def check(tree: Path, known: dict) -> None:
     """Run every test that killed a mutant on the code as it is; they must pass."""
     killers: dict[str, set[str]] = {}
     for name, found in known["found"].items():
-        mine = {f"tests/{by}" for by in found.values() if by and ".py" in by}
+        mine = {f"tests/{by.partition('[')[0]}" for by in found.values() if by and ".py" in by}
         killers.setdefault(json.dumps(suite(name)[1]), set()).update(mine)
     for variables, tests in killers.items():
         by = run_tests(tree, sorted(tests), json.loads(variables), seconds=None) if tests else None
