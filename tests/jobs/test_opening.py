@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from types import SimpleNamespace
 
@@ -73,7 +74,7 @@ class Disk:
 
     def __init__(self, monkeypatch, free):
         self.asked = []
-        monkeypatch.setattr(opening.shutil, "disk_usage", lambda path: self.asked.append(path) or SimpleNamespace(free=free))
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: self.asked.append(path) or SimpleNamespace(free=free))
 
 
 def splits(n, rows, size):
