@@ -62,9 +62,9 @@ fuzz: install
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),10)
 	$(BIN)/python tests/fuzz/faults.py 1000
 
-# Changes one sign, comparison or constant at a time and sees whether a test notices; hours. SAMPLE=0: everywhere.
+# Changes one sign, comparison or constant at a time and sees whether a test notices: a sample of the whole package, an hour or two.
 mutants: install
-	$(BIN)/python tools/mutate.py --sample $(or $(SAMPLE),16)
+	$(BIN)/python tools/mutate.py --of $(or $(OF),300) --seed $(or $(SEED),1)
 
 # What is published: sdist and wheel, the wheel tried alone in an environment of its own.
 dist: install

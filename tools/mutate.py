@@ -1,7 +1,8 @@
 """Change one sign, comparison, constant or shift at a time and see whether a test notices: `python tools/mutate.py --help`.
 
-Each file of `SUITES` is mutated `--sample` times (0: everywhere); every mutant runs its own tests in a copy of the tree until one fails.
-The results go into a JSON file, by which a later run leaves out what it knows; `--page` writes docs/dev/mutants.md from it.
+`--of 300 --seed 1` draws 300 of the mutants of all files; `--sample 16` tries 16 of each file (0: all). Each mutant runs the tests
+of its file (`tools/mutants_of.py`) in a copy of the tree until one fails. The results go into a JSON file, by which a later run
+leaves out what was killed; `--page` writes docs/dev/mutants.md from it.
 """
 
 from __future__ import annotations
@@ -18,99 +19,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, islice
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
+from time import monotonic
+from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCE = Path("src/semblance")
-SECONDS, ADDRESS_SPACE = 200, 12 << 30
-PLAIN, CHECKED = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}
-KERNELS = ["tests/kernels", "tests/golden"]
-FORMULAS = ("bbit", "choose", "fractional", "minhash", "mixture", "one_permutation", "quantization", "set_distance", "setsketch", "xor_bits")  # fmt: skip
-# What notices a change in each file, quickest first; kernels are run as plain Python where that is enough.
-SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
-    **{
-        f"theory/{name}.py": (
-            [f"tests/theory/test_{t}.py" for t in ("edges", "mixtures", "bbit", "one_permutation", "banding")]
-            + ["tests/statistics"],
-            {},
-        )
-        for name in FORMULAS
-    },
-    **{
-        f"theory/{name}.py": (
-            [
-                "tests/theory/test_simhash.py",
-                "tests/theory/test_hamming_costs.py",
-                "tests/kernels/test_self_join.py",
-                "tests/protocols",
-            ],
-            {},
-        )
-        for name in ("blocks", "hamming_costs", "hamming_search", "simhash", "weak_bits")
-    },
-    "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
-    "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
-    "kernels/walk.py": (["tests/kernels/test_walk.py", "tests/steps/test_walk.py"], CHECKED),
-    "steps/walk.py": (["tests/steps/test_walk.py", "tests/jobs/test_twin.py"], {}),
-    "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
-    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/jobs/test_brute_force.py"], CHECKED),
-    "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
-    **{
-        f"kernels/{name}.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED)
-        for name in ("hamming", "tables", "weak_bits")
-    },
-    "kernels/self_join.py": (["tests/kernels/test_self_join.py"], CHECKED),
-    "kernels/lookup.py": (["tests/kernels/test_lookup.py"], PLAIN),
-    "search/hamming.py": (["tests/protocols"], {}),
-    "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
-    "search/tables.py": (["tests/protocols"], {}),
-}
-# Mutants that no test can kill, since they change nothing that anyone could see: the beginning of each change, and why.
-EQUIVALENT: dict[str, dict[str, str]] = {
-    "theory/bbit.py": {"constants: `1.0` to `2.0`": "what chance_match is asked next refuses it too"},
-    "theory/banding.py": {
-        "mean_candidate_probability: `301`": "a point more of a numerical integral, an estimate that plans weigh"
-    },
-    "theory/choose.py": {
-        "for_error: `slots * combined` ": "only breaks ties of memory",
-        "for_memory: `slots * combined` ": "only breaks ties of the error",
-        "candidates: `resemblance >= density / 2.0` ": "at equality the variance is infinite, and the choice never taken",
-    },
-    "theory/hamming_costs.py": {
-        ": `23`": "measured, and measured anew by `semblance tune`",
-        ": `2.0 ** 20`": "measured, and measured anew by `semblance tune`",
-        ": `False` to `True` in `source": "where constants come from is told to people only",
-    },
-    "theory/minhash.py": {
-        "exact_interval: `matches < trials`": "the bisection for 0 of n ends at 0 as well",
-        "solve: `1.0` to `2.0`": "the bisection of a wider interval ends at the same point",
-    },
-    "theory/setsketch.py": {"most_likely_resemblance: `80`": "a step more of a bisection that has ended"},
-    "planner.py": {
-        ": `12.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
-        ": `4000.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
-    },
-    "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
-    "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
-    "search/tables.py": {
-        "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
-        "_build: `1` to `2`": "room that is not read",
-    },
-    "search/weak_bits.py": {"of_sorted: `1` to `2`": "room that is not read"},
-    "search/hamming.py": {
-        "_build: `64` to `65`": "the number of bits is known once something was added",
-        "_build: `1` to `2` in `memory": "how much more memory than asked for small indexes may take",
-        "_run: `len(open_rows) < len(query)`": "a copy of the same queries",
-    },
-    "kernels/self_join.py": {
-        "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
-        "join_runs: `1` to `2` in `if start + _AHEAD": "what is fetched ahead, not what is compared",
-        "join_runs: `start + _AHEAD < n - 1 and": "what is fetched ahead, not what is compared",
-    },
-}
+from mutants_of import ROOT, SOURCE, reason, suite
+
+# The longest that one test may take, compiling included, and all of a mutant; how many seconds of tests are run.
+TEST_SECONDS, SECONDS, SUITE_SECONDS, UNKNOWN_SECONDS, ADDRESS_SPACE = 60, 300, 40, 3, 12 << 30
+Mutant = tuple[str, str]  # file, change
+LOCK = Lock()  # what is known belongs to all threads
+Clock = dict[str, dict[str, float]]  # environment, test file: seconds
 COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OPERATIONS = {
     ast.Add: ast.Sub,
@@ -129,21 +53,22 @@ OPERATIONS = {
 
 
 BAR = "&#124;"
+OLDER = "## Earlier:"  # what stands on the page from here on is kept
 HEAD = """# Mutants
 
-What the tests would notice: one sign, comparison, constant, shift or default of the code is changed at a time, and the tests of that file
-run until one fails (`make mutants`, `tools/mutate.py`; this page: `python tools/mutate.py --page`). Samples of each file
-were tried, in several runs while the tests grew; that a mutant lives without a reason would be a hole in the tests.
-
-| file | mutants | tried | killed | alive |
-|---|---|---|---|---|"""
+What the tests would notice: one sign, comparison, constant, shift or default of the code is changed at a time, and the tests of that
+file run until one fails (`tools/mutate.py`, which writes this page with `--page`). A mutant that lives without a reason would be
+a hole in the tests. A process that crashes, and a test that takes longer than {limit} s, count as failed.
+"""
 ALIVE = """
-## Alive, and why
-
-They change nothing that anyone could see: the order of cache lines fetched, one more step of a bisection that has ended, data that
-were measured and not derived, ties.
+### Alive, and why
 
 | file | mutant | why |
+|---|---|---|"""
+KILLED = """
+### Killed
+
+| file | mutant | killed by |
 |---|---|---|"""
 
 
@@ -185,8 +110,8 @@ def _left_alone(tree: ast.AST) -> set[int]:
     return told
 
 
-def mutants(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (what is changed, the whole text changed) of a file."""
+def mutants(path: Path) -> Iterator[tuple[str, ast.AST]]:
+    """Yield (what is changed, the whole file changed); the file is changed further on."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     left_alone = _left_alone(tree)
@@ -204,7 +129,7 @@ def mutants(path: Path) -> Iterator[tuple[str, str]]:
                     else:
                         setattr(parent, field, new)
                     line = text.splitlines()[node.lineno - 1].strip()
-                    yield f"{where[-1] if where else ''}: `{old}` to `{changed}` in `{line}`", ast.unparse(tree)
+                    yield f"{where[-1] if where else ''}: `{old}` to `{changed}` in `{line}`", tree
                     if isinstance(value, list):
                         value[at] = node
                     else:
@@ -215,128 +140,210 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
 
 
-def killer(tree: Path, name: str, text: str | None) -> str | None:
-    """Run the tests of a file with another text of it; return what failed first, or None."""
-    tests, variables = SUITES[name]
-    place = tree / SOURCE / name
-    before = place.read_text(encoding="utf-8")
-    if text is not None:
-        place.write_text(text, encoding="utf-8")
-    for cached in place.parent.glob(f"__pycache__/{place.stem}.*"):
-        cached.unlink()
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "--no-header",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not slow",
-        *dict.fromkeys(tests),
-    ]
+def run_tests(
+    tree: Path, tests: Iterable[str], variables: dict[str, str], *options: str, seconds: int | None = SECONDS
+) -> str | None:
+    """Run tests in a copy of the tree; return what failed first, or None."""
+    quiet = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
+    own = {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree / ".numba") + "-".join(variables)}
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", "pytest", *quiet, *options, *tests],
             cwd=tree,
-            env={
-                **os.environ,
-                **variables,
-                "PYTHONPATH": str(tree / "src"),
-                "NUMBA_CACHE_DIR": str(tree / ".numba") + "-".join(variables),
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
+            env={**os.environ, **own, **variables},
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            errors="replace",
+            timeout=seconds,
             preexec_fn=_limit,
         )
     except subprocess.TimeoutExpired:
-        return f"no end within {SECONDS} s"
-    finally:
-        place.write_text(before, encoding="utf-8")
+        return f"no end within {seconds} s"
     if done.returncode == 0:
         return None
-    failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", done.stdout, re.MULTILINE)
-    return failed[1] if failed else f"the process ended with {done.returncode}"
+    failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    if failed:
+        return failed[1]
+    late = re.search(r"^Timeout \(", done.stderr, re.MULTILINE)
+    return f"a test without end within {TEST_SECONDS} s" if late else f"the process ended with {done.returncode}"
 
 
-def run(names: list[str], sample: int, seed: int, results: Path, workers: int) -> None:
-    """Try the mutants of some files, several at a time."""
-    known = json.loads(results.read_text()) if results.exists() else {}
+def _forget(place: Path) -> None:
+    """Remove what Python compiled a file to: times of files are too coarse to tell one mutant from the next."""
+    for cached in place.parent.glob(f"__pycache__/{place.stem}.*"):
+        cached.unlink()
+
+
+def killer(tree: Path, name: str, text: str, clock: Clock) -> str | None:
+    """Run the tests of a file with another text of it, quickest first; return what failed first, or None."""
+    place, report = tree / SOURCE / name, tree / "tests.xml"
+    before, times = place.read_text(encoding="utf-8"), place.stat()
+    named, variables = suite(name)
+    tests = [test for test in named if (tree / test).exists()]  # one could have been written since the tree was copied
+    with LOCK:
+        seconds = clock.setdefault(json.dumps(variables), {})
+    others = sorted(tests[1:], key=lambda test: seconds.get(test, UNKNOWN_SECONDS))
+    sums = accumulate(seconds.get(test, UNKNOWN_SECONDS) for test in [tests[0], *others])
+    others = [test for test, sum_so_far in zip(others, islice(sums, 1, None), strict=True) if sum_so_far < SUITE_SECONDS]
+    limit = ["-o", f"faulthandler_timeout={TEST_SECONDS}", "-o", "faulthandler_exit_on_timeout=true"]
+    report.unlink(missing_ok=True)
+    place.write_text(text, encoding="utf-8")
+    _forget(place)
+    try:
+        by = run_tests(tree, [tests[0], *others], variables, *limit, "-o", "junit_family=xunit1", f"--junit-xml={report}")
+    finally:
+        place.write_text(before, encoding="utf-8")
+        _forget(place)
+        os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))  # kernels that were compiled from it are valid again
+    if report.exists():
+        taken: dict[str, float] = {}
+        for case in ElementTree.parse(report).iter("testcase"):
+            file = case.attrib["file"]
+            taken[file] = taken.get(file, 0.0) + float(case.attrib["time"])
+        with LOCK:
+            seconds.update(list(taken.items())[: -1 if by else None])  # the file that failed did not run to its end
+    return by
+
+
+def check(tree: Path, known: dict) -> None:
+    """Run every test that killed a mutant on the code as it is; they must pass."""
+    killers: dict[str, set[str]] = {}
+    for name, found in known["found"].items():
+        mine = {f"tests/{by.partition('[')[0]}" for by in found.values() if by and ".py" in by}
+        killers.setdefault(json.dumps(suite(name)[1]), set()).update(mine)
+    for variables, tests in killers.items():
+        by = run_tests(tree, sorted(tests), json.loads(variables), seconds=None) if tests else None
+        if by is not None:
+            raise SystemExit(f"a test that killed mutants fails as it is ({variables}): {by}")
+    print(f"the {sum(map(len, killers.values()))} tests that killed pass on the code as it is", flush=True)
+
+
+def compile_all(tree: Path) -> None:
+    """Compile the kernels of a copy of the tree once, so that no test takes long for it."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree / ".numba")}
+    subprocess.run([sys.executable, "-m", "semblance", "warmup"], cwd=tree, env=environment, capture_output=True, check=True)
+
+
+def draw(names: list[str], of: int, sample: int, seed: int) -> tuple[list[Mutant], dict[str, int]]:
+    """Choose mutants: so many of all files together, or of each; return them and how many there are in each file."""
+    every = {name: sorted({change for change, _ in mutants(ROOT / SOURCE / name)}) for name in names}
+    sizes = {name: len(changed) for name, changed in every.items()}
+    if of:
+        return random.Random(seed).sample([(n, c) for n in sorted(every) for c in every[n]], of), sizes
+    few = {n: random.Random(seed).sample(c, min(sample or len(c), len(c))) for n, c in every.items()}
+    return [(n, c) for n in few for c in few[n]], sizes
+
+
+def run(known: dict, results: Path, workers: int, minutes: float) -> None:
+    """Try the mutants that were drawn and are not known to be killed, in their order, several at a time."""
+    end = monotonic() + 60 * minutes
+    files = {name for name, _ in known["drawn"]}
+    wanted = {(name, change) for name, change in known["drawn"]}
+    texts = {n: {c: ast.unparse(tree) for c, tree in mutants(ROOT / SOURCE / n) if (n, c) in wanted} for n in files}
+    found, lived, clock = known["found"], known["lived first"], known["clock"]
+    to_do = [
+        (n, c) for n, c in known["drawn"] if c in texts[n] and not found.get(n, {}).get(c) and not (c in found.get(n, {}) and reason(n, c))
+    ]  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(workers) as pool:
         trees: SimpleQueue[Path] = SimpleQueue()
-        for worker in range(workers):
-            tree = Path(scratch, str(worker))
-            shutil.copytree(
-                ROOT, tree, ignore=shutil.ignore_patterns(".venv", ".git", ".numba*", "__pycache__", "site", "demo_output")
-            )
+        ignored = shutil.ignore_patterns(".venv", ".git", ".numba*", "__pycache__", "site", "demo_output", "build", "dist")
+        places = [Path(scratch, str(worker)) for worker in range(workers)]
+        for tree in places:
+            shutil.copytree(ROOT, tree, ignore=ignored)
             trees.put(tree)
+        list(pool.map(compile_all, places))
 
-        def attempt(name: str, change: str, text: str | None) -> None:
-            tree = trees.get()
-            try:
-                found = killer(tree, name, text)
+        def attempt(name: str, change: str) -> None:
+            if monotonic() > end:
+                return
+            tree, began = trees.get(), monotonic()
+            try:  # what nobody could see is not tried, and alive
+                by = None if reason(name, change) else killer(tree, name, texts[name][change], clock)
             finally:
                 trees.put(tree)
-            if text is None:
-                assert found is None, f"{name}: its tests fail as it is: {found}"
-                return
-            known.setdefault(name, {})[change] = found
-            results.write_text(json.dumps(known, indent=1))
-            print(f"{name} {change}: {found or 'SURVIVES'}", flush=True)
+            with LOCK:
+                if by is None and change not in found.get(name, {}):
+                    lived.append([name, change])
+                found.setdefault(name, {})[change] = by
+                results.write_text(json.dumps(known, indent=1))
+            print(f"{monotonic() - began:.0f} s: {name} {change}: {by or 'SURVIVES'}", flush=True)
 
-        for name in names:
-            every = dict(mutants(ROOT / SOURCE / name))
-            known[name] = {change: found for change, found in known.get(name, {}).items() if change in every}
-            chosen = sorted(every) if not sample else random.Random(seed).sample(sorted(every), min(sample, len(every)))
-            chosen = list(dict.fromkeys([*chosen, *(c for c, found in known[name].items() if found is None)]))
-            attempt(name, "", None)
-            tries = [
-                pool.submit(attempt, name, change, every[change])
-                for change in chosen
-                if known[name].get(change) is None and not (change in known[name] and reason(name, change))
-            ]
-            for one in tries:
-                one.result()
+        for one in [pool.submit(attempt, name, change) for name, change in to_do]:
+            one.result()
+        check(places[0], known)
 
 
-def reason(name: str, change: str) -> str:
-    """Return why a mutant may live; empty if it may not."""
-    return next((why for start, why in EQUIVALENT.get(name, {}).items() if change.startswith(start)), "")
+def page(known: dict, older: str) -> str:
+    """Tell in Markdown which mutants were tried, and what killed each; what the page told of older versions follows."""
+    found = known["found"]
+    tried = [(name, change, found[name][change]) for name, change in known["drawn"] if change in found.get(name, {})]
+    lived = {(name, change) for name, change in known["lived first"]}
+    rows, total = [], [0] * 5
+    sizes: dict[str, int] = {}
+    for name, size in known["sizes"].items():
+        room = name.rpartition("/")[0] or "files beside the rooms"
+        sizes[room] = sizes.get(room, 0) + size
+    for room, size in sizes.items():
+        mine = [one for one in tried if (one[0].rpartition("/")[0] or "files beside the rooms") == room]
+        alive = sum(by is None for _, _, by in mine)
+        counts = [size, len(mine), len(mine) - sum(one[:2] in lived for one in mine), len(mine) - alive, alive]
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+        rows.append(f"| {room} | " + " | ".join(map(str, counts)) + " |")
+    first, now = (f"{total[i]} ({total[i] / max(total[1], 1):.1%})".replace("%", " %") for i in (2, 3))
+    share = total[3] / max(1, sum(by is not None or not reason(name, change) for name, change, by in tried))
+    told = f"""## A sample of the whole package, version {known["version"]}
 
+{len(known["drawn"])} of {total[0]:,} mutants were drawn with seed {known["seed"]}, each as likely as any other, and {len(tried)} of them tried, in the order drawn.
+The tests chosen for each file killed {first}. What lived was tried again with tests written for it, or with tests of other
+files: {now} are killed, {100 * share:.0f} % of those without a reason to live. The tests of a file are stopped at about
+{SUITE_SECONDS} s; what they did not notice by then is alive. A mutant that has a reason to live is not run, and alive.
 
-def page(known: dict[str, dict[str, str | None]]) -> str:
-    """Tell in Markdown which mutants were tried, and what killed each."""
-    rows, alive, killed = [], [], []
-    for name in SUITES:
-        tried = known.get(name, {})
-        dead = {change: by for change, by in sorted(tried.items()) if by is not None}
-        rows.append(
-            f"| {name} | {len(dict(mutants(ROOT / SOURCE / name)))} | {len(tried)} | {len(dead)} | {len(tried) - len(dead)} |"
-        )
-        alive += [f"| {name} | {c.replace('|', BAR)} | {reason(name, c)} |" for c in sorted(set(tried) - set(dead))]
-        killed += [f"\n### {name}\n\n| mutant | killed by |\n|---|---|"]
-        killed += [f"| {change.replace('|', BAR)} | {str(by).replace('|', BAR)} |" for change, by in dead.items()]
-    return "\n".join([HEAD, *rows, ALIVE, *alive, "\n## Killed", *killed]) + "\n"
+| room | mutants | tried | killed at first | killed now | alive |
+|---|---|---|---|---|---|"""
+    last = "| all | " + " | ".join(map(str, total)) + " |"
+    lines = [
+        (n, c.replace("|", BAR), by and by.replace("|", BAR), reason(n, c) or "**none**")
+        for n, c, by in sorted(tried, key=lambda t: t[:2])
+    ]
+    alive_rows = [f"| {n} | {c} | {why} |" for n, c, by, why in lines if by is None]
+    killed_rows = [f"| {n} | {c} | {by} |" for n, c, by, _ in lines if by is not None]
+    parts = [HEAD.format(limit=TEST_SECONDS), told, *rows, last, ALIVE, *alive_rows, KILLED, *killed_rows]
+    return "\n".join(parts) + "\n\n" + older
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"below {SOURCE}; all of them if none is named")
-    parser.add_argument("--sample", type=int, default=25, help="mutants a file; 0 for all")
+    parser.add_argument("--of", type=int, default=0, help="mutants of all files together, each as likely as any other")
+    parser.add_argument("--sample", type=int, default=25, help="without --of: mutants per file; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no mutant after so many")
     parser.add_argument("--page", action="store_true", help="run nothing; write docs/dev/mutants.md")
-    parser.add_argument("--results", type=Path, default=ROOT / "mutants.json")
+    parser.add_argument("--results", type=Path, default=ROOT / "mutants.json", help="goes on from these where they exist")
     given = parser.parse_args()
+    known = json.loads(given.results.read_text()) if given.results.exists() else {}
     if given.page:
-        (ROOT / "docs/dev/mutants.md").write_text(page(json.loads(given.results.read_text())))
+        place = ROOT / "docs/dev/mutants.md"
+        place.write_text(page(known, OLDER + place.read_text().partition(OLDER)[2]))
         return
-    run(given.files or list(SUITES), given.sample, given.seed, given.results, given.workers)
+    if not known:
+        names = given.files or sorted(str(path.relative_to(ROOT / SOURCE)) for path in (ROOT / SOURCE).rglob("*.py"))
+        drawn, sizes = draw(names, given.of, given.sample, given.seed)
+        version = re.search(r'__version__ = "(.*)"', (ROOT / SOURCE / "__init__.py").read_text())
+        assert version
+        known = {
+            "version": version[1],
+            "of": given.of,
+            "seed": given.seed,
+            "sizes": sizes,
+            "drawn": drawn,
+            "found": {},
+            "lived first": [],
+            "clock": {},
+        }
+    run(known, given.results, given.workers, given.minutes)
 
 
 if __name__ == "__main__":

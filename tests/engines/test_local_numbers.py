@@ -1,6 +1,7 @@
 """Rows of equal numbers meet in the local engine; of repeats one is enough where the caller says so."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from semblance.engines import local_numbers
+from semblance.files.store import Workspace
 
 LINKS = pa.schema([("left", pa.int64()), ("right", pa.int64())])
 links = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=60)
@@ -52,3 +54,36 @@ def test_a_table_without_repeats_is_not_sorted_again_and_again(monkeypatch, tmp_
     found = [(int(a), int(b)) for a, b in np.ndindex(80, 80)]
     assert len(met(make("local", tmp_path, monkeypatch), found, 10, True)) == 6400
     assert len(counted) <= 1 + np.log2(6400 * 8 / 800) + 2
+
+
+@pytest.mark.parametrize("memory", [1, 1 << 30])
+@pytest.mark.parametrize("bound", [None, 200])
+def test_a_job_goes_on_after_the_mark_of_each_piece(tmp_path, memory, bound):
+    """Spread over the parts of a workspace or held: the pieces after a mark are those that came after it."""
+    found = pa.table({"left": np.arange(200), "right": np.arange(200)[::-1]}, LINKS)
+    rows = SimpleNamespace(schema=LINKS, batches=lambda: iter(found.to_batches(30)))
+    space = Workspace(tmp_path / "work", {"a": "job"})
+    table = local_numbers.by_number(rows, "left", "right", space, memory, 1, lambda size: None, bound=bound)
+
+    def after(mark):
+        made = ((piece.mark, list(piece.make())) for piece in table.pieces(mark))
+        return [(mark, [row for batch in batches for row in batch.to_pylist()]) for mark, batches in made]
+
+    pieces = after(0)
+    assert sorted((row["left"], row["right"]) for _, rows in pieces for row in rows) == [(n, 199 - n) for n in range(200)]
+    assert len(pieces) > 30
+    for place, (mark, _) in enumerate(pieces):
+        assert after(mark) == pieces[place + 1 :]
+
+
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("kind", ["local", "spilled"])
+def test_large_numbers_meet_small_ones(kind, once, tmp_path, monkeypatch):
+    """Small numbers are packed in pairs; batches of them are taken apart where others have numbers of 33 bits and more."""
+    found = [(1, 5), (3, 2), (1, 4), (1, 1 << 40), (1 << 33, 1), (3, 7), (3, 1), (1, 6)]
+    engine = make(kind, tmp_path, monkeypatch)
+    rows = met(engine, found, 2, once)
+    engine.close()
+    assert sorted(rows) == sorted(found)
+    assert [right for left, right in rows if left == 1] == [4, 5, 6, 1 << 40]
+    assert [right for left, right in rows if left == 3] == [1, 2, 7]

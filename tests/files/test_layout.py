@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+from dataclasses import replace
 from itertools import product
 from zlib import crc32
 
@@ -90,3 +91,12 @@ def test_magic_is_found_across_blocks(tmp_path_factory, data, begin, block, magi
         patch.setattr(layout, "_BLOCK", block)
         found = list(layout.find_magic(stream, begin, magic))
     assert found == [i for i in range(begin, len(data)) if data[i : i + len(magic)] == magic]
+
+
+def test_links_are_followed_where_users_choose_names_only(tmp_path, path):
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    with pytest.raises(sb.IndexFormatError, match="a symbolic link"), open_regular(link):
+        pass
+    with open_regular(path) as one, open_regular(link, replace(layout.ARRAYS, links=True)) as other:
+        assert one.read() == other.read()

@@ -1,6 +1,7 @@
 """Parameters are checked by type and range before any work; a result says what it measured itself."""
 
 import json
+import os
 import time
 
 import numpy as np
@@ -108,3 +109,11 @@ def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
     again = result.rethreshold(0.9)
     assert sum(again.summary.seconds.values()) <= time.perf_counter() - began
     assert "reading and sketching" not in again.summary.seconds and "reading and sketching" in result.summary.seconds
+
+
+def test_threads_where_the_system_does_not_tell_processors(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert sb.Settings().n_threads == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert sb.Settings().n_threads == 1

@@ -170,3 +170,9 @@ def test_quantized_densities(rng):
 def test_arguments_out_of_range_are_refused(call):
     with pytest.raises(sb.ParameterError):
         call()
+
+
+def test_exact_law_of_sets_that_fill_the_universe():
+    """Of two members one is the first: single ones are told apart by their last bit. A set equals itself."""
+    assert bbit.exact_match_probability(2, 1, 1, 0, 1) == 0.0
+    assert bbit.exact_match_probability(4, 4, 4, 4, 1) == 1.0

@@ -82,6 +82,16 @@ def test_sampling_ratio_compares_the_two_variances():
         assert hamming.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
 
 
+@pytest.mark.parametrize(("smaller", "larger"), [(4, 8), (1, 3), (7, 7), (49, 100)])
+def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
+    """The resemblance is the ratio of the sizes, rounded or not; a little more no two sets have."""
+    r = smaller / larger
+    assert minhash.intersection(r, smaller, larger) == pytest.approx(smaller)
+    assert minhash.containment(r, smaller, larger) == pytest.approx(1.0)
+    with pytest.raises(sb.ParameterError):
+        minhash.containment(r * (1 + 1e-6), smaller, larger)
+
+
 def test_normal_interval():
     low, high = minhash.normal_interval(30, 100)
     assert (low, high) == (pytest.approx(0.3 - 1.96 * 0.0458, abs=1e-4), pytest.approx(0.3 + 1.96 * 0.0458, abs=1e-4))

@@ -95,6 +95,7 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True, tables=4.0) == 4 * 26  # 6.9: until the first match
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, reads) == n * 12  # the file is read once
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, probes) == 4 * (n + m)  # 6.14 for each table
+    assert hamming_costs.manku_batch(n, m, 64, 4, 1, COMPARISONS) == pytest.approx(4 * n * m / 2**16)
     looked_up = replace(NOTHING, probe=(1.0,) * 3)
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up, pieces=4) == m * 23 * 4  # left out of 6.19
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, COMPARISONS) == pytest.approx(m * 23 * 4)
@@ -113,12 +114,14 @@ def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
 
 def test_parts_of_a_batch():
     n, m = 1e6, 2.0**10
-    reads, sorts, keys = (replace(NOTHING, **{k: 1.0}) for k in ("read", "sort", "key"))
+    reads, sorts, keys, flips = (replace(NOTHING, **{k: 1.0}) for k in ("read", "sort", "key", "flip"))
+    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, flips) == m * 25 * 3, "k + p steps of log2 (p + 3)"
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, reads) == 12 * n
     assert hamming_costs.weak_bits_batch(n, m, 2, 20, 5, 3, reads) == 20 * n
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.layout_batch(n, m, 2, [(10, 0)], reads) == 20 * n
+    assert hamming_costs.layout_batch(n, 1, 1, [(10, 0), (10, 0)], sorts) == 2, "one query is sorted too"
     assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
     assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
     assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (12 * 5 + 4 * 8)
@@ -163,6 +166,7 @@ def test_choices_keep_to_memory_and_recall():
     assert any("WeakBitIndex" in c.method for c in every) and any("TableIndex" in c.method for c in every)
     exact = tune.choices(10**6, radius=3, recall=1.0, memory=7e7)
     assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
+    assert any(c.method.startswith("HammingIndex") for c in exact), "tables that find all are among them"
     assert tune.choices(10**6, radius=3, recall=1.0, memory=10) == []
     fewer = {s: next(c for c in tune.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
     assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds

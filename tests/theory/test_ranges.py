@@ -41,7 +41,15 @@ def outside(text):
     return []
 
 
-def cases():
+def ends(text):
+    """The ends of the range that a text states, where they belong to it."""
+    if found := re.search(r"in ([\[(])(-?[\d.]+), (-?[\d.]+)([\])])", text):
+        return [float(found[2])] * (found[1] == "[") + [float(found[3])] * (found[4] == "]")
+    found = re.search(r">= (-?[\d.]+)", text)
+    return [float(found[1])] if found else []
+
+
+def cases(values):
     for room in FORMULAS:
         module = getattr(theory, room)
         for name, function in inspect.getmembers(module, inspect.isfunction):
@@ -52,7 +60,7 @@ def cases():
             ):
                 continue
             for parameter, text in described(function):
-                for value in outside(text):
+                for value in values(text):
                     yield pytest.param(function, parameter, value, id=f"{room}.{name}-{parameter}-{value}")
 
 
@@ -66,8 +74,19 @@ def call(function, **changed):
     return list(found) if inspect.isgenerator(found) else found
 
 
-@pytest.mark.parametrize(("function", "parameter", "value"), list(cases()))
+@pytest.mark.parametrize(("function", "parameter", "value"), list(cases(outside)))
 def test_what_is_outside_a_stated_range_is_refused(function, parameter, value):
     call(function)  # what is inside is not refused
     with pytest.raises(sb.ParameterError):
         call(function, **{parameter: value})
+
+
+@pytest.mark.parametrize(("function", "parameter", "value"), list(cases(ends)))
+def test_the_ends_of_a_stated_range_are_in_it(function, parameter, value):
+    """What is refused there is refused for another reason: sets that there are not, an estimate without an error."""
+    whole = isinstance(INSIDE[parameter], int)
+    with np.errstate(all="ignore"):
+        try:
+            call(function, **{parameter: int(value) if whole else value})
+        except sb.ParameterError as error:
+            assert not re.match(rf"{parameter} must be ", str(error)), error
