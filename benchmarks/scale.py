@@ -28,13 +28,21 @@ from numba import njit
 import semblance as sb
 from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR
 from semblance.formats.sources import Batch, Columns
-from semblance.kernels.hashing import fmix64
 from semblance.text.texts import Texts
 
 ROOT = Path(__file__).parents[1]
 WORDS_EACH, N_WORDS, ROWS = 160, 1 << 15, 4096
 KINDS = ("mixed", "family", "chain", "boilerplate")
 compiled = njit(nogil=True, error_model="numpy", cache=True)
+
+
+@compiled
+def fmix64(x):
+    """MurmurHash3's 64-bit finaliser; a kernel of the library could not be called from here."""
+    shift = np.uint64(33)
+    x = (x ^ (x >> shift)) * np.uint64(0xFF51AFD7ED558CCD)
+    x = (x ^ (x >> shift)) * np.uint64(0xC4CEB9FE1A85EC53)
+    return x ^ (x >> shift)
 
 
 @compiled
