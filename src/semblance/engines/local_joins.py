@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from mmap import MADV_DONTNEED, mmap
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ TEXT_BYTES = 1 << 20
 Take = Callable[[Int64Array, str], pa.Array]
 
 
+AT_ONCE = 1 << 12  # rows of a file: each may touch a page
+
+
 class Dense:
     """Rows of fixed width, at most one of each order, as arrays by order.
 
@@ -35,8 +39,6 @@ class Dense:
         From a shape and a dtype to an array of zeros.
     """
 
-    in_one = True
-
     def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any]] = np.zeros) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
         self.present = np.zeros(n, np.bool_)
@@ -49,6 +51,14 @@ class Dense:
                 if name not in self._arrays:
                     self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
+            self._let_go()
+        self.in_one = not any(isinstance(array.base, mmap) for array in self._arrays.values())
+
+    def _let_go(self) -> None:
+        """Let the pages of files go that were touched so far: the system counts them as memory of this process."""
+        for array in self._arrays.values():
+            if isinstance(array.base, mmap):
+                array.base.madvise(MADV_DONTNEED)
 
     def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
         """Return a column at some orders, null where there is no row.
@@ -60,7 +70,14 @@ class Dense:
             return numbered(field.type, self._arrays.get(name, np.empty((0, field.type.byte_width), np.uint8)), orders)
         if name not in self._arrays:
             return pa.nulls(len(orders), field.type)
-        return wrapped(field.type, self._arrays[name][orders], ~self.present[orders])
+        array = self._arrays[name]
+        if self.in_one:
+            return wrapped(field.type, array[orders], ~self.present[orders])
+        values = np.empty((len(orders), *array.shape[1:]), array.dtype)
+        for begin in range(0, len(orders), AT_ONCE):
+            values[begin : begin + AT_ONCE] = array[orders[begin : begin + AT_ONCE]]
+            self._let_go()
+        return wrapped(field.type, values, ~self.present[orders])
 
     def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
         """Tell which orders have no row."""
