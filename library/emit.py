@@ -60,6 +60,11 @@ def symbol(name: str) -> str:
     return name.replace(".", "__")
 
 
+def do_nothing(function: re.Match[str]) -> str:
+    """Return a function of LLVM's assembly with its head, and a body that returns at once."""
+    return "\n".join([function[1], "ret void", "}"])
+
+
 def assemble(found: dict[str, Any]) -> Any:
     """Compile all kernels into one module of LLVM, in which only they can be seen from outside."""
     import llvmlite.binding as llvm
@@ -68,7 +73,7 @@ def assemble(found: dict[str, Any]) -> Any:
     for name, kernel in found.items():
         kernel.compile(None)
         (compiled,) = kernel.overloads.values()
-        part = llvm.parse_assembly(COUNTED.sub(r"\1\n  ret void\n}", compiled.library.get_llvm_str()))
+        part = llvm.parse_assembly(COUNTED.sub(do_nothing, compiled.library.get_llvm_str()))
         for thing in (*part.functions, *part.global_variables):
             if not thing.is_declaration and thing.name != compiled.fndesc.llvm_func_name:
                 thing.linkage = "internal"
