@@ -37,7 +37,7 @@ class Documents(Lazy):
         self._kept = KeptTexts(workspace)
 
     def pieces(self, mark: int) -> Iterator[Piece]:
-        """Yield the documents after so many, about a megabyte at a time."""
+        """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
         rows = 0
         for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
             self.rows_of[number] += len(texts)
