@@ -41,7 +41,7 @@ class Rows:
         """The first row of each source, and the number of rows read so far."""
 
     def pieces(self) -> Iterator[tuple[int, Texts]]:
-        """Read all rows; yield (first row, texts) of about a megabyte at a time.
+        """Read all rows; yield (first row, texts) of about ``PIECE_BYTES`` of text at a time.
 
         Raises
         ------

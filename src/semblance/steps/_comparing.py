@@ -54,7 +54,7 @@ def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: byte
 
 
 def _hashes(batches: Iterator[pa.RecordBatch], shingling: Shingling) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Yield the shingle hashes of ready sets, or of a megabyte of text, or of one longer text, at a time."""
+    """Yield the shingle hashes of ready sets, or of ``PIECE_BYTES`` of text, or of one longer text, at a time."""
     for batch in batches:
         if "values" in batch.schema.names:
             yield _lists(batch, "values")
