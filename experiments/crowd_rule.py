@@ -24,14 +24,14 @@ CODES = 1 << 16
 
 
 class Rule(NamedTuple):
-    """The numbers of the rule for crowds; pairs of ``middling`` codes are not part of it."""
+    """The numbers of the rule for crowds."""
 
     max_bucket: int = 128
     heads: int = 8
     codes: int = 16
     budget: int = 384
     code_heads: int = 4
-    middling: int = 0
+    coupled: int = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,8 +148,8 @@ def code_links(entries, boundary, code_heads, out):
 
 
 @compiled
-def pair_codes(codes, crowded, counts, rule, best, entries):
-    """Write the pairs of the middling codes of each crowded document, (pair, document); return how many."""
+def couple_codes(codes, crowded, counts, rule, best, keys, documents):
+    """Write the couples of codes of each crowded document; return how many."""
     written = 0
     most = crowded.sum() // 4
     for row in range(len(codes)):
@@ -161,33 +161,17 @@ def pair_codes(codes, crowded, counts, rule, best, entries):
             spent += best[begin] >> 16
             begin += 1
         end = begin
-        while end < min(used, begin + rule.middling) and best[end] >> 16 <= most:
+        while end < min(used, begin + rule.coupled) and best[end] >> 16 <= most:
             end += 1
         for a in range(begin, end):
             for b in range(begin, end):
                 i, j = best[a] & 0xFFFF, best[b] & 0xFFFF
                 if i < j:
-                    pair = np.uint64(i << 16 | codes[row, i]) << np.uint64(32) | np.uint64(j << 16 | codes[row, j])
-                    entries[written, 0] = pair
-                    entries[written, 1] = np.uint64(row)
+                    couple = np.uint64(i << 16 | codes[row, i]) << np.uint64(32) | np.uint64(j << 16 | codes[row, j])
+                    keys[written] = fold_multiply(couple, K0) >> np.uint64(32)
+                    documents[written] = row
                     written += 1
     return written
-
-
-@compiled
-def pair_links(entries, boundary, rule, out):
-    """Write the links of sorted entries: all of a pair that few have, else with the first; return how many."""
-    count = begin = end = 0
-    for i in range(len(entries)):
-        if i == end:
-            begin = i
-            while end < len(entries) and entries[end, 0] == entries[begin, 0]:
-                end += 1
-        if np.int64(entries[i, 1]) < boundary:
-            continue
-        for j in range(begin, i if end - begin <= rule.max_bucket else min(i, begin + rule.code_heads)):
-            count = put(out, count, np.int64(entries[j, 1]), np.int64(entries[i, 1]))
-    return count
 
 
 def buckets(keys: Array) -> tuple[Array, Array, Array]:
@@ -239,12 +223,13 @@ def find(corpus: Corpus, rule: Rule) -> Found:
         entries = entries[: hold_codes(corpus.codes, crowded, counts, rule, np.empty(rule.codes, np.int64), entries)]
         entries.sort()
         links.append(filled(code_links, entries, corpus.boundary, rule.code_heads))
-        most = rule.middling * (rule.middling - 1) // 2
-        paired = np.empty((int(crowded.sum()) * most, 2), np.uint64)
-        best = np.empty(rule.codes + rule.middling, np.int64)
-        paired = paired[: pair_codes(corpus.codes, crowded, counts, rule, best, paired)]
-        paired = paired[np.lexsort((paired[:, 1], paired[:, 0]))]
-        links.append(filled(pair_links, paired, corpus.boundary, rule))
+        room = int(crowded.sum()) * (rule.coupled * (rule.coupled - 1) // 2)
+        couples, documents = np.empty(room, np.uint64), np.empty(room, np.int64)
+        best = np.empty(rule.codes + rule.coupled, np.int64)
+        n_couples = couple_codes(corpus.codes, crowded, counts, rule, best, couples, documents)
+        members, begins, ends = buckets(couples[:n_couples])
+        few = rule._replace(heads=rule.code_heads)
+        links.append(filled(bucket_links, documents[members], begins, ends, corpus.boundary, few, crowded.copy()))
     every = np.concatenate(links)
     raw = len(every)
     every.sort()

@@ -274,14 +274,14 @@ def report_planted(n: int, thresholds: list[float]) -> None:
 
 def report_kept() -> None:
     """Print how many documents of families and clouds are kept."""
-    print("| corpus | documents | middling | kept | raw | links | compared | us |")
+    print("| corpus | documents | coupled | kept | raw | links | compared | us |")
     print("|---|---|---|---|---|---|---|---|")
     made_of = {"family": family(60_000), "pages": pages(20_000), "records": records(40_000), "cloud": spoiled(60_000, 5)}
     for name, texts in made_of.items():
         made = from_texts(texts, sb.plan())
-        for middling in (0, 6):
-            kept, cost = kept_by_rule(*made, Rule(middling=middling))
-            print(f"| {name} | {len(texts):,} | {middling} | {kept:,} | {cost} |", flush=True)
+        for coupled in (0, Rule().coupled):
+            kept, cost = kept_by_rule(*made, Rule(coupled=coupled))
+            print(f"| {name} | {len(texts):,} | {coupled} | {kept:,} | {cost} |", flush=True)
         print(f"| {name}, every pair of a bucket | {len(texts):,} | | {kept_by_banding(*made):,} | | | | |", flush=True)
 
 

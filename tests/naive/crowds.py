@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from itertools import combinations, product
 from typing import NamedTuple
 
+from naive.hashing import K0, fold_multiply
+
 
 class Rule(NamedTuple):
     """The numbers of the rule for crowds."""
@@ -16,7 +18,7 @@ class Rule(NamedTuple):
     codes: int = 16
     budget: int = 384
     code_heads: int = 4
-    middling: int = 0
+    coupled: int = 4
 
 
 def heads_of(crowd, boundary, heads):
@@ -31,10 +33,15 @@ def bucket_pairs(bucket, boundary, rule):
     return {(a, b) for a in heads_of(bucket, boundary, rule.heads) for b in bucket if a < b}
 
 
-def rare_pairs(crowded, codes, rule):
-    """Pairs of crowded documents that hold the same code, or the same pair of codes; ``crowded`` ascend."""
+def couple_key(one, other):
+    """32 bits of a hash of two slots and their codes, the earlier slot first."""
+    return fold_multiply(one[0] << 48 | one[1] << 32 | other[0] << 16 | other[1], K0) >> 32
+
+
+def rare_pairs(crowded, codes, boundary, rule):
+    """Pairs of crowded documents that hold the same code, or have the same couple of codes; ``crowded`` ascend."""
     count = Counter((slot, code) for d in crowded for slot, code in enumerate(codes[d]))
-    holders, twice, pairs = defaultdict(list), defaultdict(list), set()
+    holders, couples, pairs = defaultdict(list), defaultdict(list), set()
     for d in crowded:
         shared = sorted((count[held], *held) for held in enumerate(codes[d]) if count[held] > 1)
         spent = within = 0
@@ -44,12 +51,11 @@ def rare_pairs(crowded, codes, rule):
             earlier = holders[slot, code]
             pairs |= {(a, d) for a in (earlier if spent <= rule.budget else earlier[: rule.code_heads])}
             earlier.append(d)
-        middling = [held for held in shared[within:] if 4 * held[0] <= len(crowded)][: rule.middling]
-        for pair in combinations(sorted(held[1:] for held in middling), 2):
-            twice[pair].append(d)
-    for bucket in twice.values():
-        firsts = bucket if len(bucket) <= rule.max_bucket else bucket[: rule.code_heads]
-        pairs |= {(a, b) for a in firsts for b in bucket if a < b}
+        coupled = [held for n, *held in shared[within:] if 4 * n <= len(crowded)][: rule.coupled]
+        for one, other in combinations(sorted(coupled), 2):
+            couples[couple_key(one, other)].append(d)
+    for bucket in couples.values():
+        pairs |= bucket_pairs(bucket, boundary, rule._replace(heads=rule.code_heads))
     return pairs
 
 
@@ -64,7 +70,7 @@ def by_buckets(keys, codes, boundary, rule):
         pairs |= bucket_pairs(bucket, boundary, rule)
         if len(bucket) > rule.max_bucket:
             crowded |= set(bucket)
-    return pairs | rare_pairs(sorted(crowded), codes, rule)
+    return pairs | rare_pairs(sorted(crowded), codes, boundary, rule)
 
 
 def by_fingerprints(prints, groups, codes, radius, boundary, rule):
@@ -81,4 +87,4 @@ def by_fingerprints(prints, groups, codes, radius, boundary, rule):
     for (one, group), (other, other_group) in combinations(alike, 2):
         if group == other_group and (one ^ other).bit_count() <= radius:
             pairs |= {(min(p), max(p)) for p in product(speaks[one, group], speaks[other, other_group])}
-    return pairs | (rare_pairs(sorted(crowded), codes, rule) if codes else set())
+    return pairs | (rare_pairs(sorted(crowded), codes, boundary, rule) if codes else set())

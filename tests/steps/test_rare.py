@@ -13,11 +13,14 @@ from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
 from semblance.steps import _links
+from semblance.steps import couple as coupling
 from semblance.steps import hold as holding
+from semblance.steps.bucket import Bucket, bucket
 from semblance.steps.count import Count
+from semblance.steps.couple import Couple, couple
 from semblance.steps.hold import Hold, hold
 from semblance.steps.rare import Rare, rare
-from semblance.values.tables import HOLDERS, LINKS
+from semblance.values.tables import COUPLES, HOLDERS, LINKS
 
 SLOTS = 5
 codes_of_documents = st.lists(
@@ -69,6 +72,28 @@ def test_counts_beyond_sixteen_bits_are_in_order(rng):
     assert found == [(1 << 16 | 7, 0, 70_000, True), (2 << 16 | 7, 0, 2**20, True), (7, 0, 2**31 - 1, False)]
 
 
+@given(
+    st.lists(st.lists(st.sampled_from([0, 1, 2, 65535]), min_size=SLOTS, max_size=SLOTS), max_size=40),
+    kinds, places, st.integers(1, 6), st.integers(0, 40), st.integers(0, 5), st.integers(1, 9),
+)  # fmt: skip
+@example([[0, 1, 2, 0, 1]] * 2 + [[0, 0, 1, 2, 65535]] * 9, "fixed", [], 2, 0, 4, 3)
+@example([[0, 1, 2, 0, 1]] * 2 + [[0, 0, 1, 2, 65535]] * 9, "fixed", [5], 3, 4, 3, 9)
+def test_couples_are_of_codes_beyond_the_budget(codes, kind, places, chosen, budget, taken, rows):
+    batch = columns(order=np.arange(len(codes)) * 3, code=code_column(codes, SLOTS, kind))
+    step = partial(couple, settings=Couple(hold=Hold(slots=SLOTS, chosen=chosen, budget=budget), taken=taken))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coupling, "ROWS_AT_A_TIME", rows)
+        found = rows_of(pickle.loads(pickle.dumps(step))(iter(cut_at(batch, places)), counts=counted(codes)), COUPLES)
+    count = naive.count_codes(codes, range(len(codes)))
+    wanted = [
+        (key, 3 * order)
+        for order in range(len(codes))
+        for key in naive.couples(codes[order], count, chosen, budget, len(codes), taken)
+    ]
+    assert sorted(found) == sorted(wanted)
+    assert [order for _, order in found] == [order for _, order in wanted]
+
+
 holders = st.dictionaries(
     st.integers(0, 2**40),
     st.lists(st.tuples(st.integers(0, 40), st.booleans()), min_size=1, max_size=12, unique_by=lambda h: h[0]).map(sorted),
@@ -114,14 +139,16 @@ def test_the_steps_together_are_the_rule(data):
 
 def linked(buckets, codes, boundary, most, heads, budget):
     """The links of all steps, without marks, and the orders of crowded documents."""
-    from semblance.steps.bucket import Bucket, bucket
-
     keyed = columns(key=[k for k, m in buckets.items() for _ in m], order=[o for m in buckets.values() for o in m])
     found = rows_of(bucket(iter([keyed]), Bucket(max_bucket=most, boundary=boundary, heads=heads)))
     crowded = sorted({a for a, b in found if a == b})
     rows = columns(order=crowded, code=code_column([codes[order] for order in crowded], SLOTS))
     counts = counted([codes[order] for order in crowded])
-    held = rows_of(hold(iter([rows]), Hold(slots=SLOTS, chosen=3, budget=budget), counts))
+    holding = Hold(slots=SLOTS, chosen=3, budget=budget)
+    held = rows_of(hold(iter([rows]), holding, counts))
     by_code = pa.RecordBatch.from_pylist([dict(zip(HOLDERS.names, row, strict=True)) for row in sorted(held)], schema=HOLDERS)
     found += rows_of(rare(iter([by_code]), Rare(boundary=boundary, heads=2, budget=budget)))
+    coupled = sorted(rows_of(couple(iter([rows]), Couple(hold=holding), counts)))
+    by_key = columns(key=[key for key, _ in coupled], order=[order for _, order in coupled])
+    found += rows_of(bucket(iter([by_key]), Bucket(max_bucket=most, boundary=boundary, heads=2)))
     return [link for link in found if link[0] < link[1]], crowded

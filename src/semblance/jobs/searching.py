@@ -16,6 +16,7 @@ from ..inputs.reading import Reading
 from ..methods.method import Method
 from ..steps.bucket import Bucket, bucket
 from ..steps.count import Count
+from ..steps.couple import Couple, couple
 from ..steps.cut import Cut, cut
 from ..steps.exact import Exact, exact
 from ..steps.hold import Hold, hold
@@ -27,7 +28,7 @@ from ..steps.sketch import Sketching, sketch, sketches_schema
 from ..steps.totals import REFERENCES, Totals
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
+from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
 from .checks import check_ids, check_kinds
 
 FINGERPRINT_BITS = 64
@@ -166,9 +167,12 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     found: Table = links
     if codes and crowds:
         counts = engine.fold(crowded, Count(slots=codes))
-        holding = partial(hold, settings=Hold(slots=codes), counts=counts)
-        meeting = engine.meet(engine.map(crowded, holding, HOLDERS), "code", "order")
-        found = engine.union(links, engine.map(meeting, partial(rare, settings=Rare(boundary=boundary)), LINKS))
+        holding, rarely = Hold(slots=codes), Rare(boundary=boundary)
+        holders = engine.map(crowded, partial(hold, settings=holding, counts=counts), HOLDERS)
+        found = engine.union(links, engine.map(engine.meet(holders, "code", "order"), partial(rare, settings=rarely), LINKS))
+        couples = engine.map(crowded, partial(couple, settings=Couple(hold=holding), counts=counts), COUPLES)
+        twice = Bucket(max_bucket=settings.max_bucket, boundary=boundary, heads=rarely.heads)
+        found = engine.union(found, engine.map(engine.meet(couples, "key", "order"), partial(bucket, settings=twice), LINKS))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
     both = engine.meet(found, "left", "right", once=True) if engine.joins_in_place else found
     if len(compared) > 1:

@@ -102,8 +102,8 @@ class Settings:
         Overrides the suffix of a file.
     max_bucket : int >= 2, default 128
         A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with
-        documents that share their rarest codes, not all with all; the summary counts them and states the recall. ``pairs``
-        has no crowds.
+        documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and
+        states the recall. ``pairs`` has no crowds.
     max_pairs : int >= 1, optional
         Compare, and list, at most this many pairs (for ``pairs`` only); the summary states whether the list was cut.
 

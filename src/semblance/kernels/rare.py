@@ -1,4 +1,4 @@
-"""The rare codes of crowded documents, and the links of documents that hold the same one.
+"""The rare codes of crowded documents, the links of documents that hold the same one, and couples of codes.
 
 As in ``crowds``, links are written until ``left`` and ``right`` are full; ``at`` says where to go on.
 """
@@ -6,6 +6,10 @@ As in ``crowds``, links are written until ``left`` and ``right`` are full; ``at`
 import numpy as np
 
 from ._compile import compiled, inlined
+from .constants import S32
+from .hashing import K0, fold_multiply
+
+ANY = (1 << 63) - 1
 
 
 @compiled("int64(const int64[::1], const boolean[::1], const int64[:, ::1], int64, int64, int64)")
@@ -64,14 +68,14 @@ def count_codes(codes, total):
             total[slot, codes[row, slot]] += 1
 
 
-@inlined("int64(const uint16[::1], const int32[:, ::1], int64[::1])")
-def choose(codes, counts, best):
-    """Write (count << 20 | slot) of the codes with the smallest counts of at least 2, ascending; return their number."""
+@inlined("int64(const uint16[::1], const int32[:, ::1], int64, int64[::1])")
+def choose(codes, counts, most, best):
+    """Write (count << 20 | slot) of the codes with the smallest counts from 2 to ``most``, ascending; return their number."""
     used = 0
     for slot in range(len(codes)):
         count = np.int64(counts[slot, codes[slot]])
         entry = count << 20 | slot
-        if count < 2 or (used == len(best) and entry >= best[used - 1]):
+        if count < 2 or count > most or (used == len(best) and entry >= best[used - 1]):
             continue
         if used < len(best):
             used += 1
@@ -91,7 +95,7 @@ def choose_codes(codes, orders, counts, budget, best, out_codes, out_orders, out
     """Write the codes that each row holds, the smallest counts first; return how many. ``best``: room for those of a row."""
     written = 0
     for row in range(len(codes)):
-        used = choose(codes[row], counts, best)
+        used = choose(codes[row], counts, ANY, best)
         spent = 0
         for i in range(used):
             slot = best[i] & 0xFFFFF
@@ -102,6 +106,40 @@ def choose_codes(codes, orders, counts, budget, best, out_codes, out_orders, out
             out_counts[written] = count
             out_within[written] = spent <= budget
             written += 1
+    return written
+
+
+@compiled(
+    "int64(const uint16[:, ::1], const int64[::1], const int32[:, ::1], int64, int64, int64, int64[::1], "
+    "int64[::1], int64[::1])"
+)
+def choose_couples(codes, orders, counts, chosen, budget, most, best, out_keys, out_orders):
+    """Write 32 bits of a hash of each couple of codes of each row; return how many.
+
+    Those of the first ``chosen`` codes that are within the budget enter none, nor does one of a count above ``most``. ``best``
+    has room for ``chosen`` codes of a row, and for those that make couples.
+    """
+    written = 0
+    taken = len(best) - chosen
+    for row in range(len(codes)):
+        used = choose(codes[row], counts, max(most, budget), best)  # no other code matters
+        begin = 0
+        spent = 0
+        while begin < min(used, chosen) and spent + (best[begin] >> 20) <= budget:
+            spent += best[begin] >> 20
+            begin += 1
+        end = begin
+        while end < min(used, begin + taken) and best[end] >> 20 <= most:
+            end += 1
+        for i in range(begin, end):
+            for j in range(begin, end):
+                first = best[i] & 0xFFFFF
+                second = best[j] & 0xFFFFF
+                if first < second:
+                    couple = (first << 16 | np.int64(codes[row, first])) << 32 | second << 16 | np.int64(codes[row, second])
+                    out_keys[written] = np.int64(fold_multiply(np.uint64(couple), K0) >> S32)
+                    out_orders[written] = orders[row]
+                    written += 1
     return written
 
 
@@ -123,7 +161,7 @@ def mark_own(codes, counts, budget, most, best, own, crowded):
                 if count <= most:
                     crowded[document, band] = False
         spent = 0
-        for i in range(choose(codes[document], counts, best)):
+        for i in range(choose(codes[document], counts, budget, best)):
             spent += best[i] >> 20
             if spent <= budget:
                 slot = best[i] & 0xFFFFF

@@ -13,6 +13,7 @@ SKETCHES     position, number, bytes (of text), digest (128 bits, of ``within`` 
 LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row
 LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
 HOLDERS      code (slot << 16 | code), order, count (of crowded documents with that code), within_budget
+COUPLES      key (of two slots and their codes, 32 bits of a hash), order
 PAIRS        left, right: orders, left < right, each pair once
 BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
 MATCHES      left, right, score
@@ -43,6 +44,7 @@ SKETCHES = _schema(position=_int, number=_int, bytes=_int, digest=_word128, empt
 LEADERS = _schema(order=_int, leader=_int)
 LINKS = _schema(left=_int, right=_int)
 HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
+COUPLES = _schema(key=_int, order=_int)
 PAIRS = _schema(left=_int, right=_int)
 MATCHES = _schema(left=_int, right=_int, score=pa.float64())
 STANDING = _schema(order=_int, keeper=_int, score=pa.float64())
