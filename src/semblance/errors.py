@@ -27,6 +27,26 @@ class InputDataError(SemblanceError, ValueError):
     """Input data is not as expected; the message names the file and the row."""
 
 
+class EncodingError(InputDataError):
+    """A text is not valid UTF-8.
+
+    Parameters
+    ----------
+    row : int
+        Which of some texts.
+    place : int
+        The first byte of it that is not.
+    """
+
+    def __init__(self, row: int, place: int) -> None:
+        super().__init__(row, place)
+        self.row, self.place = row, place
+
+    def __str__(self) -> str:
+        """Say where."""
+        return f'row {self.row}: invalid UTF-8 at byte {self.place} of the text; pass encoding_errors="replace" to go on'
+
+
 class RowError(InputDataError):
     """A row is not as expected; whoever knows its source puts the name of that in front.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .errors import ParameterError
 from .kernels import families as kernel
+from .kernels.digests import POINTS, SECRET_WORDS
 from .values import UInt64Array
 from .values.arrays import MOST_SEED, keys_of, whole
 
@@ -23,6 +24,24 @@ def derive(seed: int, purpose: str, count: int) -> UInt64Array:
     """
     stream = hashlib.shake_128(whole("seed", seed, 0, MOST_SEED).to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return np.frombuffer(stream, "<u8").astype(np.uint64)
+
+
+def secret_words(key: bytes, purpose: str, count: int) -> UInt64Array:
+    """Return ``count`` uint64 numbers fixed by a secret key and a purpose.
+
+    Who does not know the key can tell them from random ones no better than SHAKE-256 lets them.
+    """
+    stream = hashlib.shake_256(len(key).to_bytes(1, "little") + key + purpose.encode()).digest(8 * count)
+    return np.frombuffer(stream, "<u8").astype(np.uint64)
+
+
+def digest_secret(key: bytes, purpose: str) -> UInt64Array:
+    """Return the secret of ``kernels.digests``: three powers of each of two points modulo 2^61 - 1, and words of blocks."""
+    p = (1 << 61) - 1
+    words = secret_words(key, purpose, SECRET_WORDS)
+    points = [int(word) % p for word in words[:2]]
+    words[:POINTS] = [pow(point, power, p) for point in points for power in (1, 2, 3)]
+    return words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from .engine import Batches
 from .local_columns import arrays_of, numbered, wrapped
 from .local_tables import Stored
 
-TEXT_BYTES = 1 << 20
+TEXT_BYTES = 2 << 20
 Take = Callable[[Int64Array, str], pa.Array]
 
 
@@ -129,7 +129,7 @@ def with_text(
     schema: pa.Schema, on: str, texts_at: Callable[[Int64Array], Texts], sizes_at: Callable[[Int64Array], Int64Array],
     rows: Batches,
 ) -> Batches:  # fmt: skip
-    """Add the text of each row, about a megabyte at a time."""
+    """Add the text of each row, about two megabytes at a time."""
     for whole in rows:
         if not len(whole):
             continue

@@ -26,10 +26,11 @@ from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceErr
 from .atomic import atomic_file, make_folders, reporting
 from .container import ArrayFile, write_arrays
 from .names import shown
+from .secrets import SECRET, known_secret, new_secret, read_secret, write_secret
 
 JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered
-_TEMPORARY = re.compile(r"\.(job\.json|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
+_TEMPORARY = re.compile(r"\.(job\.json|secret|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
 _NAMED = 3  # files that a message names
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -76,6 +77,8 @@ class Workspace:
         self._token = os.urandom(8).hex()
         self._written: set[str] = set()
         self._closed = False
+        self.secret = new_secret()
+        """Known to this job alone, and kept while it can be resumed."""
         self.folder: Path | None = None
         if folder is not None:
             self._open(Path(folder), json.loads(json.dumps(job or {})), resume)
@@ -115,8 +118,10 @@ class Workspace:
                     f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
                     "run with the old ones, or name another folder"
                 )
+            self.secret = known_secret(folder)
         self.folder = folder
         if held is None:
+            write_secret(folder, self.secret)
             with atomic_file(folder / JOB) as stream:
                 written = {"job": job, "token": self._token}
                 stream.write(json.dumps(written | {"crc32": _checksum(written)}).encode())
@@ -125,6 +130,8 @@ class Workspace:
     def _names(folder: Path) -> list[str]:
         """Return what a folder holds beside the lock, if it is empty or has a job."""
         names = [name for name in os.listdir(folder) if name != LOCK and not _TEMPORARY.fullmatch(name)]
+        if SECRET in names and (JOB in names or FINISHED in names or read_secret(folder) is not None):
+            names.remove(SECRET)
         if names and JOB not in names and FINISHED not in names:
             some = ", ".join(map(shown, sorted(names)[:_NAMED])) + (", ..." if len(names) > _NAMED else "")
             raise ParameterError(
@@ -268,6 +275,8 @@ class Workspace:
         for name in sorted(self._written):
             (self.folder / name).unlink(missing_ok=True)
         self._written.clear()
+        if self._unlock is not None:
+            (self.folder / SECRET).unlink(missing_ok=True)
         (self.folder / FINISHED).unlink(missing_ok=True)
 
     def close(self) -> None:

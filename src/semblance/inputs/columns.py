@@ -203,8 +203,12 @@ def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
 
 
 def group_codes(keys: list[bytes]) -> UInt64Array:
-    """Return 128 bits of a cryptographic hash of each key, of shape (n, 2): equal keys, and no others, have equal ones."""
+    """Return what tells groups apart, words of shape (n, 5): one that enters sketches, and 256 bits that nobody can make equal.
+
+    Both are BLAKE2b of a key: the first 64 bits of the one of 128 bits, and the one of 256 bits, so that two keys of one code
+    would take 2^128 attempts.
+    """
     from hashlib import blake2b  # here, for what is not needed to start
 
-    known = {key: blake2b(key, digest_size=16).digest() for key in set(keys)}
-    return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 2).astype(np.uint64)
+    known = {key: blake2b(key, digest_size=16).digest()[:8] + blake2b(key, digest_size=32).digest() for key in set(keys)}
+    return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 5).astype(np.uint64)

@@ -14,10 +14,10 @@ from ..formats.sources import Batch, Columns
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow
-from ..values.tables import DOCUMENTS, SOURCE_BITS
+from ..values.tables import DOCUMENTS, SOURCE_BITS, WITHIN_BYTES
 from .columns import column_keys, group_codes, id_column
 
-WITHIN = pa.binary(16)
+WITHIN = pa.binary(WITHIN_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

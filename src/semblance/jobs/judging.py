@@ -8,7 +8,6 @@ from .. import __version__
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..inputs.labels import Labels
-from ..steps import KEY
 from ..steps.totals import BYTES, EMPTY, TEXT_IDS
 from .deciding import Decider, Deciding
 from .job import Job
@@ -55,8 +54,10 @@ def labels_of(opened: Opened, found: Searched) -> Labels:
 def decide(opened: Opened) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
-    found = search(opened.engine, opened.splits, opened.reading, searching_of(settings), KEY, opened.clock.lap)
-    decider = Decider(opened.engine, found, deciding_of(settings), KEY)
+    found = search(
+        opened.engine, opened.splits, opened.reading, searching_of(settings), opened.workspace.secret, opened.clock.lap
+    )
+    decider = Decider(opened.engine, found, deciding_of(settings), opened.workspace.secret)
     job = Job(
         opened.splits, opened.reading.n_references, partial(_again, opened, decider), settings.threshold, opened.engine.close
     )  # fmt: skip

@@ -14,7 +14,6 @@ from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
-from ..steps import KEY
 from ..steps.totals import BYTES, EMPTY, N
 from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
@@ -97,14 +96,16 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     opened = open_job(data, against, job, progress)
     limit = None if job.max_pairs is None else job.max_pairs + 1
     most = float("inf") if job.max_pairs is None else job.max_pairs
-    found = search(opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), KEY,
-                   opened.clock.lap)  # fmt: skip
+    secret = opened.workspace.secret
+    found = search(
+        opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
+    )
     n_candidates = count_rows(found.pairs)
     if job.max_pairs is not None and n_candidates > job.max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, job.max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
-    decider = Decider(opened.engine, found, deciding_of(job), KEY)
+    decider = Decider(opened.engine, found, deciding_of(job), secret)
     if job.verify == "none":
         left, right = _columns(found.pairs, ["left", "right"])
         score = np.ones(len(left))

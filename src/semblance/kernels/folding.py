@@ -107,6 +107,11 @@ def find_invalid(data, offsets, start, stop):
         position = offsets[row]
         end = offsets[row + 1]
         while position < end:
+            while position + 32 <= end:  # most text is ASCII: four words at a time, one branch
+                first = load64(data, position) | load64(data, position + 8)
+                if (first | load64(data, position + 16) | load64(data, position + 24)) & _TOPS != ZERO:
+                    break
+                position += 32
             while position + 8 <= end and load64(data, position) & _TOPS == ZERO:
                 position += 8
             if position < end:
@@ -119,11 +124,11 @@ def find_invalid(data, offsets, start, stop):
 
 
 @compiled(
-    "int64(const uint8[::1], const int64[::1], int64, int64, Characters, int64, int64[:, ::1])",
+    "UniTuple(int64, 2)(const uint8[::1], const int64[::1], int64, int64, Characters, int64, int64[:, ::1])",
     Characters,
 )
 def find_unnormalized(data, offsets, start, stop, characters, flag, out):
-    """Find the stretches that may not be in the normal form that ``flag`` stands for; return how many there are.
+    """Find the stretches that may not be in the normal form that ``flag`` stands for; return (how many, invalid bytes).
 
     A stretch is a run of characters beyond ASCII and the one character before it: nothing in ASCII composes with what
     precedes it. It may not be normal if a character of it is marked as changing or composing, or if combining classes
@@ -132,10 +137,16 @@ def find_unnormalized(data, offsets, start, stop, characters, flag, out):
     pages = characters.pages
     kinds = characters.kinds
     count = 0
+    invalid = 0
     for row in range(start, stop):
         position = offsets[row]
         end = offsets[row + 1]
         while position < end:
+            while position + 32 <= end:  # most text is ASCII: four words at a time, one branch
+                first = load64(data, position) | load64(data, position + 8)
+                if (first | load64(data, position + 16) | load64(data, position + 24)) & _TOPS != ZERO:
+                    break
+                position += 32
             while position + 8 <= end and load64(data, position) & _TOPS == ZERO:
                 position += 8
             while position < end and data[position] < 0x80:
@@ -152,13 +163,15 @@ def find_unnormalized(data, offsets, start, stop, characters, flag, out):
                     order = properties >> 8
                     found = found or (properties & flag) != 0 or (order != 0 and order < last)
                     last = order
+                else:
+                    invalid += 1
             if found:
                 if count < len(out):
                     out[count, 0] = row
                     out[count, 1] = begin
                     out[count, 2] = position
                 count += 1
-    return count
+    return count, invalid
 
 
 @compiled(

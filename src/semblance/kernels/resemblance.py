@@ -102,13 +102,22 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
     for row in range(len(offsets) - 1):
         count = 0
         ascending = True
+        current = -1  # numbers mostly follow each other: a block is kept at hand while they are in it
+        word = _ZERO
         for i in range(offsets[row], offsets[row + 1]):
             block = np.int64(numbers[i]) >> 6
-            if scratch[block] == _ZERO:
-                ascending = ascending and (count == 0 or touched[count - 1] < block)
-                touched[count] = block
-                count += 1
-            scratch[block] |= _ONE << np.uint64(numbers[i] & 63)
+            if block != current:
+                if current >= 0:
+                    scratch[current] = word
+                word = scratch[block]
+                current = block
+                if word == _ZERO:
+                    ascending = ascending and (count == 0 or touched[count - 1] < block)
+                    touched[count] = block
+                    count += 1
+            word |= _ONE << np.uint64(numbers[i] & 63)
+        if current >= 0:
+            scratch[current] = word
         if not ascending:
             sort_range(touched, 0, count)
         size = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,10 @@ from ..kernels.hashing import mix_keys
 from ..kernels.resemblance import SETS, Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 
-Pieces = Iterable[tuple[UInt64Array, Int64Array]]
+Piece = tuple[NDArray[np.int32], Int64Array, int]
+"""Rows of numbers: (numbers with repeats, offsets, how many numbers there are so far, those of earlier pieces included)."""
+
+Pieces = Iterable[Piece]
 Packed = tuple[Any, ...]
 NO_SCORES = np.empty(0)
 
@@ -33,11 +36,11 @@ class RowSets:
     @classmethod
     def from_values(cls, values: UInt64Array, offsets: Int64Array, slots: int = SETS) -> RowSets:
         """Number the values of all rows and pack each row; repeats within a row count once."""
-        return cls.from_pieces([(values, offsets)], slots)
+        return cls.from_pieces(numbered([(values, offsets)]), slots)
 
     @classmethod
     def from_pieces(cls, pieces: Pieces, slots: int = SETS) -> RowSets:
-        """Do the same for rows that come in several pieces, of which only one need be in memory at a time."""
+        """Pack rows of numbers that come in several pieces, each done with before the next comes."""
         return cls(pack_pieces(pieces, _pack, slots))
 
     @classmethod
@@ -61,15 +64,10 @@ def compare_rows(rows: Rows, left: Int64Array, right: Int64Array, threshold: flo
     return out
 
 
-def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, int], Packed], kind: int) -> Rows:
-    """Number the values of all pieces by first appearance and pack the rows of each.
-
-    ``pack`` takes the numbers of a piece, its offsets and how many numbers there are so far; it returns (sizes, number of
-    blocks a row, blocks, words).
-    """
+def numbered(pieces: Iterable[tuple[UInt64Array, Int64Array]]) -> Iterator[Piece]:
+    """Number the values of some rows, (values, offsets) in several pieces, by first appearance."""
     table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
     after = np.zeros(1 << 11, np.int32)
-    packed: list[Packed] = []
     for values, offsets in pieces:
         numbers = scratch("numbers", len(values), np.int32)[: len(values)]
         done = 0
@@ -81,7 +79,12 @@ def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, i
                 kernel.move_table(table, numbers_in_table, *larger)
                 table, numbers_in_table = larger
                 after = np.concatenate([after, np.zeros(3 * len(after), np.int32)])
-        packed.append(pack(numbers, offsets, used))
+        yield numbers, offsets, used
+
+
+def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, int], Packed], kind: int) -> Rows:
+    """Pack the rows of each piece; ``pack`` takes a piece, and returns (sizes, number of blocks a row, blocks, words)."""
+    packed = [pack(*piece) for piece in pieces]
     if not packed:
         none = np.empty(0, np.int64)
         return Rows(none, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64), NO_SCORES, kind)

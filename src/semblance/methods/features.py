@@ -26,7 +26,7 @@ class FeatureVectors:
 
     @classmethod
     def from_pieces(cls, pieces: Pieces) -> FeatureVectors:
-        """Count the features of rows that come in several pieces, of which only one need be in memory at a time."""
+        """Count the features of rows of numbers that come in several pieces, each done with before the next comes."""
         return cls(pack_pieces(pieces, _pack, VECTORS))
 
 

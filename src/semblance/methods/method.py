@@ -99,7 +99,7 @@ class Method(Protocol):
         ...
 
     def comparable(self, pieces: Pieces) -> Comparable:
-        """Make rows of shingle hashes ready for exact comparison; they come in pieces, of which each is used once."""
+        """Make rows of numbered shingles ready for exact comparison; each piece is done with before the next comes."""
         ...
 
     def estimable(self, estimates: UInt32Array) -> Comparable:

@@ -1,3 +1,1 @@
 """Steps: pure functions from record batches to record batches, a file for each."""
-
-from ._key import KEY as KEY

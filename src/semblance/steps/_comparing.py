@@ -9,11 +9,14 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
+from ..hashing import secret_words
 from ..kernels.families import keyed_mixer
 from ..kernels.resemblance import Rows
+from ..methods.exact_sets import Piece, numbered
 from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
+from ..text.vocabulary import Vocabulary
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
 from ._binary import words_of
@@ -42,7 +45,8 @@ class Comparing:
 def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: bytes) -> Rows:
     """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
-    By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``.
+    By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
+    themselves: see ``Vocabulary``.
     """
     first = next(batches)
     batches = chain([first], batches)
@@ -50,29 +54,29 @@ def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: byte
         width = 4 * settings.method.n_estimates
         words = np.concatenate([words_of(batch.column("estimate"), width, np.uint32) for batch in batches])
         return settings.method.estimable(words.astype(np.uint32)).rows
-    return settings.method.comparable(_keyed(_hashes(batches, settings.shingling), key)).rows
+    if "values" in first.schema.names:
+        return settings.method.comparable(numbered(_keyed(batches, key))).rows
+    return settings.method.comparable(_numbered_texts(batches, settings.shingling, key)).rows
 
 
-def _hashes(batches: Iterator[pa.RecordBatch], shingling: Shingling) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Yield the shingle hashes of ready sets, or of ``PIECE_BYTES`` of text, or of one longer text, at a time."""
+def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key: bytes) -> Iterator[Piece]:
+    """Number the shingles of texts, of ``PIECE_BYTES`` or of one longer text at a time."""
+    vocabulary = Vocabulary(shingling, key)
     for batch in batches:
-        if "values" in batch.schema.names:
-            yield _lists(batch, "values")
-            continue
         texts = from_arrow_array(batch.column("text"))
         for begin, end in texts.cut():
-            yield shingling.hashes(texts.slice(begin, end))
+            numbers, offsets = vocabulary.number(texts.slice(begin, end))
+            yield numbers, offsets, len(vocabulary)
 
 
-def _keyed(hashes: Iterator[tuple[UInt64Array, Int64Array]], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Mix hashes with a key, so that nobody can choose where they fall in a table; the key of zeros leaves them as they are."""
-    word = np.frombuffer(key[:8], "<u8")[0]
-    for values, offsets in hashes:
-        if word:
-            mixed = np.empty_like(values)
-            keyed_mixer(values, word, mixed)
-            values = mixed
-        yield values, offsets
+def _keyed(batches: Iterator[pa.RecordBatch], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
+    """Mix the hashes of ready sets with a key, so that nobody can choose where they fall in a table; equal ones stay equal."""
+    (word,) = secret_words(key, "sets", 1)
+    for batch in batches:
+        values, offsets = _lists(batch, "values")
+        mixed = np.empty_like(values)
+        keyed_mixer(values, word, mixed)
+        yield mixed, offsets
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

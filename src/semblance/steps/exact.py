@@ -9,7 +9,6 @@ import numpy as np
 from ..values.tables import LEADERS
 from ._batches import Batches, batch_of, flags, ints
 from ._binary import words_of
-from ._key import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +27,7 @@ class Exact:
     apart: bool = False
 
 
-def exact(rows: Batches, settings: Exact, key: bytes = KEY) -> Batches:
+def exact(rows: Batches, settings: Exact) -> Batches:
     """Name the first document of each set of equal texts, for all the others of it.
 
     Parameters
@@ -36,9 +35,6 @@ def exact(rows: Batches, settings: Exact, key: bytes = KEY) -> Batches:
     rows : iterator of RecordBatch
         Columns digest, order and, perhaps, empty; they meet by digest, sorted by order. Empty documents are no copies.
     settings : Exact
-    key : bytes, 16 of them
-        Secret under which the digests were made, so that nobody can make two texts of one digest. Digests made under one key
-        are compared as they are, so that it changes no set.
 
     Yields
     ------

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError, RowError
+from ..errors import EncodingError, InputDataError, RowError
+from ..hashing import digest_secret
 from ..inputs.reading import not_utf8
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
@@ -18,11 +19,11 @@ from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import SKETCHES
-from ._binary import words_of
-from ._key import KEY
+from ..values.tables import SKETCHES, WITHIN_BYTES
+from ._binary import row_starts, words_of
 
-_PASSED_ON = ("id", "id_is_text", "priority", "within")
+_PASSED_ON = ("id", "id_is_text", "priority")
+_NOT_WITHIN = np.empty((0, 2), np.uint64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +63,11 @@ def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
     keys = pa.list_(pa.int64(), settings.method.n_keys)
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
-    return pa.schema([*fields, *(documents.field(name) for name in _PASSED_ON if name in documents.names)])
+    fields += [documents.field(name) for name in _PASSED_ON if name in documents.names]
+    return pa.schema([*fields, *([pa.field("within", pa.binary(16))] if "within" in documents.names else [])])
 
 
-def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes = KEY) -> Iterator[pa.RecordBatch]:
+def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> Iterator[pa.RecordBatch]:
     """Turn documents into sketches.
 
     Parameters
@@ -74,7 +76,7 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes = KEY
         Documents; instead of ``text``, ``values`` (large_list of int64) can hold the mixed hashes of ready sets.
     settings : Sketching
     key : bytes, 16 of them
-        Enters the digests of texts; with zeros and without ``within`` they are those of ``kernels.hashing.digest_rows``.
+        Secret: the digests of texts, and of ``within``, are made with it, so that nobody can make two that are alike.
 
     Yields
     ------
@@ -95,12 +97,11 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes = KEY
 def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa.Schema) -> pa.RecordBatch:
     """Sketch some documents at once."""
     texts, n = _texts(piece), len(piece)
-    withins = words_of(piece.column("within"), 16, np.uint64) if "within" in schema.names else np.empty((0, 2), np.uint64)
+    groups, withins = _groups(piece, key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
     values, offsets = _hashes(piece, texts, settings)
-    groups = np.ascontiguousarray(withins[:, 0]) if len(withins) else np.zeros(n, np.uint64)
     made = settings.method.sketch(values, offsets, groups)
     digests = np.empty((n, 2), np.uint64)
-    digest_documents(texts.data, texts.offsets, withins, np.frombuffer(key, "<u8"), digests)
+    digest_documents(texts.data, texts.offsets, withins, digest_secret(key, "documents"), digests)
     empty = np.diff(offsets) == 0
     columns = {
         "bytes": to_arrow(np.diff(texts.offsets)),
@@ -109,10 +110,19 @@ def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa
         "keys": _lists(made.keys, empty),
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),
+        "within": _fixed(withins),
     }
     return pa.RecordBatch.from_arrays(
         [columns[name] if name in columns else piece.column(name) for name in schema.names], schema=schema
     )
+
+
+def _groups(piece: pa.RecordBatch, key: bytes) -> tuple[UInt64Array, UInt64Array]:
+    """Return, of what documents are compared within, the word that enters sketches, and a keyed digest that decides."""
+    data, starts = row_starts(piece.column("within"), WITHIN_BYTES)
+    withins = np.empty((len(piece), 2), np.uint64)
+    digest_documents(data, np.append(starts, starts[-1:] + WITHIN_BYTES), _NOT_WITHIN, digest_secret(key, "within"), withins)
+    return words_of(piece.column("within"), WITHIN_BYTES, np.uint64)[:, 0].astype(np.uint64), withins
 
 
 def _texts(batch: pa.RecordBatch) -> Texts:
@@ -128,8 +138,6 @@ def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[U
     if "values" in piece.schema.names:
         first, last = texts.offsets[[0, -1]]
         return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
-    if settings.encoding_errors == "strict" and (invalid := texts.find_invalid()) is not None:
-        raise _row_error(piece, invalid[0], not_utf8(invalid[1]))
     failed: list[int] = []
 
     def name_row(row: int) -> str:
@@ -137,7 +145,9 @@ def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[U
         return ""
 
     try:
-        return settings.shingling.hashes(texts, name_row)
+        return settings.shingling.hashes(texts, name_row, settings.encoding_errors == "strict")
+    except EncodingError as error:
+        raise _row_error(piece, error.row, not_utf8(error.place)) from None
     except InputDataError as error:
         raise _row_error(piece, failed[-1], str(error).removeprefix(": ")) from error.__cause__
 

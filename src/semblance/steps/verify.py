@@ -12,7 +12,6 @@ from ..values.arrow import to_arrow
 from ..values.tables import MATCHES
 from ._batches import Batches, batch_of, gather, ints, joined, starts_of
 from ._comparing import Comparing, comparable, weights
-from ._key import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +19,7 @@ class Verify(Comparing):
     """How pairs are verified; the parameters are those of ``Comparing``."""
 
 
-def verify(rows: Batches, settings: Verify, key: bytes = KEY) -> Batches:
+def verify(rows: Batches, settings: Verify, key: bytes) -> Batches:
     """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold.
 
     Parameters
@@ -30,7 +29,7 @@ def verify(rows: Batches, settings: Verify, key: bytes = KEY) -> Batches:
         the pivot is held, and about 2 MB of text.
     settings : Verify
     key : bytes, 16 of them
-        Secret under which the hashes of shingles are numbered, against texts made to be slow; it changes no match.
+        Secret under which shingles are numbered, against texts made to be alike or slow; it changes no match.
 
     Yields
     ------

@@ -11,7 +11,6 @@ from ..values import Int64Array
 from ..values.tables import MATCHES
 from ._batches import PIECE_WEIGHT, Batches, batch_of, ints, starts_of
 from ._comparing import Comparing, comparable, partners_of, weights
-from ._key import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +28,7 @@ class Walk(Comparing):
     all_pairs: bool = False
 
 
-def walk(rows: Batches, settings: Walk, key: bytes = KEY) -> Batches:
+def walk(rows: Batches, settings: Walk, key: bytes) -> Batches:
     """Compare each document with its earlier partners that are kept; BUNDLES that meet by bundle give MATCHES.
 
     A document is removed if and only if an earlier kept partner matches it; references stay. All matches of a
@@ -41,7 +40,7 @@ def walk(rows: Batches, settings: Walk, key: bytes = KEY) -> Batches:
         BUNDLES, those of a bundle together, in the order of ``order``; only one bundle is held, or about 2 MB of text.
     settings : Walk
     key : bytes, 16 of them
-        Secret under which the hashes of shingles are numbered, against texts made to be slow; it changes no match.
+        Secret under which shingles are numbered, against texts made to be alike or slow; it changes no match.
 
     Yields
     ------

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import IncompatibleSketchError, InputDataError, ParameterError
+from ..errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels import folding
 from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
@@ -30,7 +30,7 @@ Tokenizer = Callable[[str], Iterable[str]]
 
 
 @cache
-def _tables() -> folding.Characters:
+def character_tables() -> folding.Characters:
     """Return the character tables."""
     content = pkgutil.get_data(__package__, f"unicode_{UNICODE_VERSION}.npz")
     assert content is not None
@@ -43,7 +43,8 @@ def _unassigned() -> frozenset[int]:
     """Code points that the pinned Unicode version does not know but this interpreter's version does."""
     if unicodedata.unidata_version == UNICODE_VERSION:
         return frozenset()
-    known = _tables()[1][_tables()[0].astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(_tables()[0]))]
+    pages, kinds, *_ = character_tables()
+    known = kinds[pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(pages))]
     strangers = np.flatnonzero((known & 7) == folding.OTHER)
     return frozenset(p for p in strangers.tolist() if unicodedata.category(chr(p))[0] in "LMN")
 
@@ -168,31 +169,41 @@ class Shingling:
             "rules": self.rules,
         }
 
-    def normalized(self, texts: Texts) -> Texts:
+    def normalized(self, texts: Texts, strict: bool = False) -> Texts:
         """Return the texts in the wanted normal form; the very same buffers where all of them are already.
 
         Parameters
         ----------
         texts : Texts
+        strict : bool, default False
+            Refuse invalid UTF-8: what looks for the normal form sees it on the way.
 
         Raises
         ------
         IncompatibleSketchError
             If the rules are those of an earlier version.
+        EncodingError
+            If a text is not valid UTF-8.
         """
         self._check_rules()
         if self.normalization == "none" or self.unit == "byte":
+            if strict:
+                texts.check()
             return texts
         flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
-        where = (texts.data, texts.offsets, 0, len(texts), _tables(), flag)
+        where = (texts.data, texts.offsets, 0, len(texts), character_tables(), flag)
         stretches = np.empty((64, 3), np.int64)
-        count = folding.find_unnormalized(*where, stretches)
+        count, invalid = folding.find_unnormalized(*where, stretches)
+        if strict and invalid:
+            texts.check()
         if count > len(stretches):
             stretches = np.empty((count, 3), np.int64)
             folding.find_unnormalized(*where, stretches)
         return _replace(texts, stretches[:count], self.normalization) if count else texts
 
-    def hashes(self, texts: Texts, name_row: Callable[[int], str] = "row {}".format) -> tuple[UInt64Array, Int64Array]:
+    def hashes(
+        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
+    ) -> tuple[UInt64Array, Int64Array]:
         """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text.
 
         Parameters
@@ -200,19 +211,25 @@ class Shingling:
         texts : Texts
         name_row : callable, optional
             How errors name a row of ``texts``; by default by its number.
+        strict : bool, default False
+            Refuse invalid UTF-8.
 
         Raises
         ------
         IncompatibleSketchError
             If the rules are those of an earlier version.
+        EncodingError
+            If a text is not valid UTF-8.
         InputDataError
             If the tokenizer fails or yields anything but str.
         """
         self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
+            if strict:
+                texts.check()
             return self._tokenized(texts, name_row)
-        texts = self.normalized(texts)
+        texts = self.normalized(texts, strict)
         longest, room = int(np.diff(texts.offsets).max(initial=0)), texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
         if self.unit == "char" and self.fold_case:  # two bytes can fold to three characters: U+0390
@@ -221,13 +238,21 @@ class Shingling:
         out = scratch("values", room + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
         unit = UNITS.index(self.unit)
-        shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, _tables(),
+        shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, character_tables(),
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
-        assert self.width is not None
+        flat, bounds = self.tokens(texts, name_row)
+        digests = np.empty((len(flat), 2), np.uint64)
+        digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
+        out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
+        roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
+        return out[: offsets[-1]], offsets
+
+    def tokens(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[Texts, Int64Array]:
+        """Return what the user's own tokenizer makes of texts: all tokens, and where in them those of each text begin."""
         tokens: list[str] = []
         bounds = np.zeros(len(texts) + 1, np.int64)
         for row in range(len(texts)):
@@ -236,16 +261,11 @@ class Shingling:
             tokens += self._tokens_of(_fold(text) if self.fold_case else text, partial(name_row, row))
             bounds[row + 1] = len(tokens)
         try:
-            flat = from_arrow_array(strings(tokens, pa.large_string()))
+            return from_arrow_array(strings(tokens, pa.large_string())), bounds
         except UnicodeEncodeError as error:
             place = next(i for i, token in enumerate(tokens) if any("\ud800" <= c < "\ue000" for c in token))
             where = name_row(int(np.searchsorted(bounds, place, "right")) - 1)
             raise InputDataError(f"{where}: the tokenizer yielded {tokens[place]!r:.60}: {error.reason}") from None
-        digests = np.empty((len(flat), 2), np.uint64)
-        digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
-        out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
-        roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
-        return out[: offsets[-1]], offsets
 
     def _tokens_of(self, text: str, row: Callable[[], str]) -> list[str]:
         """Call the tokenizer; its own error is kept as the cause."""
@@ -319,13 +339,11 @@ def shingle(
     chunks = as_texts(texts, encoding_errors)
     values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
     for chunk in chunks:
-        invalid = chunk.find_invalid() if encoding_errors == "strict" else None
-        if invalid is not None:
-            raise InputDataError(
-                f"row {first_row + invalid[0]}: invalid UTF-8 at byte {invalid[1]} of the text; "
-                'pass encoding_errors="replace" to go on'
-            )
-        found, offsets = drop_repeats(*shingling.hashes(chunk, partial(_name_row, first_row)))
+        try:
+            hashes = shingling.hashes(chunk, partial(_name_row, first_row), encoding_errors == "strict")
+        except EncodingError as error:
+            raise EncodingError(first_row + error.row, error.place) from None
+        found, offsets = drop_repeats(*hashes)
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)

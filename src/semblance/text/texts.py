@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError
+from ..errors import EncodingError, InputDataError
 from ..kernels.folding import find_invalid
 from ..values import Int64Array
 from ..values.arrow import strings as as_column
@@ -64,6 +64,12 @@ class Texts:
         """Return (row, byte offset in it) of the first byte that is not valid UTF-8, or None."""
         row, offset = find_invalid(self.data, self.offsets, 0, len(self))
         return None if row < 0 else (row, offset)
+
+    def check(self) -> None:
+        """Raise EncodingError if a text is not valid UTF-8."""
+        invalid = self.find_invalid()
+        if invalid is not None:
+            raise EncodingError(*invalid)
 
 
 def concatenate(parts: Sequence[Texts]) -> Texts:

@@ -1,0 +1,78 @@
+"""The secret of a job, or of an index, in a file that its owner alone may read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from zlib import crc32
+
+from ..errors import IndexFormatError, OutputError
+from .atomic import create_temporary, reporting, sync_folder
+from .names import shown
+
+SECRET = "secret"
+BYTES = 16
+_MAGIC = b"semblance secret"
+
+
+def new_secret() -> bytes:
+    """Draw a secret from the system's randomness."""
+    return os.urandom(BYTES)
+
+
+def read_secret(folder: Path) -> bytes | None:
+    """Return the secret that lies in a folder; None if there is no such file, or it is none of ours."""
+    with suppress(OSError):
+        path = folder / SECRET
+        if stat.S_ISREG(path.lstat().st_mode):
+            held = path.read_bytes()
+            secret = held[len(_MAGIC) : len(_MAGIC) + BYTES]
+            if held == _MAGIC + secret + crc32(secret).to_bytes(4, "little") and len(secret) == BYTES:
+                return secret
+    return None
+
+
+def known_secret(folder: Path) -> bytes:
+    """Return the secret that must lie in a folder.
+
+    Raises
+    ------
+    IndexFormatError
+        If it does not.
+    """
+    secret = read_secret(folder)
+    if secret is None:
+        raise IndexFormatError(
+            f"{shown(folder / SECRET)}: missing, damaged or not readable: what is in the folder was made with this secret, and "
+            "is of no use without it; empty the folder and start again"
+        )
+    return secret
+
+
+def write_secret(folder: Path, secret: bytes) -> None:
+    """Write a secret, in place of one that was left behind.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, or another file has its name.
+    """
+    path = folder / SECRET
+    with reporting(path):
+        if os.path.lexists(path) and read_secret(folder) is None:
+            raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
+        temporary, file = create_temporary(path)
+        try:
+            os.fchmod(file, 0o600)
+            os.write(file, _MAGIC + secret + crc32(secret).to_bytes(4, "little"))
+            os.fsync(file)
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(file)
+    sync_folder(folder)

@@ -1,0 +1,150 @@
+"""The shingles of some texts, numbered: what texts are compared by where no hash may decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..hashing import digest_secret, secret_words
+from ..kernels import digests
+from ..kernels import vocabulary as kernel
+from ..kernels._scratch import scratch
+from ..kernels.shingling import UNITS
+from ..values import Int64Array, UInt64Array
+from .shingle import Shingling, character_tables
+from .texts import Texts
+
+AT_A_TIME = 1 << 16  # tokens whose keys are made before they are numbered: these stay in a cache
+BEYOND = 96  # bytes that kernels may read, or write, behind a text
+Int32Array = NDArray[np.int32]
+Rows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
+_ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state
+
+
+class Vocabulary:
+    """Numbers the shingles of texts by first appearance: equal numbers mean equal shingles.
+
+    Tokens of up to 15 bytes are compared byte by byte, shingles token by token; of longer tokens a keyed digest is compared
+    (see ``kernels.digests``). That two long tokens of texts of n bytes together are taken for one has a probability of at most
+    n^2 / 2^126 over the choice of the key, whoever wrote them: 2^-80 for 8 MB.
+
+    Parameters
+    ----------
+    shingling : Shingling
+    key : bytes, 16 of them
+        Secret; it changes no number but with that probability.
+    """
+
+    def __init__(self, shingling: Shingling, key: bytes) -> None:
+        self._shingling = shingling
+        self._points, self._secret = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
+        assert shingling.width is not None
+        self._width = shingling.width
+        self._known: kernel.Known | None = None
+        self._at = np.zeros(7, np.int64)
+
+    def __len__(self) -> int:
+        """Return how many shingles have a number."""
+        return int(self._at[_N_SHINGLES])
+
+    def number(self, texts: Texts, name: Callable[[int], str] = "row {}".format) -> tuple[Int32Array, Int64Array]:
+        """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets).
+
+        Parameters
+        ----------
+        texts : Texts
+        name : callable, optional
+            How errors name a row.
+
+        Raises
+        ------
+        IncompatibleSketchError, InputDataError
+            As ``Shingling.hashes``.
+        """
+        self._known = self._known or _room(texts.n_bytes)
+        numbers, sizes, done = scratch("numbers", texts.n_bytes // 4, np.int32), [np.zeros(1, np.int64)], 0
+        for offsets, keys in self._rows(texts, name):
+            counts = np.diff(offsets)
+            sizes.append(np.where(counts > 0, np.maximum(1, counts - self._width + 1), 0))
+            total = int(sizes[-1].sum())
+            if len(numbers) < done + total:
+                fewer, numbers = numbers, scratch("numbers", 2 * (done + total), np.int32)
+                numbers[:done] = fewer[:done]
+            self._number(offsets, keys, numbers[done : done + total])
+            done += total
+        return numbers[:done], np.cumsum(np.concatenate(sizes))
+
+    def _rows(self, texts: Texts, name: Callable[[int], str]) -> Iterator[Rows]:
+        """Yield the tokens of some rows after the other."""
+        shingling = self._shingling
+        if shingling.tokenizer is not None:
+            tokens, bounds = shingling.tokens(texts, name)
+            keys = np.empty((len(tokens), 2), np.uint64)
+            padded = np.concatenate([tokens.data[tokens.offsets[0] : tokens.offsets[-1]], np.zeros(BEYOND, np.uint8)])
+            digests.key_rows(padded, tokens.offsets - tokens.offsets[0], self._points, keys)
+            yield bounds, keys
+            return
+        if shingling.unit == "byte":
+            for begin, end in texts.cut(AT_A_TIME):
+                first, last = texts.offsets[[begin, end]]
+                data = texts.data[first:last].astype(np.uint64)
+                yield texts.offsets[begin : end + 1] - first, np.stack([data, np.ones_like(data)], 1)
+            return
+        texts = shingling.normalized(texts)
+        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + BEYOND, np.uint8)
+        offsets, row, room = np.empty(len(texts) + 1, np.int64), 0, AT_A_TIME
+        where, fold_case = (texts.data, texts.offsets), shingling.fold_case
+        while row < len(texts):
+            flat = scratch("keys", 2 * room, np.uint64)
+            keys = flat[: len(flat) // 2 * 2].reshape(-1, 2)
+            if shingling.unit == "char":
+                after = kernel.key_points(*where, row, fold_case, character_tables(), folded, offsets, keys)
+            else:
+                unit = UNITS.index(shingling.unit)
+                after = kernel.key_texts(*where, row, unit, fold_case, character_tables(), folded, self._points, offsets, keys)
+            if after == row:  # it has more tokens than there is room for
+                room = len(flat)
+            else:
+                yield offsets[: after - row + 1], keys[: offsets[after - row]]
+            row = after
+
+    def _number(self, offsets: Int64Array, keys: UInt64Array, out: Int32Array) -> None:
+        """Number the shingles of some rows of tokens."""
+        self._at[_ROWS], self._at[_WRITTEN] = 0, 0
+        ids, width = scratch("ids", len(keys), np.int32), self._width
+        while not kernel.number_rows(keys, offsets, width, self._secret, self._known, self._at, ids, out):
+            assert self._known is not None
+            tokens, token_keys, shingles, home, last, after, known_ids = self._known
+            _, _, _, n_tokens, n_shingles, filled, _ = self._at.tolist()
+            if n_tokens == len(token_keys):
+                tokens, token_keys = _larger(tokens), _longer(token_keys)
+            if n_shingles + 1 == len(home):
+                shingles, home, last, after = _larger(shingles), *map(_longer, (home, last, after))
+            if filled + width > len(known_ids):
+                known_ids = _longer(known_ids, width)
+            self._known = kernel.Known(tokens, token_keys, shingles, home, last, after, known_ids)
+
+
+def _room(n_bytes: int) -> kernel.Known:
+    """Return room for what some near-duplicates of so many bytes hold, mostly."""
+    n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
+    table, few = np.zeros(n // 2, np.uint64), n // 4
+    return kernel.Known(table, np.empty((few, 2), np.uint64), np.zeros(2 * n, np.uint64), np.empty(n + 1, np.int64),
+                        np.empty(n + 1, np.uint32), np.zeros(n + 1, np.uint32), np.empty(2 * n, np.int32))  # fmt: skip
+
+
+def _larger(table: UInt64Array) -> UInt64Array:
+    """Return a table of four times the length with the same entries."""
+    larger = np.zeros(4 * len(table), np.uint64)
+    kernel.move_entries(table, larger)
+    return larger
+
+
+def _longer(array: NDArray[Any], least: int = 0) -> NDArray[Any]:
+    """Return an array with room for four times as many rows, or ``least`` more, and zeros there."""
+    longer = np.zeros((len(array) + max(3 * (len(array) - 1), least), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
