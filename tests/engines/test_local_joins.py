@@ -3,6 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from semblance.engines import local_joins
 from semblance.engines.local import LocalEngine
@@ -97,3 +99,34 @@ def test_rows_in_a_file_are_those_in_memory_and_its_pages_are_let_go(rng, engine
         assert filed.at(orders, name).equals(held.at(orders, name))
     assert len(let_go) - before == 2 * -(-500 // at_once)
     assert filed.missing(orders).tolist() == held.missing(orders).tolist()
+
+
+@given(st.integers(1, 60), st.data())
+def test_few_rows_are_found_like_many(n, data):
+    """By rank among their orders, or by order; in batches of any size."""
+    known = data.draw(st.dictionaries(st.integers(0, n - 1), st.tuples(st.integers(0, 9), st.binary(min_size=3, max_size=3))))
+    orders = data.draw(st.permutations(sorted(known)))
+    schema = pa.schema({"order": pa.int64(), "bytes": pa.int64(), "code": pa.binary(3)})
+    given = [{"order": order, "bytes": known[order][0], "code": known[order][1]} for order in orders]
+    rows = HeldRows(pa.Table.from_pylist(given, schema), data.draw(st.integers(1, 9)))
+    asked = np.array(data.draw(st.lists(st.integers(0, n - 1))), np.int64)
+    there = np.array([order for order in asked.tolist() if order in known], np.int64)
+    for few in (1, 8, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(local_joins, "FEW", few)
+            dense = Dense(rows, n)
+        assert (dense._orders is not None) == (len(known) * few <= n)
+        assert dense.missing(asked).tolist() == [order not in known for order in asked.tolist()]
+        for column, name in enumerate(("bytes", "code")):
+            assert dense.at(asked, name).to_pylist() == [known[o][column] if o in known else None for o in asked.tolist()]
+            assert dense.at(there, name, whole=True).to_pylist() == [known[order][column] for order in there.tolist()]
+
+
+class HeldRows:
+    """A table in batches of some rows."""
+
+    def __init__(self, table, most):
+        self.schema, self.table, self.most = table.schema, table, most
+
+    def batches(self):
+        return iter(self.table.to_batches(self.most))
