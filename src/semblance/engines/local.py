@@ -22,7 +22,7 @@ from . import local_sort
 from .engine import Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, bundles, find_roots, linked
 from .local_documents import Documents
-from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
+from .local_joins import Dense, Filed, filtered, joined, left_out, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
@@ -166,16 +166,14 @@ class LocalEngine:
             rows.dense[known] = Dense(rows, len(self), self._room)
         return rows.dense[known]  # type: ignore[no-any-return]
 
-    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """Return an array of zeros; a wide one lies in a file where the memory does not suffice for the job."""
+    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any] | Filed:
+        """Return zeros; those of wide rows lie in a file where the memory does not suffice for the job."""
         n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
         if not self.workspace.on_disk or n_bytes <= max(WORD * len(self), self.memory.free // 8):
             return np.zeros(shape, dtype)
         import tempfile  # here, for what is not needed to start
 
-        with tempfile.TemporaryFile(dir=self.workspace.folder) as file:
-            file.truncate(n_bytes)
-            return np.memmap(file, dtype, "r+", 0, shape)
+        return Filed(tempfile.TemporaryFile(dir=self.workspace.folder), shape, dtype)
 
     def _present(self, rows: Any) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import os
+import weakref
 from collections.abc import Callable
-from itertools import chain
-from mmap import MADV_DONTNEED, mmap
-from typing import Any
+from itertools import chain, pairwise
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +24,41 @@ from .local_tables import Stored
 
 TEXT_BYTES = 1 << 20
 Take = Callable[[Int64Array, str], pa.Array]
-AT_ONCE = 1 << 9  # rows of a file: for each, the system may map 64 kB
 FEW = 8  # rows are few if there are so many orders for each
+
+
+class Filed:
+    """Zeros in a file, rows of which are written and read; mapped, each row would bring many pages into memory.
+
+    Parameters
+    ----------
+    file : file object
+        Open for reading and writing; closed when the rows are gone.
+    shape : tuple of int
+    dtype : dtype
+    """
+
+    def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> None:
+        self._file, self._shape, self.dtype = file, shape[1:], np.dtype(dtype)
+        self._width = self.dtype.itemsize * math.prod(shape[1:])
+        file.truncate(shape[0] * self._width)
+        weakref.finalize(self, file.close)
+
+    def __setitem__(self, orders: Int64Array, values: NDArray[Any]) -> None:
+        """Write rows, those that follow each other at once."""
+        data = np.ascontiguousarray(values, self.dtype).reshape(-1).view(np.uint8).data
+        starts = np.flatnonzero(np.diff(orders, prepend=-2) != 1).tolist()
+        for begin, end in pairwise([*starts, len(orders)]):
+            os.pwrite(self._file.fileno(), data[begin * self._width : end * self._width], int(orders[begin]) * self._width)
+
+    def __getitem__(self, orders: Int64Array) -> NDArray[Any]:
+        """Read rows, each once."""
+        once, places = np.unique(orders, return_inverse=True)
+        values = np.empty((len(once), *self._shape), self.dtype)
+        data = memoryview(values.reshape(-1).view(np.uint8).data)
+        for row, order in enumerate(once.tolist()):
+            os.preadv(self._file.fileno(), [data[row * self._width : (row + 1) * self._width]], order * self._width)
+        return np.asarray(values[places])
 
 
 class Dense:
@@ -38,12 +73,12 @@ class Dense:
     n : int
         Orders there are.
     make : callable
-        From a shape and a dtype to an array of zeros.
+        From a shape and a dtype to zeros, in memory or in a file.
     """
 
-    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any]] = np.zeros) -> None:
+    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
-        self._arrays: dict[str, NDArray[Any]] = {}
+        self._arrays: dict[str, NDArray[Any] | Filed] = {}
         self._orders: NDArray[Any] | None = None
         batches = rows.batches()
         few: list[dict[str, NDArray[Any]]] = []
@@ -64,8 +99,7 @@ class Dense:
                 if name not in self._arrays:
                     self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
-            self._let_go()
-        self.in_one = not any(isinstance(array.base, mmap) for array in self._arrays.values())
+        self.in_one = not any(isinstance(array, Filed) for array in self._arrays.values())
 
     def _sort(self, few: list[dict[str, NDArray[Any]]], n: int) -> None:
         """Keep few rows."""
@@ -76,12 +110,6 @@ class Dense:
         self._orders = order[by_order].astype(number_type(n))
         self._arrays = {name: values[by_order] for name, values in arrays.items()}
         self.in_one = True
-
-    def _let_go(self) -> None:
-        """Let the pages of files go that were touched so far: the system counts them as memory of this process."""
-        for array in self._arrays.values():
-            if isinstance(array.base, mmap):
-                array.base.madvise(MADV_DONTNEED)
 
     def _found(self, orders: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
         """Return where the rows of some orders are, and which are not there."""
@@ -104,15 +132,11 @@ class Dense:
                 return numbered(field.type, np.empty((0, field.type.byte_width), np.uint8), orders)
             return pa.nulls(len(orders), field.type)
         array, (places, gone) = self._arrays[name], self._found(orders)
+        if isinstance(array, Filed):
+            return wrapped(field.type, array[places], gone)
         if whole and pa.types.is_fixed_size_binary(field.type):
             return numbered(field.type, array, places)
-        if self.in_one:
-            return wrapped(field.type, array[places] if len(array) else np.zeros(len(orders), array.dtype), gone)
-        values = np.empty((len(orders), *array.shape[1:]), array.dtype)
-        for begin in range(0, len(orders), AT_ONCE):
-            values[begin : begin + AT_ONCE] = array[orders[begin : begin + AT_ONCE]]
-            self._let_go()
-        return wrapped(field.type, values, gone)
+        return wrapped(field.type, array[places] if len(array) else np.zeros(len(orders), array.dtype), gone)
 
     def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
         """Tell which orders have no row."""
