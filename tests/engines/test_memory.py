@@ -138,6 +138,8 @@ def test_a_valve_opens_when_the_process_has_grown_by_a_step(monkeypatch):
     size[0] = 101
     valve.check()
     assert opened == [101, 140, 131, 90, 101]
+    size[0] = 200
+    assert list(valve.before(lambda rows: (2 * row for row in rows), iter([1, 2]))) == [2, 4] and opened[5:] == [200]
 
 
 def test_memory_that_is_free_is_given_back():

@@ -87,7 +87,7 @@ class LocalEngine:
 
     def map(self, rows: Any, step: Step, schema: pa.Schema) -> Lazy:
         """Run a step."""
-        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(step, schema)
+        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(partial(self._valve.before, step), schema)
 
     def meet(self, rows: Any, by: str | None, sort: Any, once: bool = False) -> Lazy:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""

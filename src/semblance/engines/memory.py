@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ..errors import ParameterError
 from ..kernels._compile import MODE
+from .engine import Batches, Step
 
 # Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job; a compiler of kernels too.
 FLOORS = {"library": 130_000_000, "jit": 320_000_000, "python": 130_000_000}
@@ -108,6 +109,11 @@ class Valve:
         """Look how large the process is; cheap as long as it has not grown."""
         if resident_memory() > self._next:
             self.open()
+
+    def before(self, step: Step, rows: Batches) -> Batches:
+        """Look how large the process is, and run a step."""
+        self.check()
+        return step(rows)
 
     def open(self) -> None:
         """Give memory back now."""
