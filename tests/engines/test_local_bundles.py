@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semblance.engines import local_bundles
-from semblance.engines.local_bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups
+from semblance.engines.local_bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
 from semblance.files.store import Workspace
 from semblance.values.tables import PAIRS
 
@@ -49,15 +49,17 @@ def test_roots_are_the_smallest_members(found):
     assert find_roots(table(found), N).tolist() == [wanted.get(order, order) for order in range(N)]
 
 
-@given(pairs, sizes, st.integers(1, 80))
-def test_partitions_are_whole_components_that_fit(found, sizes, most):
+@given(pairs, sizes, st.integers(1, 80), st.integers(1, 90))
+def test_partitions_are_whole_components_that_fit(found, sizes, most, whole):
+    """A component fits if it is neither larger than a partition nor than what is compared at one go."""
     known = components(found)
-    division = Division(find_roots(table(found), N), lambda orders: sizes[orders], most)
+    division = Division(*linked(find_roots(table(found), N)), N, lambda orders: sizes[orders], most, whole)
+    assert division.largest == max((sizes[members].sum() for members in known.values()), default=0)
     parts = [division.members(number) for number in range(division.n_closed)]
-    closed = {root for root, members in known.items() if sizes[members].sum() <= most}
-    assert sorted(order for orders, _, _ in parts for order in orders.tolist()) == sorted(o for r in closed for o in known[r])
-    for orders, roots, bytes_of in parts:
-        assert len(orders) and orders.tolist() == sorted(orders.tolist()) and bytes_of.tolist() == sizes[orders].tolist()
+    closed = {root for root, members in known.items() if sizes[members].sum() <= min(most, whole)}
+    assert sorted(order for orders, _ in parts for order in orders.tolist()) == sorted(o for r in closed for o in known[r])
+    for orders, roots in parts:
+        assert len(orders) and orders.tolist() == sorted(orders.tolist())
         inside = sorted(set(roots.tolist()))
         assert sorted(orders.tolist()) == sorted(o for root in inside for o in known[root])
         assert sum(sizes[known[root]].sum() for root in inside[:-1]) < most, "a partition ends once it is full"
@@ -97,7 +99,7 @@ def test_pairs_are_found_by_their_right_document(found, shift):
 def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
     """In memory or by the parts of a workspace; a job that goes on gets the bundles after its mark."""
     known = components(found)
-    division = Division(find_roots(table(found), N), lambda orders: sizes[orders], most)
+    division = Division(*linked(find_roots(table(found), N)), N, lambda orders: sizes[orders], most, most)
     space = Workspace()
     cut = data.draw(st.integers(1, 6))
     division.sort_pairs(
@@ -109,10 +111,10 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", 25)
         read = (lambda number: division.pairs(space, number)) if on_disk else (lambda number: whole)
-        pieces = list(division.pieces(read, 0))
+        pieces = list(division.pieces(read, sizes.__getitem__, 0))
         assert [piece.mark for piece in pieces] == list(range(1, len(pieces) + 1))
         mark = data.draw(st.integers(0, len(pieces)))
-        after = [batch for piece in division.pieces(read, mark) for batch in piece.make()]
+        after = [batch for piece in division.pieces(read, sizes.__getitem__, mark) for batch in piece.make()]
         made = [batch for piece in pieces for batch in piece.make()]
     assert [batch.to_pylist() for batch in after] == [b.to_pylist() for b in made[mark:]]
     rows = [row for batch in made for row in batch.to_pylist()]
@@ -128,8 +130,8 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
 
 
 def test_no_pairs_make_no_bundles():
-    division = Division(np.arange(N), lambda orders: np.zeros(len(orders), np.int64), 10)
+    division = Division(*linked(np.arange(N)), N, lambda orders: np.zeros(len(orders), np.int64), 10, 10)
     assert division.n_closed == 0 and not division.present.any()
-    assert list(division.pieces(lambda number: PairsByRight(*arrays([])), 0)) == []
+    assert list(division.pieces(lambda number: PairsByRight(*arrays([])), lambda orders: orders, 0)) == []
     none = np.empty(0, np.int64)
     assert [batch.num_rows for batch in bundles(none, none, none, none)] == [0]

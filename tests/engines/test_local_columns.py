@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines.local_columns import arrays_of, by_band, column_of, numbered, take_column, wrapped
+from semblance.engines.local_columns import arrays_of, column_of, numbered, streamed, take_column, wrapped
 from semblance.files.store import Workspace
 
 integers = st.integers(-(2**63), 2**63 - 1)
@@ -23,12 +23,17 @@ ROW = st.fixed_dictionaries({
 rows = st.lists(ROW, max_size=12)
 
 
+def in_memory(parts):
+    """Columns put together, lists taken apart."""
+    return {name: array.whole() for name, array in streamed(parts).items()}
+
+
 def stored(found, cuts):
     """Rows in the parts of a workspace; return (workspace, names of parts, first rows)."""
     space, starts = Workspace(), [0]
     bounds = [0, *sorted(min(cut, len(found)) for cut in cuts), len(found)]
     for begin, end in itertools.pairwise(bounds):
-        space.append("rows", by_band(arrays_of(pa.RecordBatch.from_pylist(found[begin:end], SCHEMA))))
+        space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(found[begin:end], SCHEMA))]))
         starts.append(end)
     return space, space.numbered("rows"), np.array(starts)
 
@@ -39,7 +44,7 @@ def test_any_rows_of_a_batch_come_back(found, begin, end, apart):
     begin, end = sorted(min(place, len(found)) for place in (begin, end))
     whole = pa.RecordBatch.from_pylist([*found[:1], *found], SCHEMA).slice(len(found[:1]))
     arrays = arrays_of(whole.slice(begin, end - begin))
-    arrays = by_band(arrays) if apart else arrays
+    arrays = in_memory([arrays]) if apart else arrays
     assert all(len(array) == end - begin for name, array in arrays.items() if name not in ("text", "id"))
     assert ("keys-00" in arrays) == apart and ("keys" in arrays) != apart
     columns = [column_of(field, arrays, 0, end - begin) for field in SCHEMA]
@@ -50,7 +55,7 @@ def test_any_rows_of_a_batch_come_back(found, begin, end, apart):
 
 @given(rows.filter(bool), st.data())
 def test_some_rows_come_back(found, data):
-    arrays = by_band(arrays_of(pa.RecordBatch.from_pylist(found, SCHEMA)))
+    arrays = in_memory([arrays_of(pa.RecordBatch.from_pylist(found, SCHEMA))])
     n = len(found)
     begin, end = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
     chosen = np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=8)), np.int64)

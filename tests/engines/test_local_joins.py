@@ -3,10 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from semblance.engines import local_joins
 from semblance.engines.local import LocalEngine
-from semblance.engines.local_joins import Dense
+from semblance.engines.local_joins import Dense, Filed
 from semblance.engines.memory import Memory
 from semblance.files.store import Workspace
 
@@ -77,23 +79,52 @@ def test_no_document_at_all(engine, sketches):
     assert rows_of(joined) == [] and pa.types.is_dictionary(joined.schema.field("left_code").type)
 
 
-@pytest.mark.parametrize("at_once", [1, 7, 1000])
-def test_rows_in_a_file_are_those_in_memory_and_its_pages_are_let_go(rng, engine, sketches, tmp_path, monkeypatch, at_once):
-    """What a mapped file holds counts as memory of the process until it is let go."""
-    monkeypatch.setattr(local_joins, "AT_ONCE", at_once)
-    made, let_go = [], []
+def test_rows_in_a_file_are_those_in_memory(rng, engine, sketches, tmp_path):
+    """In any order, some of them several times; what was never written is zeros."""
+    made = []
 
     def make(shape, dtype):
-        made.append(np.memmap(tmp_path / str(len(made)), dtype, "w+", 0, shape))
+        made.append(Filed((tmp_path / str(len(made))).open("w+b"), shape, dtype))
         return made[-1]
 
-    gone = Dense._let_go
-    monkeypatch.setattr(Dense, "_let_go", lambda self: let_go.append(1) or gone(self))
     held, filed = Dense(sketches, N), Dense(sketches, N, make)
-    assert made and held.in_one and not filed.in_one
+    assert len(made) == 2 and held.in_one and not filed.in_one
     orders = rng.integers(0, N, 500)
-    before = len(let_go)
     for name in ("code", "bytes"):
         assert filed.at(orders, name).equals(held.at(orders, name))
-    assert len(let_go) - before == 2 * -(-500 // at_once)
+        assert filed.at(orders[:0], name).equals(held.at(orders[:0], name))
     assert filed.missing(orders).tolist() == held.missing(orders).tolist()
+    rows = make((9, 2), np.int32)
+    rows[np.array([5, 6, 2])] = np.array([[1, 2], [3, 4], [5, 6]])
+    assert rows[np.array([8, 6, 5, 6, 2])].tolist() == [[0, 0], [3, 4], [1, 2], [3, 4], [5, 6]]
+
+
+@given(st.integers(1, 60), st.data())
+def test_few_rows_are_found_like_many(n, data):
+    """By rank among their orders, or by order; in batches of any size."""
+    known = data.draw(st.dictionaries(st.integers(0, n - 1), st.tuples(st.integers(0, 9), st.binary(min_size=3, max_size=3))))
+    orders = data.draw(st.permutations(sorted(known)))
+    schema = pa.schema({"order": pa.int64(), "bytes": pa.int64(), "code": pa.binary(3)})
+    given = [{"order": order, "bytes": known[order][0], "code": known[order][1]} for order in orders]
+    rows = HeldRows(pa.Table.from_pylist(given, schema), data.draw(st.integers(1, 9)))
+    asked = np.array(data.draw(st.lists(st.integers(0, n - 1))), np.int64)
+    there = np.array([order for order in asked.tolist() if order in known], np.int64)
+    for few in (1, 8, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(local_joins, "FEW", few)
+            dense = Dense(rows, n)
+        assert (dense._orders is not None) == (len(known) * few <= n)
+        assert dense.missing(asked).tolist() == [order not in known for order in asked.tolist()]
+        for column, name in enumerate(("bytes", "code")):
+            assert dense.at(asked, name).to_pylist() == [known[o][column] if o in known else None for o in asked.tolist()]
+            assert dense.at(there, name, whole=True).to_pylist() == [known[order][column] for order in there.tolist()]
+
+
+class HeldRows:
+    """A table in batches of some rows."""
+
+    def __init__(self, table, most):
+        self.schema, self.table, self.most = table.schema, table, most
+
+    def batches(self):
+        return iter(self.table.to_batches(self.most))

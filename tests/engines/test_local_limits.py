@@ -28,7 +28,7 @@ def parts(folder):
 
 def cap(partition):
     """The memory of which one thread has such a partition."""
-    return FLOOR + 8 * partition
+    return FLOOR + 12 * partition
 
 
 FIRST = cap(30 << 20)
@@ -38,30 +38,30 @@ def test_the_first_opening_discards_nothing(tmp_path):
     """Nor does any later one of the same process: results that were made before are still read."""
     engine = opened(tmp_path / "work", FIRST, MADE + LASTING)
     for _ in range(2):
-        assert engine._limit() == 30 << 20
+        assert engine._limits()[0] == 30 << 20
         assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
 
 
 @pytest.mark.parametrize("partition", [15 << 20, 16 << 20, 30 << 20, 32 << 20])
 def test_a_limit_that_still_fits_stays(tmp_path, partition):
     """Up to half of it, and where it grows."""
-    opened(tmp_path / "work", FIRST, MADE + LASTING)._limit()
-    assert opened(tmp_path / "work", cap(partition))._limit() == 30 << 20
+    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
+    assert opened(tmp_path / "work", cap(partition))._limits()[0] == 30 << 20
     assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
 
 
 def test_a_smaller_limit_takes_with_it_what_it_made(tmp_path):
-    opened(tmp_path / "work", FIRST, MADE + LASTING)._limit()
-    assert opened(tmp_path / "work", cap(14 << 20))._limit() == 14 << 20
+    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
+    assert opened(tmp_path / "work", cap(14 << 20))._limits()[0] == 14 << 20
     assert parts(tmp_path / "work") == {*LASTING, LIMITS}
     again = opened(tmp_path / "work", FIRST, MADE)
-    assert again._limit() == 14 << 20, "the limit that the parts were made by"
+    assert again._limits()[0] == 14 << 20, "the limit that the parts were made by"
     assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
 
 
 def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkeypatch):
     """So that the next opening discards the rest."""
-    opened(tmp_path / "work", FIRST, MADE + LASTING)._limit()
+    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
     engine = opened(tmp_path / "work", cap(8 << 20))
     discard, stems = engine.workspace.discard, []
 
@@ -73,16 +73,16 @@ def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkey
 
     monkeypatch.setattr(engine.workspace, "discard", failing)
     with pytest.raises(KeyboardInterrupt):
-        engine._limit()
+        engine._limits()
     assert LIMITS in parts(tmp_path / "work") and LIMITS not in stems
     engine.workspace._unlock()
-    assert opened(tmp_path / "work", cap(8 << 20))._limit() == 8 << 20
+    assert opened(tmp_path / "work", cap(8 << 20))._limits()[0] == 8 << 20
     assert parts(tmp_path / "work") == {*LASTING, LIMITS}
 
 
-def test_in_memory_there_is_no_limit():
+def test_in_memory_there_is_no_limits():
     engine = LocalEngine(threads=1, memory=Memory(FIRST), workspace=Workspace(), progress=lambda name, amount: None)
-    assert engine._limit() == 1 << 60 and LIMITS not in engine.workspace
+    assert engine._limits()[0] == 1 << 60 and LIMITS not in engine.workspace
 
 
 @pytest.fixture

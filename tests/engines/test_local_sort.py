@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semblance.engines import local_sort
-from semblance.engines.local_columns import arrays_of, by_band
+from semblance.engines.local_columns import arrays_of, streamed
 from semblance.engines.local_sort import all_together, by_bytes, by_list, one_stream, portions
 from semblance.engines.local_tables import Lazy, Stored
 from semblance.files.store import Workspace
@@ -26,7 +26,7 @@ def stored(rows, schema, cuts, data):
     bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     kept = pa.schema([field for field in schema if field.name != "order"])
     for begin, end in itertools.pairwise(bounds):
-        space.append("rows", by_band(arrays_of(pa.RecordBatch.from_pylist(rows[begin:end], kept))))
+        space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(rows[begin:end], kept))]))
         starts.append(end)
     n = len(rows)
     place = np.array(data.draw(st.permutations(range(n))), np.int64) if data.draw(st.booleans()) else None

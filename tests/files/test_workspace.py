@@ -13,6 +13,7 @@ import pytest
 import semblance as sb
 from semblance.files import store as workspace_module
 from semblance.files.container import write_arrays
+from semblance.files.layout import Streamed
 from semblance.files.store import Workspace
 
 JOB = {"threshold": 0.8}
@@ -203,3 +204,13 @@ def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):
     assert seen == [[0, 1, 2, 3, 4]] * 10 and not space._held
     assert [len(space.get(name)["values"]) for name in space.numbered("keys")] == [0, 1, 2, 3, 4]
     space.close()
+
+
+@pytest.mark.parametrize("folder", [None, "w"])
+def test_what_comes_in_pieces_is_put_together(tmp_path, folder):
+    """On the way to the file, or in memory."""
+    pieces = [np.arange(12).reshape(6, 2)[:, 1], np.arange(2)]
+    space = Workspace(folder and tmp_path / folder, JOB)
+    space.put("x", {"several": Streamed(np.int64, (8,), pieces), "one": Streamed(np.int64, (2,), pieces[1:])})
+    assert space.get("x")["several"].tolist() == [1, 3, 5, 7, 9, 11, 0, 1]
+    assert space.get("x")["one"].tolist() == [0, 1] and (folder or space.get("x")["one"] is pieces[1])

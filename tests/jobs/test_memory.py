@@ -98,9 +98,10 @@ def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
 
 
 def test_a_cap_below_the_floor_is_refused(inputs):
-    with pytest.raises(sb.ParameterError, match="at least 387 MB"):
-        sb.dedup(inputs, memory="200MB")
-    with pytest.raises(sb.ParameterError, match=r"100,000,000 documents need 5,58\d MB"):
+    least = memory_module.FLOOR + memory_module.LEAST_ROOM
+    with pytest.raises(sb.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
+        sb.dedup(inputs, memory=least - 1)
+    with pytest.raises(sb.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
         memory_module.Memory(10**9).check_documents(10**8)
 
 

@@ -128,7 +128,7 @@ def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch)
 def test_far_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
     """Three times as many as fit: the number is a guess."""
     Disk(monkeypatch, 1 << 60)
-    memory = Memory(memory_module.FLOOR + (64 << 20) + 52 * 1000)
+    memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
     opening._check_room(splits(1, 3002, 1 << 40), sb.Settings(), memory)
     with pytest.raises(sb.ParameterError, match="1,001 documents need"):
         opening._check_room(splits(1, 3003, 1 << 40), sb.Settings(), memory)

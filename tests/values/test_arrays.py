@@ -1,9 +1,12 @@
-"""Checks of row numbers."""
+"""Row numbers: their checks, and in how few bytes they are kept."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import semblance as sb
-from semblance.values.arrays import rows_of
+from semblance.values.arrays import number_type, places_of, rows_of
 
 
 @pytest.mark.parametrize(("rows", "first"), [([0, 3, 5], 3), ([-1, 2], -1), ([2, -4, 7], -4), (3, 3), ([[0], [9]], 9)])
@@ -12,3 +15,14 @@ def test_the_first_row_that_is_not_there_is_named(rows, first):
         rows_of(rows, 3)
     with pytest.raises(sb.ParameterError, match="there are no rows"):
         rows_of(rows, 0)
+
+
+@given(st.lists(st.booleans()), st.integers(1, 9))
+def test_places_are_those_that_are_set(mask, block):
+    found = places_of(np.array(mask, np.bool_), block)
+    assert found.dtype == np.uint32 and found.tolist() == [place for place, there in enumerate(mask) if there]
+
+
+@pytest.mark.parametrize(("n", "kind"), [(0, np.uint32), (1 << 32, np.uint32), ((1 << 32) + 1, np.int64)])
+def test_numbers_are_kept_in_the_fewest_bytes(n, kind):
+    assert number_type(n) is kind and np.iinfo(kind).max >= n - 1

@@ -20,10 +20,9 @@ from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from . import local_sort
 from .engine import Fold, Step
-from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, bundles, find_roots
-from .local_columns import arrays_of
+from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, bundles, find_roots, linked
 from .local_documents import Documents
-from .local_joins import Dense, filtered, joined, left_out, nothing, with_text
+from .local_joins import Dense, Filed, filtered, joined, left_out, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
@@ -33,6 +32,8 @@ from .memory import Memory
 
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
+WORD = 8
+SETS = 5  # times the bytes of their text, that the sets of a component take while it is walked
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 DECIDED = ("matches", "verified", "rest", "states", "waiting", "named")
 """Tables that depend on which components fit the memory."""
@@ -60,8 +61,9 @@ class LocalEngine:
         self._sketches: Stored | None = None
         self._division: Division | None = None
         self._spilled: SpilledTexts | None = None
-        self._bytes: Int64Array | None = None
+        self._bytes: NDArray[Any] | None = None  # by order
         self._stored_bytes = 0
+        self._valve = memory.valve
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -85,12 +87,12 @@ class LocalEngine:
 
     def map(self, rows: Any, step: Step, schema: pa.Schema) -> Lazy:
         """Run a step."""
-        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(step, schema)
+        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(partial(self._valve.before, step), schema)
 
     def meet(self, rows: Any, by: str | None, sort: Any, once: bool = False) -> Lazy:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
         threads = 1 if self.workspace.on_disk else self.threads
-        memory, room = self.memory.free // 8, self._make_room
+        memory, room = self.memory.waiting, self._make_room
         if by is None and isinstance(rows, Stored) and rows.ranked:
             return local_sort.all_together(rows)
         if by is None:
@@ -113,6 +115,7 @@ class LocalEngine:
         total = fold.start()
         for batch in rows.batches():
             fold.add(total, batch)
+            self._valve.check()
         return total
 
     def rank(self, rows: Stored, by: Sequence[str], boundary: int) -> Stored:
@@ -163,16 +166,14 @@ class LocalEngine:
             rows.dense[known] = Dense(rows, len(self), self._room)
         return rows.dense[known]  # type: ignore[no-any-return]
 
-    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """Return an array of zeros; a large one lies in a file where the memory does not suffice for the job."""
+    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any] | Filed:
+        """Return zeros; those of wide rows lie in a file where the memory does not suffice for the job."""
         n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-        if not self.workspace.on_disk or n_bytes <= self.memory.free // 8:
+        if not self.workspace.on_disk or n_bytes <= max(WORD * len(self), self.memory.free // 8):
             return np.zeros(shape, dtype)
         import tempfile  # here, for what is not needed to start
 
-        with tempfile.TemporaryFile(dir=self.workspace.folder) as file:
-            file.truncate(n_bytes)
-            return np.memmap(file, dtype, "r+", 0, shape)
+        return Filed(tempfile.TemporaryFile(dir=self.workspace.folder), shape, dtype)
 
     def _present(self, rows: Any) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""
@@ -199,7 +200,9 @@ class LocalEngine:
                 self.progress(name, len(made))
         stored = keeping.finish()
         if first:
-            self.memory.check_documents(len(stored))
+            self.memory = self.memory.holding(len(stored))
+        if self.workspace.on_disk:
+            self._valve.open()
         return stored
 
     def _rows_of(self, keeping: Keeping) -> Int64Array:
@@ -224,6 +227,7 @@ class LocalEngine:
 
     def _make_room(self, n_bytes: int) -> None:
         """Move all to the disk if so many bytes more are too many."""
+        self._valve.check()
         held = self._documents.held if self._documents is not None else None
         text_bytes = 0 if held is None else held.n_bytes
         if not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes > self.memory.held:
@@ -232,22 +236,38 @@ class LocalEngine:
     def components(self, pairs: Stored) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
         self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
-        self._division = division = Division(find_roots(pairs, len(self)), self._sizes, self._limit())
+        orders, roots = linked(find_roots(pairs, len(self)))
+        division = Division(orders, roots, len(self), self._sizes, *self._limits())
+        if not self.workspace.on_disk and SETS * division.largest > self.memory.free // 2:
+            self.spill()
+            division = Division(orders, roots, len(self), self._sizes, *self._limits())
+        self._division = division
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
             read: Callable[[int], PairsByRight] = partial(division.pairs, self.workspace)
         else:
-            read = partial(_all_pairs, pairs)
-        closed = Closed(CLOSED, partial(division.pieces, read), self.threads)
+            read = partial(all_pairs, pairs)
+        closed = Closed(CLOSED, partial(division.pieces, read, self._sizes), self.threads)
         closed.present = division.present
         return closed
 
-    def _sizes(self, orders: Int64Array) -> Int64Array:
+    def _sizes(self, orders: NDArray[Any]) -> Int64Array:
         """Bytes of the texts of some documents."""
-        assert self._sketches is not None
+        rows = self._sketches
+        assert rows is not None
         if self._bytes is None:
-            self._bytes = self._sketches.column("bytes").astype(np.int64)
-        return self._bytes[orders if self._sketches.place is None else self._sketches.row_of[orders]]
+            sizes: NDArray[Any] = np.empty(len(rows), np.uint32)
+            for first, (some,) in rows.columns("bytes"):
+                if sizes.dtype == np.uint32 and len(some) and int(some.max()) >= 1 << 32:
+                    sizes = sizes.astype(np.int64)
+                sizes[first : first + len(some)] = some
+            if rows.place is not None:
+                by_order = np.empty_like(sizes)
+                by_order[rows.place] = sizes
+                sizes = by_order
+            self._bytes = sizes
+        found: Int64Array = self._bytes[orders].astype(np.int64)
+        return found
 
     def slices(self, pairs: Any) -> list[tuple[int, int]]:
         """Cut the documents of some pairs into runs of orders whose texts are compared at one time.
@@ -266,31 +286,31 @@ class LocalEngine:
         """Return one bundle of all documents of some pairs."""
 
         def pieces(mark: int) -> Iterator[Piece]:
-            by_right = _all_pairs(pairs, 0)
+            by_right = all_pairs(pairs, 0)
             members = np.unique(np.concatenate([by_right.left, by_right.right]))
             if len(members) and not mark:
                 yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
 
         return Lazy(CLOSED, pieces, 1)
 
-    def _limit(self) -> int:
-        """Return the bytes of a partition: those of an earlier run, unless they are too many by now."""
+    def _limits(self) -> tuple[int, int]:
+        """Return the bytes of a partition, and of a component: those of an earlier run, unless they are too many by now."""
         if not self.workspace.on_disk:
-            return 1 << 60
-        limit = self.memory.partition(self.threads)
+            return 1 << 60, 1 << 60
+        limits = self.memory.partition(self.threads), self.memory.whole(self.threads)
         if LIMITS in self.workspace:
-            earlier = int(self.workspace.get(LIMITS)["bytes"][0])
-            if earlier <= 2 * limit:
-                return earlier
+            earlier = self.workspace.get(LIMITS)["bytes"].tolist()
+            if earlier[0] <= 2 * limits[0] and earlier[1] <= 2 * limits[1]:
+                return earlier[0], earlier[1]
             for stem in (PAIRED, Spilling.STEM, *DECIDED, LIMITS):  # what was made by limits that are gone, these last
                 self.workspace.discard(stem)
-        self.workspace.put(LIMITS, {"bytes": np.array([limit])})
-        return limit
+        self.workspace.put(LIMITS, {"bytes": np.array(limits)})
+        return limits
 
     def _texts_at(self, orders: Int64Array) -> Texts:
         """Return the texts of some documents, in the order given."""
         assert self._documents is not None and self._sketches is not None
-        rows = orders if self._sketches.place is None else self._sketches.row_of[orders]
+        rows = self._sketches.rows_at(orders)
         if self._documents.held is not None:
             return self._documents.held.take(rows, self._sizes(orders))
         assert self._spilled is not None
@@ -307,11 +327,13 @@ class LocalEngine:
         else:
             partition = self._division.of_order if rows.place is None else self._division.of_order[rows.place]
         if TEXTS_DONE not in self.workspace:
-            spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.free // 16))
+            spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.waiting))
             for first, texts in self._documents.again(spilling.until):
                 spilling.take(first, texts)
+                self._valve.check()
             spilling.flush()
             self.workspace.put(TEXTS_DONE, {})
+            self._valve.open()
         n_held = 1 if self._division is None else self._division.n_closed
         self._spilled = SpilledTexts(self.workspace, partition, n_held)
 
@@ -323,10 +345,3 @@ class LocalEngine:
 def _numbered_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of a column that comes as row numbers: those of bytes of fixed width do."""
     return pa.dictionary(pa.int64(), kind) if pa.types.is_fixed_size_binary(kind) else kind
-
-
-def _all_pairs(pairs: Any, number: int) -> PairsByRight:
-    """Return all pairs, which are in memory."""
-    parts = [arrays_of(batch) for batch in pairs.batches()]
-    none = [np.empty(0, np.int64)]
-    return PairsByRight(*(np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..files.store import Workspace
 from ..kernels import banding as kernel
 from ..values import Int64Array
-from ..values.arrays import runs
+from ..values.arrays import places_of, runs
 from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import arrays_of
@@ -22,6 +22,8 @@ from .local_tables import Lazy, Piece
 
 GROUP_BYTES = 2 << 20
 PAIRED = "paired"
+SizesOf = Callable[[NDArray[Any]], Int64Array]
+_BLOCK = 1 << 16
 CLOSED = pa.schema([("bundle", pa.int64()), ("order", pa.int64()), ("partners", pa.large_list(pa.int64()))])
 
 
@@ -39,6 +41,19 @@ def find_roots(pairs: Any, n: int) -> Int64Array:
         kernel.join_pairs(arrays["left"], arrays["right"], parents)
     kernel.find_roots(parents)
     return parents
+
+
+def linked(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the orders that are connected with others, ascending, and the root of each, both in few bytes."""
+    there = np.empty(len(roots), np.bool_)
+    for begin in range(0, len(roots), _BLOCK):
+        some = roots[begin : begin + _BLOCK]
+        np.not_equal(some, np.arange(begin, begin + len(some)), out=there[begin : begin + _BLOCK])
+    for begin in range(0, len(roots), _BLOCK):  # a root is no larger than its own; what was set before is set again
+        some = roots[begin : begin + _BLOCK]
+        there[some[there[begin : begin + _BLOCK]]] = True
+    orders = places_of(there)
+    return orders, roots.astype(orders.dtype)[there]
 
 
 def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator[Int64Array]:
@@ -106,6 +121,13 @@ class PairsByRight:
         return self.left[places], self.right[places]
 
 
+def all_pairs(pairs: Any, number: int) -> PairsByRight:
+    """Return all pairs, which are in memory."""
+    parts = [arrays_of(batch) for batch in pairs.batches()]
+    none = [np.empty(0, np.int64)]
+    return PairsByRight(*(np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")))
+
+
 class Division:
     """Connected documents, component by component, cut into partitions of about so many bytes of text.
 
@@ -113,38 +135,43 @@ class Division:
 
     Parameters
     ----------
-    roots : ndarray of int64, shape (n,)
+    orders, roots : ndarray of uint32 or int64
+        What ``linked`` returns.
+    n : int
+        Documents there are.
     sizes_of : callable
         From ascending orders to bytes of text.
     most : int
         Bytes of a partition.
+    whole : int
+        Bytes of the largest component that is not left out.
     """
 
-    def __init__(self, roots: Int64Array, sizes_of: Callable[[Int64Array], Int64Array], most: int) -> None:
-        linked = roots != np.arange(len(roots))
-        linked[roots[linked]] = True
-        self.orders = np.flatnonzero(linked)
-        self.roots = roots[self.orders]
-        self.sizes = sizes_of(self.orders)
-        by_root = np.argsort(self.roots, kind="stable")
-        starts = np.flatnonzero(np.diff(self.roots[by_root], prepend=-1))
-        weights = np.add.reduceat(self.sizes[by_root], starts) if len(starts) else np.empty(0, np.int64)
-        heavy = weights > most
+    def __init__(
+        self, orders: NDArray[Any], roots: NDArray[Any], n: int, sizes_of: SizesOf, most: int,
+        whole: int,
+    ) -> None:  # fmt: skip
+        self.orders, self.roots = orders, roots
+        by_root = np.argsort(roots, kind="stable")
+        starts = np.flatnonzero(np.diff(roots[by_root].astype(np.int64), prepend=-1))
+        weights = np.add.reduceat(sizes_of(orders)[by_root], starts) if len(starts) else np.empty(0, np.int64)
+        heavy = weights > min(most, whole)
         light = np.where(heavy, 0, weights)
         number = (np.cumsum(light) - light) // most
         number = np.unique(number[~heavy], return_inverse=True)[1] if (~heavy).any() else np.empty(0, np.int64)
+        self.largest = int(weights.max(initial=0))
         self.n_closed = int(number[-1]) + 1 if len(number) else 0
         of_component = np.empty(len(weights), np.int32)
         of_component[~heavy] = number
         of_component[heavy] = self.n_closed + np.arange(int(heavy.sum()))
-        self.of_order = np.full(len(roots), -1, np.int32)
-        self.of_order[self.orders[by_root]] = np.repeat(of_component, np.diff(np.append(starts, len(by_root))))
+        self.of_order = np.full(n, -1, np.int32)
+        self.of_order[orders[by_root]] = np.repeat(of_component, np.diff(np.append(starts, len(by_root))))
         self.present = (self.of_order >= 0) & (self.of_order < self.n_closed)
 
-    def members(self, number: int) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Return (orders, roots, sizes) of one partition, ascending by order."""
+    def members(self, number: int) -> tuple[Int64Array, Int64Array]:
+        """Return (orders, roots) of one partition, ascending by order."""
         some = self.of_order[self.orders] == number
-        return self.orders[some], self.roots[some], self.sizes[some]
+        return self.orders[some].astype(np.int64), self.roots[some].astype(np.int64)
 
     def sort_pairs(self, pairs: Any, workspace: Workspace) -> None:
         """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
@@ -171,13 +198,13 @@ class Division:
                     side.append(part[f"{which}-{number}"])
         return PairsByRight(*(np.concatenate(side) for side in sides))
 
-    def pieces(self, read: Callable[[int], PairsByRight], mark: int) -> Iterator[Piece]:
+    def pieces(self, read: Callable[[int], PairsByRight], sizes_of: SizesOf, mark: int) -> Iterator[Piece]:
         """Yield the bundles of all closed partitions, group by group."""
         done = 0
         for number in range(self.n_closed):
-            orders, roots, sizes = self.members(number)
+            orders, roots = self.members(number)
             pairs = None
-            for members in groups(roots, orders, sizes):
+            for members in groups(roots, orders, sizes_of(orders)):
                 done += 1
                 if done > mark:
                     pairs = pairs or read(number)

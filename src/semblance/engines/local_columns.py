@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..files.layout import Streamed
 from ..files.store import Workspace
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -45,12 +46,18 @@ def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
     return found
 
 
-def by_band(arrays: dict[str, NDArray[Any]], name: str = "keys") -> dict[str, NDArray[Any]]:
-    """Take a list column apart."""
-    if name not in arrays:
-        return arrays
-    keys = arrays.pop(name)
-    return arrays | {BAND.format(name, band): np.ascontiguousarray(keys[:, band]) for band in range(keys.shape[1])}
+def streamed(parts: list[dict[str, NDArray[Any]]], name: str = "keys") -> dict[str, Streamed]:
+    """Put columns together while they are written, without copying them; a list column is taken apart."""
+    found: dict[str, Streamed] = {}
+    for column, first in parts[0].items():
+        arrays = [part[column] for part in parts]
+        n, kind = sum(map(len, arrays)), np.result_type(*arrays)
+        if column != name:
+            found[column] = Streamed(kind, (n, *first.shape[1:]), arrays)
+        else:
+            for band in range(first.shape[1]):
+                found[BAND.format(name, band)] = Streamed(kind, (n,), [array[:, band] for array in arrays])
+    return found
 
 
 def _whole(field: pa.Field, arrays: Arrays) -> NDArray[Any]:

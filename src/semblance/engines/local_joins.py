@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import os
+import weakref
 from collections.abc import Callable
-from mmap import MADV_DONTNEED, mmap
-from typing import Any
+from itertools import chain, pairwise
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 from ..inputs.reading import text_column
 from ..text.texts import Texts
 from ..values import Int64Array
-from ..values.arrays import runs
+from ..values.arrays import number_type, runs
 from ..values.arrow import null, to_arrow, to_numpy
 from .engine import Batches
 from .local_columns import arrays_of, numbered, wrapped
@@ -21,13 +24,47 @@ from .local_tables import Stored
 
 TEXT_BYTES = 2 << 20
 Take = Callable[[Int64Array, str], pa.Array]
+FEW = 8  # rows are few if there are so many orders for each
 
 
-AT_ONCE = 1 << 12  # rows of a file: each may touch a page
+class Filed:
+    """Zeros in a file, rows of which are written and read; mapped, each row would bring many pages into memory.
+
+    Parameters
+    ----------
+    file : file object
+        Open for reading and writing; closed when the rows are gone.
+    shape : tuple of int
+    dtype : dtype
+    """
+
+    def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> None:
+        self._file, self._shape, self.dtype = file, shape[1:], np.dtype(dtype)
+        self._width = self.dtype.itemsize * math.prod(shape[1:])
+        file.truncate(shape[0] * self._width)
+        weakref.finalize(self, file.close)
+
+    def __setitem__(self, orders: Int64Array, values: NDArray[Any]) -> None:
+        """Write rows, those that follow each other at once."""
+        data = np.ascontiguousarray(values, self.dtype).reshape(-1).view(np.uint8).data
+        starts = np.flatnonzero(np.diff(orders, prepend=-2) != 1).tolist()
+        for begin, end in pairwise([*starts, len(orders)]):
+            os.pwrite(self._file.fileno(), data[begin * self._width : end * self._width], int(orders[begin]) * self._width)
+
+    def __getitem__(self, orders: Int64Array) -> NDArray[Any]:
+        """Read rows, each once."""
+        once, places = np.unique(orders, return_inverse=True)
+        values = np.empty((len(once), *self._shape), self.dtype)
+        data = memoryview(values.reshape(-1).view(np.uint8).data)
+        for row, order in enumerate(once.tolist()):
+            os.preadv(self._file.fileno(), [data[row * self._width : (row + 1) * self._width]], order * self._width)
+        return np.asarray(values[places])
 
 
 class Dense:
-    """Rows of fixed width, at most one of each order, as arrays by order.
+    """Rows of fixed width, at most one of each order, found by order.
+
+    They are arrays by order; or, if there are few of them, arrays by rank among their sorted orders.
 
     Parameters
     ----------
@@ -36,29 +73,53 @@ class Dense:
     n : int
         Orders there are.
     make : callable
-        From a shape and a dtype to an array of zeros.
+        From a shape and a dtype to zeros, in memory or in a file.
     """
 
-    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any]] = np.zeros) -> None:
+    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
-        self.present = np.zeros(n, np.bool_)
-        self._arrays: dict[str, NDArray[Any]] = {}
-        for batch in rows.batches():
-            arrays = arrays_of(batch)
+        self._arrays: dict[str, NDArray[Any] | Filed] = {}
+        self._orders: NDArray[Any] | None = None
+        batches = rows.batches()
+        few: list[dict[str, NDArray[Any]]] = []
+        count = 0
+        for batch in batches:
+            few.append(arrays_of(batch))
+            count += len(batch)
+            if count * FEW > n:
+                break
+        else:
+            self._sort(few, n)
+            return
+        self._present = np.zeros(n, np.bool_)
+        for arrays in chain(few, map(arrays_of, batches)):
             order = arrays.pop("order")
-            self.present[order] = True
+            self._present[order] = True
             for name, values in arrays.items():
                 if name not in self._arrays:
                     self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
-            self._let_go()
-        self.in_one = not any(isinstance(array.base, mmap) for array in self._arrays.values())
+        self.in_one = not any(isinstance(array, Filed) for array in self._arrays.values())
 
-    def _let_go(self) -> None:
-        """Let the pages of files go that were touched so far: the system counts them as memory of this process."""
-        for array in self._arrays.values():
-            if isinstance(array.base, mmap):
-                array.base.madvise(MADV_DONTNEED)
+    def _sort(self, few: list[dict[str, NDArray[Any]]], n: int) -> None:
+        """Keep few rows."""
+        names = list(few[0]) if few else []
+        arrays = {name: np.concatenate([part[name] for part in few]) for name in names}
+        order = arrays.pop("order", np.empty(0, np.int64))
+        by_order = np.argsort(order, kind="stable")
+        self._orders = order[by_order].astype(number_type(n))
+        self._arrays = {name: values[by_order] for name, values in arrays.items()}
+        self.in_one = True
+
+    def _found(self, orders: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
+        """Return where the rows of some orders are, and which are not there."""
+        if self._orders is None:
+            return orders, ~self._present[orders]
+        if not len(self._orders):
+            return np.zeros(len(orders), np.int64), np.ones(len(orders), np.bool_)
+        places = np.searchsorted(self._orders, orders.astype(self._orders.dtype, copy=False))
+        places[places == len(self._orders)] = 0
+        return places, self._orders[places] != orders
 
     def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
         """Return a column at some orders, null where there is no row.
@@ -66,22 +127,20 @@ class Dense:
         With ``whole``, bytes of fixed width come as row numbers of the whole column; then all orders must have a row.
         """
         field = next(field for field in self.fields if field.name == name)
-        if whole and pa.types.is_fixed_size_binary(field.type):
-            return numbered(field.type, self._arrays.get(name, np.empty((0, field.type.byte_width), np.uint8)), orders)
         if name not in self._arrays:
+            if whole and pa.types.is_fixed_size_binary(field.type):
+                return numbered(field.type, np.empty((0, field.type.byte_width), np.uint8), orders)
             return pa.nulls(len(orders), field.type)
-        array = self._arrays[name]
-        if self.in_one:
-            return wrapped(field.type, array[orders], ~self.present[orders])
-        values = np.empty((len(orders), *array.shape[1:]), array.dtype)
-        for begin in range(0, len(orders), AT_ONCE):
-            values[begin : begin + AT_ONCE] = array[orders[begin : begin + AT_ONCE]]
-            self._let_go()
-        return wrapped(field.type, values, ~self.present[orders])
+        array, (places, gone) = self._arrays[name], self._found(orders)
+        if isinstance(array, Filed):
+            return wrapped(field.type, array[places], gone)
+        if whole and pa.types.is_fixed_size_binary(field.type):
+            return numbered(field.type, array, places)
+        return wrapped(field.type, array[places] if len(array) else np.zeros(len(orders), array.dtype), gone)
 
     def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
         """Tell which orders have no row."""
-        return ~self.present[orders]
+        return self._found(orders)[1]
 
 
 def nothing(orders: Int64Array) -> NDArray[np.bool_]:
@@ -92,7 +151,7 @@ def nothing(orders: Int64Array) -> NDArray[np.bool_]:
 def left_out(rows: Stored, orders: Int64Array) -> NDArray[np.bool_]:
     """Tell which orders have no row among those that a mask has left."""
     assert rows.mask is not None
-    return ~rows.mask[orders if rows.place is None else rows.row_of[orders]]
+    return ~rows.mask[rows.rows_at(orders)]
 
 
 def joined(

@@ -9,8 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from .local_columns import arrays_of, by_band
-from .local_numbers import joined
+from .local_columns import arrays_of, streamed
 from .local_tables import UNFINISHED, Stored
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ class Keeping:
         self.mark = 0
         self._waiting: list[dict[str, NDArray[Any]]] = []
         self._bytes = 0
+        self._part = min(PART_BYTES, engine.memory.free // 8)
         self.done = f"{name}-done" in self.workspace
         parts = self.workspace.numbered(name)
         if self.done and int(self.workspace.get(f"{name}-done")["parts"][0]) != len(parts):
@@ -55,19 +55,19 @@ class Keeping:
         self._waiting.append(arrays)
         self._bytes += n_bytes
         self.engine.count(n_bytes)
-        if self.workspace.on_disk and self._bytes > 2 * PART_BYTES:
+        if self.workspace.on_disk and self._bytes > 2 * self._part:
             self._flush(UNFINISHED)
 
     def end(self, mark: int) -> None:
         """Take note that all rows up to a mark have come."""
         self.mark = mark
-        if self._bytes > PART_BYTES:  # in memory too: to put all of a table together would take its memory twice
+        limit = self._part if self.workspace.on_disk else PART_BYTES
+        if self._bytes > limit:  # in memory too: to put all of a table together would take its memory twice
             self._flush(mark)
 
     def _flush(self, mark: int) -> None:
-        arrays = by_band(joined(self._waiting))
-        self._waiting, self._bytes = [], 0
-        self.workspace.append(self.name, arrays | {"mark": np.array([mark])})
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        self.workspace.append(self.name, streamed(waiting) | {"mark": np.array([mark])})
 
     def finish(self) -> Stored:
         """Return all that was kept."""

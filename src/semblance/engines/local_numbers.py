@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .local_sort import MEMBERS, portions
 from .local_tables import Lazy, Piece
 
 SPREAD = 64
+BLOCK = 1 << 16
 DISTINCT_BYTES = 32 << 20
 PACKED = "packed"
 _LOW = (1 << 32) - 1
@@ -38,33 +40,34 @@ def by_number(
 
     def pieces(mark: int) -> Iterator[Piece]:
         waiting: list[Arrays] = []
-        size, spread, enough = 0, False, DISTINCT_BYTES
+        least = min(DISTINCT_BYTES, memory // 2)
+        size, spread, enough = 0, False, least
         for batch in rows.batches():
             arrays = _packed(arrays_of(batch), by, sort)
             waiting.append(arrays)
             size += sum(array.nbytes for array in arrays.values())
             if once and size > enough:
-                waiting = [_distinct(joined(waiting))]
+                waiting = [_distinct(_emptied(waiting))]
                 size = sum(array.nbytes for array in waiting[0].values())
-                enough = max(DISTINCT_BYTES, 2 * size)  # else a table without repeats would be sorted over and over
-            make_room(size)
+                enough = max(least, 2 * size)  # else a table without repeats would be sorted over and over
+            make_room(2 * size)  # they are put together
             if size > memory and workspace.on_disk:
                 if not spread:
                     workspace.discard(stem)
-                _spread(workspace, stem, joined(waiting), by, bound)
-                waiting, size, spread = [], 0, True
+                _spread(workspace, stem, waiting, by, bound)
+                size, spread = 0, True
         if spread:
             if waiting:
-                _spread(workspace, stem, joined(waiting), by, bound)
+                _spread(workspace, stem, waiting, by, bound)
             for number in range(mark, SPREAD):
                 yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort, once), number + 1)
             return
-        together = joined(waiting) if waiting else {}
+        together = _emptied(waiting) if waiting else {}
         if once and together:
             together = _distinct(together)
-        del waiting
         if workspace.on_disk:  # in parts, so that a mark means the same at any memory
             parts = dict(_parts(together, by, bound)) if together else {}
+            together = {}
             for number in range(mark, SPREAD):
                 if number in parts:
                     yield Piece(partial(_made, rows.schema, parts[number], by, sort), number + 1)
@@ -97,6 +100,13 @@ def joined(parts: list[Arrays]) -> Arrays:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def _emptied(parts: list[Arrays]) -> Arrays:
+    """Put columns together, and let go of what they came from."""
+    together = joined(parts)
+    parts.clear()
+    return together
+
+
 def _packed(arrays: Arrays, by: str, sort: str) -> Arrays:
     """Put two numbers into one, where there are no other columns: one array of integers sorts faster than an index."""
     if set(arrays) != {by, sort} or max(int(array.view(np.uint64).max(initial=0)) for array in arrays.values()) > _LOW:
@@ -113,22 +123,33 @@ def _unpacked(arrays: Arrays) -> Arrays:
     return {by: arrays[name] >> 32, sort: arrays[name] & _LOW}
 
 
+def _part_of(arrays: Arrays, by: str, bound: int | None) -> NDArray[np.uint8]:
+    """Return the part of each row; a block of them at a time, for what is made on the way is wider."""
+    column = arrays[by] if by in arrays else next(iter(arrays.values()))
+    part = np.empty(len(column), np.uint8)
+    for begin in range(0, len(column), BLOCK):
+        numbers = column[begin : begin + BLOCK] if by in arrays else column[begin : begin + BLOCK] >> 32
+        spread = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58) if bound is None else numbers // -(-bound // SPREAD)
+        part[begin : begin + BLOCK] = spread
+    return part
+
+
 def _parts(arrays: Arrays, by: str, bound: int | None) -> Iterator[tuple[int, Arrays]]:
-    """Part rows, those of equal numbers together; yield (part, its rows)."""
-    numbers = arrays[by] if by in arrays else next(iter(arrays.values())) >> 32
-    mixed = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58)
-    part = mixed.astype(np.int64) if bound is None else numbers // -(-bound // SPREAD)
+    """Part rows, those of equal numbers together; yield (part, its rows). The arrays are emptied."""
+    part = _part_of(arrays, by, bound)
     order = np.argsort(part, kind="stable")
-    bounds = np.searchsorted(part[order], np.arange(SPREAD + 1))
-    for number in range(SPREAD):
-        some = order[bounds[number] : bounds[number + 1]]
-        if len(some):
-            yield number, {name: array[some] for name, array in arrays.items()}
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=SPREAD))])
+    for name in list(arrays):
+        arrays[name] = arrays[name][order]
+    del order
+    for number, (begin, end) in enumerate(pairwise(bounds.tolist())):
+        if end > begin:
+            yield number, {name: array[begin:end] for name, array in arrays.items()}
 
 
-def _spread(workspace: Workspace, stem: str, arrays: Arrays, by: str, bound: int | None) -> None:
+def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bound: int | None) -> None:
     """Write rows out, those of equal numbers into arrays of one name."""
-    parts = _parts(arrays, by, bound)
+    parts = _parts(_emptied(waiting), by, bound)
     workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
 
 

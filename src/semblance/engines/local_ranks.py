@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ..values import Int64Array
+from ..values.arrays import number_type
 from ..values.arrow import to_numpy
 from .local_columns import column_of
 from .local_tables import Stored
@@ -30,7 +33,7 @@ def _values(rows: Stored, name: str) -> Int64Array:
     return np.where(empty, LAST, -ranks if descending else ranks)
 
 
-def places(rows: Stored, by: Sequence[str], n_references: int) -> Int64Array | None:
+def places(rows: Stored, by: Sequence[str], n_references: int) -> NDArray[Any] | None:
     """Return the order of each row: references first, as they came; then by the columns. None: the row's own number.
 
     Parameters
@@ -43,8 +46,10 @@ def places(rows: Stored, by: Sequence[str], n_references: int) -> Int64Array | N
     """
     if list(by) == ["position"]:
         return None
-    later = np.arange(len(rows)) >= n_references
-    columns = [np.where(later, _values(rows, name), np.arange(len(rows))) for name in by]
-    order = np.empty(len(rows), np.int64)
-    order[np.lexsort((*columns[::-1], later))] = np.arange(len(rows))
+    given = [name for name in by if name != "position" or name != by[-1]]  # rows are in the order of position as they are
+    columns = [_values(rows, name)[n_references:] for name in given]
+    sorted_rows = np.argsort(columns[0], kind="stable") if len(columns) == 1 else np.lexsort(columns[::-1])
+    del columns
+    order = np.arange(len(rows), dtype=number_type(len(rows)))
+    order[n_references:][sorted_rows] = order[n_references:].copy()
     return order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..kernels.hashing import digest_rows
 from ..search.buckets import sorted_entries
-from ..values import Int64Array, UInt64Array
+from ..values import Int64Array
+from ..values.arrays import places_of
 from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import BAND
@@ -42,37 +44,58 @@ def by_list(rows: Stored, by: str, threads: int) -> Lazy:
     width = rows.schema.field(by).type.list_size
 
     def pieces(mark: int) -> Iterator[Piece]:
-        chosen = rows.rows_in_order()
-        chosen = chosen[~rows.column(f"{by}.missing")[chosen]]
-        orders = chosen if rows.place is None else rows.place[chosen]
-        for band in range(mark, width if len(chosen) > 1 else 0):
-            yield Piece(partial(_equal_keys, schema, rows, by, chosen, orders, band), band + 1)
+        chosen = _Chosen(rows, ~rows.column(f"{by}.missing"))
+        for band in range(mark, width if len(chosen.orders) > 1 else 0):
+            yield Piece(partial(_equal_keys, schema, rows, by, chosen, band), band + 1)
 
     return Lazy(schema, pieces, threads if len(rows) > FEW else 1)
 
 
-def _band(rows: Stored, by: str, chosen: Int64Array, band: int) -> UInt64Array:
-    """Return one key of the chosen documents."""
-    position = np.full(len(rows), -1, np.int64)
-    position[chosen] = np.arange(len(chosen))
-    keys = np.empty((len(chosen), 1), np.uint64)
-    for first, (part,) in rows.columns(BAND.format(by, band)):
-        at = position[first : first + len(part)]
-        keys[at[at >= 0], 0] = part.view(np.uint64)[at >= 0]
-    return keys
+class _Chosen:
+    """Rows that have a value: their orders, ascending, and the place of each row among these.
+
+    Parameters
+    ----------
+    rows : Stored
+    there : ndarray of bool
+        Which rows have one; those that are left out have none.
+    """
+
+    def __init__(self, rows: Stored, there: NDArray[np.bool_]) -> None:
+        if rows.mask is not None:
+            there &= rows.mask
+        self._there = there
+        self._place: NDArray[Any] | None = None
+        if rows.place is None:
+            self.orders = places_of(there)
+            return
+        ordered = np.empty(len(there), np.bool_)
+        ordered[rows.place] = there
+        self.orders = places_of(ordered)
+        places = np.cumsum(ordered, dtype=self.orders.dtype)
+        places -= 1  # of the first one, if it is not chosen, this is no place; it is not asked for
+        self._place = places[rows.place]
+
+    def put(self, first: int, values: NDArray[Any], out: NDArray[Any], done: int) -> int:
+        """Put the values of rows from ``first`` on in their places, after those of ``done`` rows; return how many are done."""
+        there = self._there[first : first + len(values)]
+        some = values[there]
+        ended = done + len(some)
+        out[slice(done, ended) if self._place is None else self._place[first : first + len(values)][there]] = some
+        return ended
 
 
-def _equal_keys(
-    schema: pa.Schema, rows: Stored, by: str, chosen: Int64Array, orders: Int64Array, band: int
-) -> Batches:  # fmt: skip
+def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _Chosen, band: int) -> Batches:
     """Sort one key of the chosen documents; make batches of those that share theirs."""
-    keys = _band(rows, by, chosen, band)
+    keys, done = np.empty((len(chosen.orders), 1), np.uint64), 0
+    for first, (part,) in rows.columns(BAND.format(by, band)):
+        done = chosen.put(first, part.view(np.uint64), keys[:, 0], done)
     mask, entries, bounds = sorted_entries(keys, 0)
     sizes = bounds[:, 1] - bounds[:, 0]
     for first, last in portions(sizes):
         places = (entries[_spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
         key = keys[places, 0].view(np.int64)
-        yield pa.RecordBatch.from_arrays([to_arrow(key), to_arrow(orders[places])], schema=schema)
+        yield pa.RecordBatch.from_arrays([to_arrow(key), to_arrow(chosen.orders[places].astype(np.int64))], schema=schema)
 
 
 def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Lazy:
@@ -117,7 +140,7 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
     several[1:] |= same
     several[:-1] |= same
     at, words = at[order[several]], words[order[several]]
-    by_place = at if sort != "order" or rows.place is None else rows.place[at]
+    by_place = at if sort != "order" else rows.orders_at(at)
     order = np.lexsort((by_place, words[:, 1], words[:, 0]))
     at, words = at[order], words[order]
     fresh = np.ones(len(at), np.bool_)
@@ -127,8 +150,7 @@ def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> 
     for first, last in portions(sizes):
         some = at[bounds[first] : bounds[last]]
         columns = [
-            to_arrow(some if rows.place is None else rows.place[some]) if field.name == "order" else rows.take(field.name, some)
-            for field in rows.schema
+            to_arrow(rows.orders_at(some)) if field.name == "order" else rows.take(field.name, some) for field in rows.schema
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
@@ -141,7 +163,7 @@ def all_together(rows: Stored) -> Lazy:
         columns = []
         for field in rows.schema:
             if field.name == "order":
-                columns.append(to_arrow(chosen if rows.place is None else rows.place[chosen]))
+                columns.append(to_arrow(rows.orders_at(chosen)))
             else:
                 columns.append(rows.take(field.name, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)

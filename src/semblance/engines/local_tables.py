@@ -118,7 +118,7 @@ class Stored:
         The first row of each part.
     schema : pyarrow.Schema
     threads : int
-    place : ndarray of int64, optional
+    place : ndarray of uint32 or int64, optional
         The ``order`` of each row.
     mask : ndarray of bool, optional
         Which rows are there; default: all.
@@ -130,7 +130,7 @@ class Stored:
 
     def __init__(
         self, workspace: Workspace, parts: list[str], starts: Int64Array, schema: pa.Schema, threads: int, *,
-        place: Int64Array | None = None, mask: NDArray[np.bool_] | None = None, ranked: bool = False,
+        place: NDArray[Any] | None = None, mask: NDArray[np.bool_] | None = None, ranked: bool = False,
         span: tuple[int, int] | None = None,
     ) -> None:  # fmt: skip
         self.workspace, self.parts, self.starts, self.schema, self.threads = workspace, parts, starts, schema, threads
@@ -173,14 +173,22 @@ class Stored:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     @cached_property
-    def row_of(self) -> Int64Array:
+    def row_of(self) -> NDArray[Any]:
         """The row of each order."""
         assert self.place is not None
-        rows = np.empty(len(self.place), np.int64)
-        rows[self.place] = np.arange(len(self.place))
+        rows = np.empty_like(self.place)
+        rows[self.place] = np.arange(len(self.place), dtype=rows.dtype)
         return rows
 
-    def rows_in_order(self) -> Int64Array:
+    def orders_at(self, rows: NDArray[Any]) -> Int64Array:
+        """Return the order of some rows."""
+        return (rows if self.place is None else self.place[rows]).astype(np.int64, copy=False)
+
+    def rows_at(self, orders: NDArray[Any]) -> Int64Array:
+        """Return the row of some orders."""
+        return (orders if self.place is None else self.row_of[orders]).astype(np.int64, copy=False)
+
+    def rows_in_order(self) -> NDArray[Any]:
         """Return the rows that are there, in the order of ``order``."""
         if self.place is None:
             return np.arange(len(self)) if self.mask is None else np.flatnonzero(self.mask)
@@ -197,7 +205,7 @@ class Stored:
 
     def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
         """Return a column at some orders; with ``whole``, bytes of fixed width as row numbers of a whole column."""
-        rows, kind = orders if self.place is None else self.row_of[orders], self.schema.field(name).type
+        rows, kind = self.rows_at(orders), self.schema.field(name).type
         if whole and pa.types.is_fixed_size_binary(kind):
             return numbered(kind, self.workspace.get(self.parts[0])[name], rows)
         return self.take(name, rows)
@@ -211,7 +219,7 @@ class Stored:
         for field in self.schema:
             if field.name == "order" and "order" not in arrays:
                 rows = np.arange(first + begin, first + end) if chosen is None else first + chosen
-                columns.append(to_arrow(rows if self.place is None else self.place[rows]))
+                columns.append(to_arrow(self.orders_at(rows)))
             else:
                 columns.append(column_of(field, arrays, begin, end, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=self.schema)

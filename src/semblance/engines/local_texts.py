@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
+from ..files.layout import Streamed
 from ..files.store import Workspace
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts, concatenate
@@ -204,15 +205,22 @@ class Spilling:
         """Write what waits as a chunk."""
         if not self._rows:
             return
-        texts, rows = concatenate(self._texts), np.concatenate(self._rows)
+        texts, rows = self._texts, np.concatenate(self._rows)
         self._texts, self._rows, self._waiting = [], [], 0
-        partition, sizes = self._partition[rows], np.diff(texts.offsets)
+        partition, sizes = self._partition[rows], np.concatenate([np.diff(some.offsets) for some in texts])
+        chunk = np.repeat(np.arange(len(texts)), [len(some) for some in texts])
+        local = np.concatenate([np.arange(len(some)) for some in texts])
         order = np.argsort(partition, kind="stable")
-        arrays: dict[str, NDArray[Any]] = {"until": np.array([self.until])}
+
+        def gathered(places: Int64Array) -> Iterator[NDArray[np.uint8]]:
+            """Make the texts of one partition when it is its turn to be written."""
+            yield _gather(chunk[places], local[places], sizes[places], texts.__getitem__).data
+
+        arrays: dict[str, Any] = {"until": np.array([self.until])}
         for begin, stop in runs(partition[order]):
             places = order[begin:stop]
             number = int(partition[places[0]])
             arrays[f"rows-{number}"] = rows[places]
             arrays[f"sizes-{number}"] = sizes[places]
-            arrays[f"data-{number}"] = _gather(np.zeros(len(places), np.int64), places, sizes[places], lambda _: texts).data
+            arrays[f"data-{number}"] = Streamed(np.dtype(np.uint8), (int(sizes[places].sum()),), gathered(places))
         self._workspace.append(self.STEM, arrays)

@@ -6,15 +6,23 @@ import os
 import re
 import resource
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from ..errors import ParameterError
+from ..kernels._compile import MODE
+from .engine import Batches, Step
 
-# Measured (benchmarks/scale.py): interpreter, NumPy, PyArrow and Numba after a small job, inner loops compiled or not.
-FLOOR = 320_000_000
-# Row numbers, places, components and a band of keys and of entries while buckets are found; less before and after.
-BYTES_PER_DOCUMENT = 52
+# Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job; a compiler of kernels too.
+FLOORS = {"library": 130_000_000, "jit": 320_000_000, "python": 130_000_000}
+FLOOR = FLOORS.get(MODE, FLOORS["library"])
+LEAST_ROOM = 64 << 20
+# The most of any stage; what each takes is in docs/scale.md.
+BYTES_PER_DOCUMENT = 48
 DEFAULT_SHARE = 0.6
 PARTITION = 32 << 20
 MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
@@ -63,6 +71,56 @@ def free_memory() -> int:
     return free
 
 
+def resident_memory() -> int:
+    """Resident size of this process, in bytes; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+@cache
+def _trim() -> Any:
+    """Return what makes the allocator of C give unused memory back, where it can."""
+    import ctypes  # here, for what is not needed to start
+
+    return getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
+
+
+def give_back() -> None:
+    """Give memory that allocators keep for later back to the system."""
+    pa.default_memory_pool().release_unused()
+    _trim()(0)
+
+
+class Valve:
+    """Gives memory back whenever the process has grown by a step, once it is beyond a size.
+
+    Parameters
+    ----------
+    start, step : int
+        Bytes.
+    """
+
+    def __init__(self, start: int, step: int) -> None:
+        self._start, self._step, self._next = start, step, start
+
+    def check(self) -> None:
+        """Look how large the process is; cheap as long as it has not grown."""
+        if resident_memory() > self._next:
+            self.open()
+
+    def before(self, step: Step, rows: Batches) -> Batches:
+        """Look how large the process is, and run a step."""
+        self.check()
+        return step(rows)
+
+    def open(self) -> None:
+        """Give memory back now."""
+        give_back()
+        self._next = max(self._start, resident_memory() + self._step)
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A cap on the whole process, and its division.
@@ -71,6 +129,8 @@ class Memory:
     ----------
     cap : int
         Bytes.
+    documents : int, default 0
+        How many are known; what is kept of each is not free.
 
     Raises
     ------
@@ -79,12 +139,13 @@ class Memory:
     """
 
     cap: int
+    documents: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a cap that cannot be kept."""
-        if self.cap < FLOOR + (64 << 20):
+        if self.cap < FLOOR + LEAST_ROOM:
             raise ParameterError(
-                f"memory must be at least {(FLOOR + (64 << 20)) / 1e6:,.0f} MB, of which the interpreter and its libraries "
+                f"memory must be at least {(FLOOR + LEAST_ROOM) / 1e6:,.0f} MB, of which the interpreter and its libraries "
                 f"take {FLOOR / 1e6:,.0f}; got {self.cap / 1e6:,.0f} MB"
             )
 
@@ -93,25 +154,50 @@ class Memory:
         """Return the cap asked for, or a share of what is free now."""
         if size is not None:
             return cls(min(parse_bytes(size), MOST))
-        return cls(max(FLOOR + (64 << 20), int(DEFAULT_SHARE * free_memory())))
+        return cls(max(FLOOR + LEAST_ROOM, int(DEFAULT_SHARE * free_memory())))
 
     @property
     def free(self) -> int:
-        """Bytes beyond the floor."""
-        return self.cap - FLOOR
+        """Bytes beyond the floor and what is kept of each document."""
+        return max(LEAST_ROOM, self.cap - FLOOR - BYTES_PER_DOCUMENT * self.documents)
 
     @property
     def held(self) -> int:
         """Bytes of texts and tables that are held before they go to the disk."""
         return self.free * 2 // 5
 
+    @property
+    def waiting(self) -> int:
+        """Bytes of rows that wait to be sorted or written; while they are, they take two or three times as much."""
+        return self.free // 16
+
+    @property
+    def valve(self) -> Valve:
+        """What keeps allocators from holding more than a small part."""
+        return Valve(FLOOR + (self.cap - FLOOR) // 4, self.free // 16)
+
     def partition(self, threads: int) -> int:
-        """Bytes of text that are verified together: enough for all threads, few enough to fit."""
-        return max(1 << 20, min(PARTITION * threads, self.free // 8))
+        """Bytes of text that are verified together: enough for all threads, few enough to fit twice."""
+        return max(1 << 20, min(PARTITION * threads, self.free // 12))
+
+    def whole(self, threads: int) -> int:
+        """Bytes of the text of a component that one thread compares at one go; its sets take several times as much."""
+        return max(1 << 20, self.free // (12 * threads))
 
     def slice(self, threads: int) -> int:
         """Bytes of text whose sets are held at once; hashes, numbers and maps take several times as much."""
         return max(1 << 20, self.free // (24 * threads))
+
+    def holding(self, n: int) -> Memory:
+        """Return what there is once the number of documents is known.
+
+        Raises
+        ------
+        ParameterError
+            If there are more than the cap has room for.
+        """
+        self.check_documents(n)
+        return replace(self, documents=n)
 
     def check_documents(self, n: int) -> None:
         """Refuse more documents than the cap has room for.
@@ -121,7 +207,7 @@ class Memory:
         ParameterError
             If there are more.
         """
-        needed = FLOOR + (64 << 20) + BYTES_PER_DOCUMENT * n
+        needed = FLOOR + LEAST_ROOM + BYTES_PER_DOCUMENT * n
         if needed > self.cap:
             raise ParameterError(
                 f"{n:,} documents need {needed / 1e6:,.0f} MB ({BYTES_PER_DOCUMENT} bytes each beyond the floor); "

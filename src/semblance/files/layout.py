@@ -68,9 +68,6 @@ class Kind:
 ARRAYS = Kind(magic=b"SEMBLARR", version=1, name="arrays of semblance")
 
 
-ARRAYS = Kind(magic=b"SEMBLARR", version=1, name="arrays of semblance")
-
-
 @dataclass(frozen=True, slots=True)
 class Streamed:
     """An array that comes in pieces, so that it need never be in memory as a whole."""
@@ -83,6 +80,11 @@ class Streamed:
     def nbytes(self) -> int:
         """Bytes of the whole array."""
         return int(np.dtype(self.dtype).itemsize * math.prod(self.shape))
+
+    def whole(self) -> NDArray[Any]:
+        """Return the array in memory; one of a single contiguous piece is not copied."""
+        pieces = list(self.pieces)
+        return np.ascontiguousarray(pieces[0] if len(pieces) == 1 else np.concatenate(pieces), self.dtype)
 
 
 class Entry(NamedTuple):

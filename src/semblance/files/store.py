@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceError
 from .atomic import atomic_file, make_folders, reporting
 from .container import ArrayFile, write_arrays
+from .layout import Streamed
 from .names import shown
 from .secrets import SECRET, known_secret, new_secret, read_secret, write_secret
 
@@ -33,6 +34,7 @@ OPEN_FILES = 512  # whose headers are remembered
 _TEMPORARY = re.compile(r"\.(job\.json|secret|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
 _NAMED = 3  # files that a message names
 Arrays = Mapping[str, NDArray[Any]]
+Given = Mapping[str, NDArray[Any] | Streamed]
 
 
 def differences(old: Any, new: Any, name: str = "") -> list[str]:
@@ -199,7 +201,7 @@ class Workspace:
                 self._write(name, self._held[name])
                 del self._held[name]
 
-    def put(self, name: str, arrays: Arrays) -> None:
+    def put(self, name: str, arrays: Given) -> None:
         """Keep a part.
 
         Raises
@@ -208,11 +210,11 @@ class Workspace:
             If the folder cannot be written to.
         """
         if self.folder is None:
-            self._held[name] = arrays
+            self._held[name] = {key: a.whole() if isinstance(a, Streamed) else a for key, a in arrays.items()}
         else:
             self._write(name, arrays)
 
-    def _write(self, name: str, arrays: Arrays) -> None:
+    def _write(self, name: str, arrays: Given) -> None:
         path = self._path(name)
         self._check_own(path)
         self._written.add(path.name)
@@ -251,7 +253,7 @@ class Workspace:
             names.append(name)
         return names
 
-    def append(self, stem: str, arrays: Arrays) -> None:
+    def append(self, stem: str, arrays: Given) -> None:
         """Keep a part under the next number of its kind."""
         number = self._next[stem] if stem in self._next else len(self.numbered(stem))
         self.put(f"{stem}-{number:06}", arrays)

@@ -29,6 +29,22 @@ def runs(labels: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:
     return list(pairwise([*starts, len(labels)])) if starts else []
 
 
+def number_type(n: int) -> type[np.integer[Any]]:
+    """Return the smallest type that row numbers below n are kept in."""
+    return np.uint32 if n <= 1 << 32 else np.int64
+
+
+def places_of(mask: NDArray[np.bool_], block: int = 1 << 20) -> NDArray[Any]:
+    """Return where a mask is set, in few bytes; ``numpy.flatnonzero`` needs eight for each place."""
+    found = np.empty(np.count_nonzero(mask), number_type(len(mask)))
+    end = 0
+    for begin in range(0, len(mask), block):
+        some = np.flatnonzero(mask[begin : begin + block])
+        found[end : end + len(some)] = some + begin
+        end += len(some)
+    return found
+
+
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return an integer parameter as int if it is in [low, high]; floats, texts and bools are no integers."""
     try:

@@ -1,0 +1,213 @@
+"""Whether a memory cap is kept: jobs under small caps, each in a process of its own whose tree of processes is watched.
+
+*Peak* is the largest sum, over the processes of the tree, of what is theirs alone (RssAnon + RssShmem), looked at every 10 ms;
+*high water* is the largest VmHWM of any of them, which also counts pages of files that are mapped, such as libraries. Both are
+to stay within 1.05 of the cap. *Equal*: the outputs have the same bytes as those of a job without a cap.
+
+Inputs are made by the functions in ``SHAPES``; a file is a shape, too. Linux only.
+
+Usage: python benchmarks/memory.py [--shapes pages families] [--caps 300MB 400MB] [--threads 1 2] [-- ARGUMENTS OF dedup]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from semblance.engines.memory import parse_bytes
+
+EVERY = 0.01
+MOST = 1.05
+LIBRARY = "import sys; from semblance.kernels._compile import MODE; print(MODE)"
+
+
+class Watched(NamedTuple):
+    """What a command took: bytes, seconds, and what it said."""
+
+    peak: int
+    high_water: int
+    seconds: float
+    code: int
+    said: str
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes of a tree, the first one too."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += [member for child in task.read_text().split() for member in children_of(int(child))]
+        except OSError:
+            continue
+    return found
+
+
+def sizes_of(pid: int) -> dict[str, int]:
+    """Return the sizes of a process by name, in bytes; nothing of one that is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return {}
+    return {name: int(size) * 1024 for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
+
+
+def watch(command: list[str], environment: dict[str, str] | None = None) -> Watched:
+    """Run a command and look at its processes until it ends."""
+    begun = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=environment)
+        peak, high_water = 0, {}
+        while process.poll() is None:
+            total = 0
+            for pid in children_of(process.pid):
+                sizes = sizes_of(pid)
+                total += sizes.get("RssAnon", 0) + sizes.get("RssShmem", 0)
+                high_water[pid] = max(high_water.get(pid, 0), sizes.get("VmHWM", 0))
+            peak = max(peak, total)
+            time.sleep(EVERY)
+        said.seek(0)
+        seconds = time.perf_counter() - begun
+        return Watched(peak, max(high_water.values(), default=0), seconds, process.returncode, said.read())
+
+
+def digest_of(folder: Path) -> str:
+    """Return a digest of all files of a folder; of JSON without times and sizes."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            digest.update(str(path.relative_to(folder)).encode())
+            with path.open("rb") as stream:
+                while block := stream.read(1 << 20):
+                    digest.update(block)
+    return digest.hexdigest()
+
+
+def words_of(rng: np.random.Generator, n: int = 1 << 15) -> np.ndarray:
+    """Return words of letters."""
+    return np.array(["".join(map(chr, rng.integers(97, 123, length))) for length in 3 + rng.poisson(3, n)])
+
+
+def pages(folder: Path, n: int = 300_000) -> list[Path]:
+    """JSON lines of 1 kB, a fifth of which are near-copies of others."""
+    rng = np.random.default_rng(0)
+    words = words_of(rng)
+    out = folder / "pages.jsonl"
+    recent: list[np.ndarray] = []
+    with out.open("w") as stream:
+        for row in range(n):
+            if row % 5 == 4:
+                chosen = recent[int(rng.integers(len(recent)))].copy()
+                chosen[rng.integers(0, len(chosen), 1 + row % 12)] = rng.integers(0, len(words))
+            else:
+                chosen = rng.integers(0, len(words), 160)
+                recent = [*recent[-999:], chosen]
+            stream.write(json.dumps({"text": " ".join(words[chosen])}) + "\n")
+    return [out]
+
+
+def families(folder: Path, n: int = 60, members: int = 250) -> list[Path]:
+    """Parquet of versions of long pages: each differs a little from the one before, so that components are large."""
+    rng = np.random.default_rng(1)
+    words = words_of(rng)
+    texts = []
+    for _ in range(n):
+        page = rng.integers(0, len(words), int(rng.integers(800, 4000)))
+        for _ in range(members):
+            page[rng.integers(0, len(page), len(page) // 200)] = rng.integers(0, len(words), len(page) // 200)
+            texts.append(" ".join(words[page]))
+    out = folder / "families.parquet"
+    pq.write_table(pa.table({"text": [texts[i] for i in rng.permutation(len(texts))]}), out, row_group_size=2000)
+    return [out]
+
+
+def edited(path: Path, times: int = 5) -> Callable[[Path], list[Path]]:
+    """Return what makes a corpus larger: all documents several times, from the second time on with an edit in each."""
+
+    def make(folder: Path) -> list[Path]:
+        texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
+        rng = np.random.default_rng(2)
+        out = folder / f"{path.stem}-{times}.jsonl"
+        with out.open("w") as stream:
+            for number in range(times):
+                for text in texts:
+                    if number:
+                        place = int(rng.integers(len(text) + 1))
+                        text = f"{text[:place]} edit {number} {rng.integers(1 << 30)} {text[place:]}"
+                    stream.write(json.dumps({"text": text}) + "\n")
+        return [out]
+
+    return make
+
+
+SHAPES: dict[str, Callable[[Path], list[Path]]] = {"pages": pages, "families": families}
+
+
+def shape_of(name: str) -> Callable[[Path], list[Path]]:
+    """Return what makes an input: a shape, a file, or a Parquet file several times (``licences.parquet*5``)."""
+    if name in SHAPES:
+        return SHAPES[name]
+    path, _, times = name.partition("*")
+    return edited(Path(path), int(times)) if times else lambda folder: [Path(path)]
+
+
+def run(inputs: list[Path], cap: str | None, threads: int, more: list[str], folder: Path) -> tuple[Watched, str]:
+    """Run one job; return what it took, and a digest of what it wrote."""
+    out = folder / "out"
+    command = [sys.executable, "-m", "semblance", "dedup", *map(str, inputs), "-o", str(out), "--threads", str(threads), *more]
+    watched = watch([*command, *(["--memory", cap] if cap else [])])
+    if watched.code:
+        print(watched.said, file=sys.stderr)
+    digest = digest_of(out) if out.exists() else ""
+    shutil.rmtree(out, ignore_errors=True)
+    return watched, digest
+
+
+def main() -> None:
+    """Run all jobs and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shapes", nargs="+", default=list(SHAPES))
+    parser.add_argument("--caps", nargs="+", default=["300MB", "400MB"])
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("more", nargs="*")
+    given = parser.parse_args()
+    mode = subprocess.run([sys.executable, "-c", LIBRARY], capture_output=True, text=True, check=True).stdout.strip()
+    print(f"kernels: {mode}\n")
+    print(
+        "| input | cap | threads | seconds | peak, MB | high water, MB | of the cap | kept | equal |\n|---|---|---|---|---|---|---|---|---|"
+    )
+    exceeded = 0
+    with tempfile.TemporaryDirectory(prefix="semblance-memory-", dir=os.environ.get("TMPDIR")) as name:
+        folder = Path(name)
+        for shape in given.shapes:
+            inputs = shape_of(shape)(folder)
+            free, wanted = run(inputs, None, max(given.threads), given.more, folder)
+            print(f"| {Path(shape).name} | none | {max(given.threads)} | {free.seconds:.0f} | {free.peak / 1e6:,.0f} | "
+                  f"{free.high_water / 1e6:,.0f} | | | |", flush=True)  # fmt: skip
+            for cap in given.caps:
+                for threads in given.threads:
+                    found, digest = run(inputs, cap, threads, given.more, folder)
+                    ratio = max(found.peak, found.high_water) / parse_bytes(cap)
+                    exceeded += ratio > MOST or digest != wanted or found.code != 0
+                    print(f"| {Path(shape).name} | {cap} | {threads} | {found.seconds:.0f} | {found.peak / 1e6:,.0f} | "
+                          f"{found.high_water / 1e6:,.0f} | {ratio:.2f} | {'yes' if ratio <= MOST else 'NO'} | "
+                          f"{'yes' if digest == wanted else 'NO'} |", flush=True)  # fmt: skip
+    sys.exit(exceeded > 0)
+
+
+if __name__ == "__main__":
+    main()
