@@ -16,6 +16,7 @@ from ..errors import InputDataError
 from .names import shown
 
 BLOCK = 4 << 20
+MOST = 1 << 60  # bytes; more than any line has
 
 
 def compression_of(path: str | Path) -> str | None:
@@ -64,19 +65,61 @@ def _read(path: Path, n_bytes: int | None, compression: str | None) -> Iterator[
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
-def read_lines(path: Path) -> Iterator[list[bytes]]:
-    """Yield lists of lines, each with its line feed (the last may lack it), a list a block; lines may have any length."""
+class LongLine(bytes):
+    """Stands for a line that is too long to be held: no bytes, but how many they were, and how many of them quotation marks."""
+
+    n_bytes: int
+    n_quotes: int
+
+
+def _long(n_bytes: int, n_quotes: int) -> LongLine:
+    line = LongLine()
+    line.n_bytes, line.n_quotes = n_bytes, n_quotes
+    return line
+
+
+def read_lines(path: Path, most: int | None = None, *, skip: bool = False) -> Iterator[list[bytes]]:
+    """Yield lists of lines, each with its line feed (the last may lack it), a list a block.
+
+    Parameters
+    ----------
+    path : Path
+    most : int, optional
+        In place of a line of more bytes stands a ``LongLine``. No more than these, and two blocks, are held at a time.
+    skip : bool
+        Whether lines after such a line are read; otherwise it is the last, and what was read of it is its length.
+    """
     pieces: list[bytes] = []
+    held, quotes, most = 0, 0, MOST if most is None else most  # quotes: of a line that is too long, and held no more
     for block in read_blocks(path):
         head, feed, rest = block.rpartition(b"\n")
         if not feed:
             pieces.append(block)
-            continue
-        yield _split(b"".join(pieces) + head + feed)
-        pieces = [rest]
-    last = b"".join(pieces)
-    if last:
-        yield [last]
+            held += len(block)
+        elif held + len(head) < most:
+            data = b"".join([*pieces, head, feed])
+            pieces, held = [rest], len(rest)
+            yield _split(data)
+        else:
+            first, *lines = _split(head + feed)
+            held += len(first)
+            lines = [line if len(line) <= most else _long(len(line), line.count(b'"')) for line in lines]
+            quotes += first.count(b'"') + sum(piece.count(b'"') for piece in pieces)
+            lines.insert(0, b"".join([*pieces, first]) if held <= most else _long(held, quotes))
+            pieces, held, quotes = [rest], len(rest), 0
+            long = next((place for place, line in enumerate(lines) if not line), None)
+            if long is not None and not skip:
+                yield lines[: long + 1]
+                return
+            yield lines
+        if held > most:
+            quotes += sum(piece.count(b'"') for piece in pieces)
+            pieces = []
+            if not skip:
+                yield [_long(held, quotes)]
+                return
+    if held:
+        yield [b"".join(pieces) if held <= most else _long(held, quotes)]
 
 
 def _split(data: bytes) -> list[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -59,10 +59,15 @@ class Told:
             fields.append(pa.field("leader", pa.int64()))
         return Decisions(self._table, pa.schema(fields), 0, int(self._decider.found.totals[0]))
 
+    def _own(self, wanted: Collection[str]) -> list[str]:
+        """Return the columns of the sketches that decisions are settled by, and those wanted."""
+        settling = ("order", "empty", "skipped")
+        return [name for name in self._decider.found.sketches.schema.names if name in settling or name in wanted]
+
     @cached_property
     def _tallies(self) -> Table:
         engine, decider = self._decider.engine, self._decider
-        settled = decider.settled(decider.found.sketches.select(["order", "empty"]), self._standing)
+        settled = decider.settled(decider.found.sketches.select(self._own([])), self._standing)
         counted = engine.map(engine.meet(engine.map(settled, removed, REMOVED), "keeper", "order"), tally, TALLIES)
         return engine.store(counted, f"tallies{decider.label}")
 
@@ -73,8 +78,7 @@ class Told:
             schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
         )  # fmt: skip
         wanted = telling.needed if engine.joins_in_place else {*telling.needed, "position"}
-        own = [name for name in sketches.schema.names if name in wanted and name not in ("order", "empty")]
-        rows = decider.settled(sketches.slice(begin, end).select(["order", "empty", *own]), self._standing)
+        rows = decider.settled(sketches.slice(begin, end).select(self._own(wanted)), self._standing)
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")

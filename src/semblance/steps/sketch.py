@@ -22,7 +22,7 @@ from ..values.tables import SKETCHES
 from ._binary import words_of
 from ._key import KEY
 
-_PASSED_ON = ("id", "id_is_text", "priority", "within")
+_PASSED_ON = ("id", "id_is_text", "priority", "within", "skipped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,6 +77,13 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
     return Texts(np.concatenate(data) if data else np.zeros(0, np.uint8), offsets)
 
 
+def without(texts: Texts, emptied: NDArray[np.bool_]) -> Texts:
+    """Return the same texts, copied together, but none of those marked, which are empty."""
+    sizes = np.where(emptied, 0, np.diff(texts.offsets))
+    data = [texts.data[texts.offsets[row] : texts.offsets[row + 1]] for row in np.flatnonzero(~emptied).tolist()]
+    return Texts(np.concatenate([np.zeros(0, np.uint8), *data]), np.concatenate([[0], np.cumsum(sizes)]))
+
+
 def from_arrow_array(array: pa.Array) -> Texts:
     """Read one Arrow string or binary array without copying its bytes; null counts as empty.
 
