@@ -20,7 +20,7 @@ from ._selection import Selection
 from ._split import Record
 
 ROW_GROUP = 1 << 14
-GROUP_BYTES = 128 << 20
+GROUP_BYTES = 32 << 20
 _DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
