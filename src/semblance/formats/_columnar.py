@@ -100,11 +100,13 @@ def selected_tables(selection: Selection, form: ColumnarFormat) -> Iterator[pa.T
             added = selection.added(row, end)
             for name in added.column_names:
                 table = table.append_column(name, added.column(name))
+            del added
         mask, row = selection.mask[row:end], end
         chosen = table if mask.all() else _filtered(table, mask)
         del table  # not held while the next is read, nor beside what is chosen of it
         yield chosen
         del chosen
+        pa.default_memory_pool().release_unused()  # of what was freed much would be kept
     selection.check_count(row)
     selection.split.check_unchanged()
 

@@ -103,9 +103,9 @@ class RowGroups:
             elif largest > 2 * self._split.limit.most:
                 most = 2 * self._split.limit.most
                 raise InputDataError(
-                    f"{self._split.name}, column {field.name!r}, row group {number + 1}: a page of {largest:,} bytes, compressed "
-                    f"with {chunk.compression}, can be read in one piece only, which may have at most {most:,}: raise --memory "
-                    "(memory=) to five times its size, or write the file again with compression zstd or with smaller pages"
+                    f"{self._split.name}, column {field.name!r}, row group {number + 1}: a page of {largest:,} bytes, "
+                    f"compressed with {chunk.compression}, can be read in one piece only, which may have at most {most:,}: "
+                    "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
                 )
         return _Group(number, max(1, rows), streamed)
 
@@ -127,7 +127,7 @@ class RowGroups:
         for (rows, streamed), some in groupby(described, lambda group: (group.rows, group.streamed)):
             for numbers in ([group.number for group in some],) if streamed is None else ([group.number] for group in some):
                 if streamed is None:
-                    for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names):
+                    for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
                         yield batch, []
                         del batch  # not held while the next is read
                 else:
@@ -170,7 +170,7 @@ class RowGroups:
     def _others(self, number: int, rows: int, names: list[str]) -> Iterator[Any]:
         """Yield batches of the columns that are not read value by value; there may be none."""
         if names:
-            yield from self._file.iter_batches(rows, row_groups=[number], columns=names)
+            yield from self._file.iter_batches(rows, row_groups=[number], columns=names, use_threads=False)
             return
         n = self._file.metadata.row_group(number).num_rows
         for begin in range(0, n, rows):

@@ -20,6 +20,7 @@ from ._split import Batch, Columns, Record, Split, numbers_from
 from .sources import open_sources
 
 MAX_PATH = 1024
+ROWS = 1 << 14  # of a table in memory that are copied together
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 
 
@@ -101,8 +102,9 @@ class _Tables(ColumnarFormat):
         return len(split.data), 0
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Return the table."""
-        yield split.data
+        """Return the table, some rows at a time."""
+        for first in range(0, len(split.data), ROWS):
+            yield split.data.slice(first, ROWS)
 
 
 LISTS, TABLES = _Lists(), _Tables()

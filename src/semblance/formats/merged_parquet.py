@@ -20,7 +20,7 @@ from ._selection import Selection
 from ._split import Record
 
 ROW_GROUP = 1 << 14
-GROUP_BYTES = 32 << 20
+GROUP_BYTES = 16 << 20
 _DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
@@ -205,16 +205,19 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
             yield pa.Table.from_arrays(arrays, schema=schema)
 
 
-def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Join small tables, so that many small files do not make many small row groups."""
+def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[pa.Table]:
+    """Join small tables until they have ``GROUP_BYTES``, or so many rows; default: ``ROW_GROUP``."""
+    rows = ROW_GROUP if rows is None else rows
     some: list[pa.Table] = []
     waiting = size = 0
     for table in tables:
         some.append(table)
         waiting, size = waiting + len(table), size + table.nbytes
-        if waiting >= ROW_GROUP or size >= GROUP_BYTES:
-            yield pa.concat_tables(some)
-            some, waiting, size = [], 0, 0
+        del table  # not held while the next is read
+        if waiting >= rows or size >= GROUP_BYTES:
+            together, some, waiting, size = pa.concat_tables(some), [], 0, 0
+            yield together
+            del together
     if some:
         yield pa.concat_tables(some)
 

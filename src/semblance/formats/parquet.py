@@ -17,11 +17,12 @@ from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_
 from ._row_groups import RowGroups, leaves_of
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, marked
-from .merged_parquet import GROUP_BYTES, common_schema, common_tables, row_groups
+from .merged_parquet import common_schema, common_tables, row_groups
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
+MOST_ROWS = 1 << 20  # of a row group, however short they are
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
 
 
@@ -100,18 +101,17 @@ class Parquet(ColumnarFormat):
         return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns again, a row group, or a part of a large one, at a time."""
+        """Read all columns again, a few rows at a time."""
         with self._open(split) as file, open(split.place.path, "rb", buffering=0) as raw:
-            tables = _tables(file, RowGroups(file, raw, split))
-            row = 0
+            batches, row = RowGroups(file, raw, split).batches(), 0
             while True:
                 with _reading(split.name, f", after row {row}: damaged parquet data"):
-                    table = next(tables, None)
-                if table is None:
+                    batch, _ = next(batches, (None, []))
+                if batch is None:
                     return
-                row += len(table)
-                yield table
-                table = None  # not held while the next is read
+                row += len(batch)
+                yield pa.Table.from_batches([batch], file.schema_arrow)
+                batch = None  # not held while the next is read
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables: as they are where all splits have the same schema, converted where not."""
@@ -123,29 +123,13 @@ class Parquet(ColumnarFormat):
         tables: Iterator[pa.Table]
         if alike:
             compression = columnar[0][1].compression(selections[0].split)
-            tables = chain.from_iterable(selected_tables(some, form) for some, form in columnar)
+            tables = row_groups(chain.from_iterable(selected_tables(some, form) for some, form in columnar), MOST_ROWS)
         else:
             compression, tables = "snappy", row_groups(common_tables(selections, schema))
         with _writer(stream, schema, compression) as writer:
             for table in tables:
                 if len(table):
                     writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
-
-
-def _tables(file: pq.ParquetFile, groups: RowGroups) -> Iterator[pa.Table]:
-    """Yield the rows of each row group, in parts of ``GROUP_BYTES``."""
-    for number in range(file.metadata.num_row_groups):
-        some: list[pa.RecordBatch] = []
-        size = 0
-        for batch, _ in groups.batches(number, number + 1):
-            some.append(batch)
-            size += batch.nbytes
-            del batch
-            if size >= GROUP_BYTES:
-                yield pa.Table.from_batches(some, file.schema_arrow)
-                some, size = [], 0
-        if some:
-            yield pa.Table.from_batches(some, file.schema_arrow)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from ..files import outputs
 from ..files.atomic import atomic_file
 from ..files.folders import SIDECAR, atomic_directory
 from ..files.names import suffix_of
+from ..values.arrow import give_back
 from ._format import Format
 from ._registry import formats_by_suffix
 from ._selection import Selection
@@ -138,6 +139,7 @@ def write_rows(
     """
     path = check_output(output, force)
     check_apart(output, sources)
+    give_back()
     form = _single(output)
     if form is not None:
         for selection in selections:
