@@ -107,7 +107,21 @@ class _Tables(ColumnarFormat):
             yield split.data.slice(first, ROWS)
 
 
-LISTS, TABLES = _Lists(), _Tables()
+class _Made(_Tables):
+    """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``."""
+
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "MADE"
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Make the rows, some at a time."""
+        for batch in split.data.batches():
+            yield pa.Table.from_batches([batch])
+            del batch  # not held while the next is made
+
+
+LISTS, TABLES, MADE = _Lists(), _Tables(), _Made()
 
 
 def list_split(texts: Any) -> Split:
@@ -118,6 +132,11 @@ def list_split(texts: Any) -> Split:
 def table_split(table: pa.Table, name: str = "table") -> Split:
     """Return an Arrow table as a split."""
     return Split(form=TABLES, name=name, relative=name, data=table)
+
+
+def made_split(rows: Any, name: str) -> Split:
+    """Return rows that are made when they are asked for as a split."""
+    return Split(form=MADE, name=name, relative=name, data=rows)
 
 
 def _is_missing(path: str) -> bool:

@@ -129,12 +129,20 @@ class Pairs:
 
     @cached_property
     def _held(self) -> HeldRows:
+        return HeldRows(self.table(self._matches))
+
+    @cached_property
+    def _documents(self) -> Table:
+        """What pairs are told by."""
         sketches = self._decider.found.sketches
         names = [name for name in ("position", "number", "id") if name in sketches.schema.names]
-        names += ["keys"] if "distance" in self.schema.names else []
-        some = sketches.select(["order", *names])
-        engine = self._decider.engine
-        rows = engine.join(engine.join(self._matches, some, "left", "inner"), some, "right", "inner")
+        return sketches.select(["order", *names, *(["keys"] if "distance" in self.schema.names else [])])
+
+    def table(self, matches: Table) -> pa.Table:
+        """Return some pairs, in the order of the input."""
+        engine, some = self._decider.engine, self._documents
+        names = some.schema.names
+        rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
         found = pa.Table.from_batches(rows.batches(), rows.schema).combine_chunks()
         positions = [to_numpy(found[f"{side}_position"]) for side in ("left", "right")]
         swapped = positions[0] > positions[1]
@@ -161,7 +169,7 @@ class Pairs:
         told = self._decider.settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
         for name in self.schema.names[6:]:
             columns[name] = told[name]
-        return HeldRows(pa.table([columns[name] for name in self.schema.names], schema=self.schema))
+        return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
