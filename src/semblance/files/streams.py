@@ -92,34 +92,37 @@ def read_lines(path: Path, most: int | None = None, *, skip: bool = False) -> It
     pieces: list[bytes] = []
     held, quotes, most = 0, 0, MOST if most is None else most  # quotes: of a line that is too long, and held no more
     for block in read_blocks(path):
-        head, feed, rest = block.rpartition(b"\n")
-        if not feed:
-            pieces.append(block)
-            held += len(block)
-        elif held + len(head) < most:
-            data = b"".join([*pieces, head, feed])
-            pieces, held = [rest], len(rest)
-            yield _split(data)
-        else:
-            first, *lines = _split(head + feed)
-            held += len(first)
-            lines = [line if len(line) <= most else _long(len(line), line.count(b'"')) for line in lines]
-            quotes += first.count(b'"') + sum(piece.count(b'"') for piece in pieces)
-            lines.insert(0, b"".join([*pieces, first]) if held <= most else _long(held, quotes))
-            pieces, held, quotes = [rest], len(rest), 0
-            long = next((place for place, line in enumerate(lines) if not line), None)
-            if long is not None and not skip:
-                yield lines[: long + 1]
+        first = block.find(b"\n") + 1
+        if first:
+            last = block.rfind(b"\n") + 1
+            lines = _split(block[first:last]) if last > first else []
+            if last - first > most:
+                lines = [line if len(line) <= most else _long(len(line), line.count(b'"')) for line in lines]
+            pieces.append(block[:first])
+            held += first
+            lines.insert(0, b"".join(pieces) if held <= most else _long(held, quotes + _count(pieces)))
+            pieces, held, quotes = [block[last:]], len(block) - last, 0
+            if not skip and not all(lines):
+                yield lines[: lines.index(b"") + 1]
                 return
             yield lines
+            del lines  # a long one is not held while the next is read
+        else:
+            pieces.append(block)
+            held += len(block)
         if held > most:
-            quotes += sum(piece.count(b'"') for piece in pieces)
+            quotes += _count(pieces)
             pieces = []
             if not skip:
                 yield [_long(held, quotes)]
                 return
     if held:
         yield [b"".join(pieces) if held <= most else _long(held, quotes)]
+
+
+def _count(pieces: list[bytes]) -> int:
+    """Count quotation marks."""
+    return sum(piece.count(b'"') for piece in pieces)
 
 
 def _split(data: bytes) -> list[bytes]:

@@ -12,7 +12,7 @@ _decode = msgspec.json.Decoder(str).decode
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
-def text_of(raw: msgspec.Raw) -> bytes | None:
+def text_of(raw: msgspec.Raw) -> bytearray | None:
     """Return a string of JSON as UTF-8; None is null.
 
     Raises
@@ -24,12 +24,15 @@ def text_of(raw: msgspec.Raw) -> bytes | None:
     if data[0] != 0x22:
         msgspec.json.decode(data, type=None)
         return None
-    found, begin, end = [], 1, len(data) - 1
+    begin, end, n_bytes = 1, len(data) - 1, 0
+    found = bytearray(end)  # no text is longer than what it is written as, and one buffer is given back as a whole
     while begin < end:
         stop = _boundary(data, min(begin + CHUNK, end), end)
-        found.append(_decode(b'"%b"' % bytes(data[begin:stop])).encode())
-        begin = stop
-    return b"".join(found)
+        part = _decode(b'"%b"' % bytes(data[begin:stop])).encode()
+        found[n_bytes : n_bytes + len(part)] = part
+        begin, n_bytes = stop, n_bytes + len(part)
+    del found[n_bytes:]
+    return found
 
 
 def _boundary(data: memoryview, at: int, end: int) -> int:

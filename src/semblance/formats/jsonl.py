@@ -92,7 +92,7 @@ def _left_out(split: Split, number: int, line: bytes) -> int:
 
 
 def _batch(
-    texts: list[str | bytes | None], numbers: list[int], ids: list[Any] | None, more: dict[str, list[Any]],
+    texts: list[str | bytes | bytearray | None], numbers: list[int], ids: list[Any] | None, more: dict[str, list[Any]],
     skipped: NDArray[np.bool_] | None, encoding_errors: str,
 ) -> Batch:  # fmt: skip
     """Return some rows; the texts are taken out of the list, so that large ones are not held twice."""
@@ -194,7 +194,7 @@ class JsonLines(Format):
         for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip):
             numbers: list[int] = []
             left_out: list[int] = []
-            texts: list[str | bytes | None] = []
+            texts: list[str | bytes | bytearray | None] = []
             ids: list[Any] = []
             more: dict[str, list[Any]] = {name: [] for name in others}
             for line in lines:
@@ -231,7 +231,7 @@ class JsonLines(Format):
                     ids.append(get(id_place))
                 for name, place in others.items():
                     more[name].append(get(place))
-            line, row = b"", None  # a large one is not held while its text is made
+            line, row, get = b"", None, None  # a large one is not held while its text is made
             lines.clear()
             if numbers:
                 given = ids if columns.id is not None else None

@@ -128,14 +128,14 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
     """
     items = list(strings)
     # pyarrow's own way is faster, and takes texts of more types; but its first call loads pandas, where that is installed.
-    if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes)) for item in items):
+    if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
         try:
             return from_arrow_array(pa.array(items, pa.large_string()))
         except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
             pass
     encoded = []
     for row, item in enumerate(items, first_row):
-        if item is None or isinstance(item, bytes):
+        if item is None or isinstance(item, (bytes, bytearray)):
             encoded.append(item)
         elif isinstance(item, str):
             try:

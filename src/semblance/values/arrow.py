@@ -58,7 +58,7 @@ def _bits(data: pa.Buffer, offset: int, n: int) -> NDArray[np.bool_]:
     return np.unpackbits(some, count=offset % 8 + n, bitorder="little")[offset % 8 :].view(np.bool_)
 
 
-def strings(items: Sequence[str | bytes | None], kind: pa.DataType | None = None) -> pa.Array:
+def strings(items: Sequence[str | bytes | bytearray | None], kind: pa.DataType | None = None) -> pa.Array:
     """Return texts, or bytes, as a column, by default of type ``string``."""
     data = [item.encode() if isinstance(item, str) else item or b"" for item in items]
     offsets = np.zeros(len(data) + 1, np.int64)
