@@ -50,18 +50,25 @@ def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: byte
         width = 4 * settings.method.n_estimates
         words = np.concatenate([words_of(batch.column("estimate"), width, np.uint32) for batch in batches])
         return settings.method.estimable(words.astype(np.uint32)).rows
+    del first  # not held while the next is read
     return settings.method.comparable(_keyed(_hashes(batches, settings.shingling), key)).rows
 
 
 def _hashes(batches: Iterator[pa.RecordBatch], shingling: Shingling) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Yield the shingle hashes of ready sets, or of ``PIECE_BYTES`` of text, or of one longer text, at a time."""
+    """Yield the shingle hashes of ready sets, or of ``PIECE_BYTES`` of text, or of one longer text, at a time.
+
+    What has been given, and the text that it was made of, is not held: both may be large.
+    """
     for batch in batches:
         if "values" in batch.schema.names:
             yield _lists(batch, "values")
             continue
         texts = from_arrow_array(batch.column("text"))
-        for begin, end in texts.cut():
-            yield shingling.hashes(texts.slice(begin, end))
+        del batch
+        pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
+        del texts
+        while pieces:
+            yield shingling.hashes(pieces.pop())
 
 
 def _keyed(hashes: Iterator[tuple[UInt64Array, Int64Array]], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
@@ -72,7 +79,9 @@ def _keyed(hashes: Iterator[tuple[UInt64Array, Int64Array]], key: bytes) -> Iter
             mixed = np.empty_like(values)
             keyed_mixer(values, word, mixed)
             values = mixed
+            del mixed
         yield values, offsets
+        del values
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
