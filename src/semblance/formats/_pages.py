@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 LARGE = 16 << 20  # bytes of a page from which on it is read as a stream
 STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "brotli"}
-WHOLE = {"SNAPPY": "snappy", "LZ4_RAW": "lz4_raw"}
+WHOLE = {"SNAPPY": "snappy"}
 _HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
 _DATA, _DICTIONARY, _DATA2 = 0, 2, 3
 _PLAIN, _PLAIN_DICTIONARY, _RLE_DICTIONARY = 0, 2, 8
@@ -50,7 +51,7 @@ def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
     at = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         at = min(at, chunk.dictionary_page_offset)
-    end = at + chunk.total_compressed_size
+    end = at + (chunk.total_compressed_size if chunk.num_values else 0)
     while at < end:
         fields, length = _header_at(file, at)
         if min(fields.get(1, -1), fields.get(2, -1), fields.get(3, -1)) < 0:
@@ -203,6 +204,14 @@ class _Dictionary:
         self._file.flush()
         self._bounds = list(pairwise(offsets))
 
+    def __enter__(self) -> _Dictionary:
+        """Return the dictionary."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Remove the file."""
+        self._file.close()
+
     def value(self, number: int, most: int) -> bytes | TooLong:
         """Return a value."""
         begin, end = self._bounds[number]
@@ -234,38 +243,45 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
     OSError, IndexError, ValueError
         If the data is damaged.
     """
-    known: _Dictionary | None = None
-    for page in pages_of(file, chunk):
-        stream = _Stream(file, page, chunk.compression)
-        if page.kind == _DICTIONARY:
-            known = _Dictionary(stream, page.n_values)
-            continue
-        there = np.ones(page.n_values, np.int64)
-        if nullable:
-            if page.kind == _DATA2:
-                file.seek(page.at)
-                levels = file.read(page.level_bytes)
+    with ExitStack() as opened:
+        known: _Dictionary | None = None
+        for page in pages_of(file, chunk):
+            stream = _Stream(file, page, chunk.compression)
+            if page.kind == _DICTIONARY:
+                known = opened.enter_context(_Dictionary(stream, page.n_values))
             else:
-                levels = stream.read(int.from_bytes(stream.read(4), "little"))
-            there = _hybrid(levels, 1, page.n_values)
-        numbers: Iterator[int] | None = None
-        if page.encoding in _DICTIONARIES:
-            n_left = page.n_bytes - page.level_bytes - (4 + len(levels) if nullable and page.kind == _DATA else 0)
-            packed = stream.read(n_left)
-            numbers = iter(_hybrid(packed[1:], packed[0], int(there.sum())).tolist() if there.any() else ())
-        for one in there.tolist():
-            if not one:
-                yield None
-            elif numbers is not None:
-                assert known is not None
-                yield known.value(next(numbers), most)
+                yield from _values_in(file, page, stream, known, nullable, most)
+
+
+def _values_in(
+    file: BinaryIO, page: Page, stream: _Stream, known: _Dictionary | None, nullable: bool, most: int
+) -> Iterator[bytes | TooLong | None]:
+    """Yield the values of a page."""
+    there, n_levels = np.ones(page.n_values, np.int64), 0
+    if nullable and page.kind == _DATA2:
+        file.seek(page.at)
+        there = _hybrid(file.read(page.level_bytes), 1, page.n_values)
+    elif nullable:
+        n_levels = int.from_bytes(stream.read(4), "little") + 4
+        there = _hybrid(stream.read(n_levels - 4), 1, page.n_values)
+    numbers: Iterator[int] | None = None
+    if page.encoding in _DICTIONARIES:
+        packed = stream.read(page.n_bytes - page.level_bytes - n_levels)
+        numbers = iter(_hybrid(packed[1:], packed[0], int(there.sum())).tolist() if there.any() else ())
+    for one in there.tolist():
+        if not one:
+            yield None
+        elif numbers is not None:
+            if known is None:
+                raise OSError("a page refers to a dictionary that is not there")
+            yield known.value(next(numbers), most)
+        else:
+            n_bytes = int.from_bytes(stream.read(4), "little")
+            if n_bytes <= most:
+                yield stream.read(n_bytes)
             else:
-                n_bytes = int.from_bytes(stream.read(4), "little")
-                if n_bytes <= most:
-                    yield stream.read(n_bytes)
-                else:
-                    stream.skip(n_bytes)
-                    yield TooLong(n_bytes)
+                stream.skip(n_bytes)
+                yield TooLong(n_bytes)
 
 
 def is_streamed(chunk: Any, pages: list[Page]) -> bool:
