@@ -91,13 +91,13 @@ def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
 
 def selected_tables(selection: Selection, form: ColumnarFormat) -> Iterator[pa.Table]:
     """Yield the selected rows as Arrow tables, additions appended."""
-    row = 0
+    row, additions = 0, selection.additions()
     selection.split.check_unchanged()
     for table in form.tables(selection.split):
         end = row + len(table)
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.added is not None:
-            added = selection.added(row, end)
+            added = additions(row, end)
             for name in added.column_names:
                 table = table.append_column(name, added.column(name))
             del added

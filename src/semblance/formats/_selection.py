@@ -50,6 +50,25 @@ class Selection:
         if n_rows != len(self.mask):
             raise InputDataError(f"{self.split.name}: {len(self.mask)} rows were read at first, {n_rows} now; run again")
 
+    def additions(self) -> Callable[[int, int], pa.Table]:
+        """Return what gives the additions of some rows, which are made for many rows at once."""
+        made: dict[int, pa.Table] = {}
+
+        def some(first: int, last: int) -> pa.Table:
+            assert self.added is not None
+            parts: list[pa.Table] = []
+            while first < last or not parts:
+                begin = first // _ADDED * _ADDED
+                if begin not in made:
+                    made.clear()
+                    made[begin] = self.added(begin, min(begin + _ADDED, len(self.mask)))
+                end = min(last, begin + _ADDED)
+                parts.append(made[begin].slice(first - begin, end - first))
+                first = end
+            return pa.concat_tables(parts)
+
+        return some
+
     def _additions(self) -> Iterator[Record]:
         assert self.added is not None
         for begin in range(0, len(self.mask), _ADDED):
