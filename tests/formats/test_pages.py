@@ -42,7 +42,7 @@ def test_values_are_those_that_arrow_reads(folder, values, codec, dictionary, ve
         groups = [file.metadata.row_group(i).column(0) for i in range(file.metadata.num_row_groups)]
         found = [value for chunk in groups for value in values_of(raw, chunk, nullable, most)]
         pages = [page for chunk in groups for page in pages_of(raw, chunk)]
-        longest = [longest_value(raw, chunk, next(pages_of(raw, chunk))) for chunk in groups if chunk.num_values]
+        longest = [longest_value(raw, chunk, next(pages_of(raw, chunk)), 1 << 20) for chunk in groups if chunk.num_values]
     wanted = [None if value is None else value.encode() for value in values]
     assert found == [TooLong(len(v)) if v is not None and len(v) > most else v for v in wanted]
     assert sum(page.n_values for page in pages if page.kind != 2) == len(values)
@@ -77,7 +77,7 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     for module in (_pages, _row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     monkeypatch.setattr(_row_groups, "BATCH_BYTES", 1000)
-    found, sizes = rows_of(path, others=("n",))
+    found, sizes = rows_of(path, Limit(700), others=("n",))
     assert found == whole and len(read) == 2 and max(sizes) <= 1300
     sb.dedup(path).write(tmp_path / "streamed.parquet")
     assert pq.read_table(tmp_path / "streamed.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
@@ -141,6 +141,6 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
     for module in (_pages, _row_groups):
         monkeypatch.setattr(module, "LARGE", 10)
     try:
-        rows_of(path)
+        rows_of(path, Limit(1100))
     except sb.InputDataError as error:
         assert str(error).startswith(f"{path}, after row 0: damaged parquet data")

@@ -291,9 +291,9 @@ def is_streamed(chunk: Any, pages: list[Page]) -> bool:
     return chunk.physical_type == "BYTE_ARRAY" and coded and (chunk.compression in STREAMED or whole)
 
 
-def longest_value(file: BinaryIO, chunk: Any, page: Page) -> int:
-    """Return the bytes of the longest value in a dictionary page that can be read as a whole; 0 if the page is none."""
-    if page.kind != _DICTIONARY or chunk.physical_type != "BYTE_ARRAY" or page.n_bytes > LARGE:
+def longest_value(file: BinaryIO, chunk: Any, page: Page, large: int) -> int:
+    """Return the bytes of the longest value in a dictionary page that is not large; 0 if the page is none."""
+    if page.kind != _DICTIONARY or chunk.physical_type != "BYTE_ARRAY" or page.n_bytes > large:
         return 0
     if chunk.compression not in STREAMED and chunk.compression not in WHOLE:
         return page.n_bytes

@@ -63,12 +63,16 @@ class RowGroups:
         Columns that are wanted; default: all.
     text : str, optional
         The column of texts, whose sizes determine the number of rows at a time; default: all columns.
+    large : int, optional
+        Bytes of a page from which on texts are read value by value. How rows are cut into batches depends on it.
     """
 
     def __init__(
-        self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None
+        self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None,
+        large: int | None = None,
     ) -> None:  # fmt: skip
         self._file, self._raw, self._split, self._names = file, raw, split, names
+        self._large = LARGE if large is None else max(LARGE, large)
         schema = file.schema_arrow
         self._leaves = leaves_of(schema, names)
         sized = [leaf for _, leaf in (self._leaves if text is None else leaves_of(schema, [text]))]
@@ -95,7 +99,7 @@ class RowGroups:
             rows = min(rows, MOST_BYTES // max(1, longest))
             rows = min([rows, *(MOST_BYTES * max(1, page.n_values) // max(1, page.n_bytes) for page in pages)])
             largest = max(page.n_bytes for page in pages)
-            if largest <= LARGE:
+            if largest <= self._large:
                 continue
             field = self._file.schema_arrow.field(place)
             if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
@@ -111,12 +115,12 @@ class RowGroups:
 
     def _pages(self, chunk: Any) -> tuple[list[Page], int]:
         """Return the pages of a column chunk that matter, and the longest value in its dictionary."""
-        whole = chunk.total_uncompressed_size > LARGE
+        whole = chunk.total_uncompressed_size > self._large
         if not whole and not (chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY"):
             return [], 0
         try:
             pages = list(islice(pages_of(self._raw, chunk), None if whole else 1))
-            return pages, longest_value(self._raw, chunk, pages[0]) if pages else 0
+            return pages, longest_value(self._raw, chunk, pages[0], self._large) if pages else 0
         except (OSError, IndexError, ValueError):
             return [], 0  # damaged: Arrow will say so
 

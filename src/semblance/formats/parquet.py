@@ -74,7 +74,7 @@ class Parquet(ColumnarFormat):
             check_columns(split, file.schema_arrow.names, columns)
             names, first = list(dict.fromkeys(columns.wanted)), 1
             with open(split.place.path, "rb", buffering=0) as raw:
-                batches = RowGroups(file, raw, split, names, columns.text).batches()
+                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches()
                 while True:
                     with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
                         batch, left_out = next(batches, (None, []))
