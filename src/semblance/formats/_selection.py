@@ -13,7 +13,7 @@ from ..errors import InputDataError
 from ._split import Record, Split
 
 _RECORDS = 4096
-_ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
+_ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 Added = Callable[[int, int], pa.Table]
 
