@@ -65,3 +65,41 @@ def test_damage_names_the_file(tmp_path, suffix, data):
     assert b"".join(read_raw(path)) == data
     with pytest.raises(sb.InputDataError, match=r"gone: cannot be read: No such file"):
         list(read_blocks(tmp_path / "gone"))
+
+
+@given(
+    st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b'"', b"long " * 20, b"x" * 9]), max_size=30),
+    st.integers(1, 50),
+    st.integers(1, 120),
+)
+def test_a_line_that_is_too_long_is_not_held(folder, pieces, block, most):
+    """Its place is taken by what tells its length and quotation marks; lines after it are as they were."""
+    data = b"".join(pieces)
+    path = folder / "limited"
+    path.write_bytes(data)
+    every = [line + b"\n" for line in data.split(b"\n")[:-1]] + (
+        [data.rpartition(b"\n")[2]] if data[-1:] not in (b"\n", b"") else []
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(streams, "BLOCK", block)
+        lines = [line for some in read_lines(path, most, skip=True) for line in some]
+        stopped = [line for some in read_lines(path, most) for line in some]
+    assert [line or (line.n_bytes, line.n_quotes) for line in lines] == [
+        line if len(line) <= most else (len(line), line.count(b'"')) for line in every
+    ]
+    long = next((i for i, line in enumerate(every) if len(line) > most), None)
+    assert stopped == (every if long is None else [*every[:long], b""])
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_decompresses_to_much_is_read_no_further_than_a_line_may_be_long(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"zeros{suffix}"
+    path.write_bytes(PACKED[suffix](bytes(3_000_000)))
+    given_out = []
+    monkeypatch.setattr(streams, "BLOCK", 10_000)
+    monkeypatch.setattr(streams, "read_blocks", lambda path: (given_out.append(len(b)) or b for b in read_blocks(path)))
+    ((line,),) = read_lines(path, 50_000)
+    assert line == b"" and line.n_bytes <= 60_000 and sum(given_out) <= 60_000
+    given_out.clear()
+    ((line,),) = read_lines(path, 50_000, skip=True)
+    assert line.n_bytes == sum(given_out) == 3_000_000

@@ -1,10 +1,12 @@
 """One body of tests through which every format goes, fed by its samples."""
 
+import dataclasses
 import json
 import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ from format_samples import SAMPLES, packed, sample
 
 import semblance as sb
 from semblance.files import streams
-from semblance.formats import Columns
+from semblance.formats import Columns, Limit
 from semblance.formats._registry import format_named, formats_by_suffix, names
 from semblance.formats.sources import open_sources
 
@@ -284,3 +286,63 @@ def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
     changed.unlink()
     with pytest.raises(sb.InputDataError, match="cannot be read"):
         split.check_unchanged()
+
+
+def limited(path, most, skip=False):
+    """What to read, no document of which may have more bytes."""
+    return [dataclasses.replace(split, limit=Limit(most, skip)) for split in open_sources([path])]
+
+
+LARGE = [{"id": "a", "text": "a text"}, {"id": "b", "text": "word " * 400}, {"id": "c", "text": "one that\tfollows it"}]
+
+
+@every_suffix
+@pytest.mark.parametrize("block", [1 << 22, 100])
+def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, name, suffix, block):
+    """Up to the limit it is read as any other; what needs its columns alone need not be as large."""
+    path = written(tmp_path / "in", name, suffix, LARGE)
+    monkeypatch.setattr(streams, "BLOCK", block)
+    assert texts(limited(path, 2100)) == values(LARGE)
+    with pytest.raises(
+        sb.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise --memory|the file: "
+    ) as error:
+        texts(limited(path, 1000))
+    assert str(error.value).startswith(str(path))
+
+
+@every_suffix
+def test_documents_that_are_too_large_can_be_left_out(tmp_path, name, suffix):
+    if name == "ssv":
+        pytest.skip("its lines are read by a helper that stops")
+    path = written(tmp_path / "in", name, suffix, LARGE)
+    found = [
+        (batch.texts.row(i).decode(), batch.skipped is not None and bool(batch.skipped[i]))
+        for split in limited(path, 1000, skip=True) for batch in split.batches(Columns()) for i in range(len(batch.texts))
+    ]  # fmt: skip
+    assert found == [("a text", False), ("", True), ("one that\tfollows it", False)]
+    assert [len(list(split.records())) for split in limited(path, 1000, skip=True)] == [3]
+    given = {"id": "id"} if format_named(name).has_columns else {}
+    result = sb.dedup(path, max_document=1000, on_error="skip", **given)
+    assert result.keep.tolist() == [True, False, True] and result.summary.documents_skipped == 1 and result.summary.empty == 0
+    assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
+    assert "too large, left out                  1" in str(result.summary)
+    result.write(tmp_path / "out")
+    assert values(contents(tmp_path / "out")) == ["a text", "one that\tfollows it"]
+    result.write(tmp_path / "all.jsonl", annotate=True)
+    assert [row["keep"] for row in contents(tmp_path / "all.jsonl")] == [True, True]
+
+
+@every_suffix
+def test_no_more_is_held_of_a_document_than_it_may_have(tmp_path, monkeypatch, name, suffix):
+    """A document of 20 MB costs no more than one of 200 kB, where that is the limit."""
+    path = written(tmp_path / "in", name, suffix, [{"id": "b", "text": "word " * 4_000_000}])
+    if name == "parquet":
+        pytest.skip("Arrow's memory is not Python's: tests/formats/test_pages.py")
+    monkeypatch.setattr(streams, "BLOCK", 100_000)
+    split, *_ = limited(path, 200_000)
+    tracemalloc.start()
+    with pytest.raises(sb.InputDataError, match="raise --memory"):
+        list(split.batches(Columns()))
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 3_000_000

@@ -104,3 +104,22 @@ def test_lines_of_files_that_end_without_a_feed_do_not_run_together(files):
     wanted = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in every)
     assert out.getvalue() == (wanted[:-1] if feed else wanted)
     assert feed == bool(every and not every[-1].endswith(b"\n"))
+
+
+@given(st.integers(1, 7), st.lists(st.integers(0, 9), max_size=9))
+def test_additions_are_made_for_many_rows_at_once(window, sizes):
+    """Each window once, whatever tables ask for them."""
+    n, asked = sum(sizes), []
+
+    def added(first, last):
+        asked.append((first, last))
+        return pa.table({"x": list(range(first, last))})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_selection, "_ADDED", window)
+        some, row = Selection(None, np.ones(n, np.bool_), added).additions(), 0
+        for size in sizes:
+            assert some(row, row + size)["x"].to_pylist() == list(range(row, row + size))
+            row += size
+    assert sorted(set(asked)) == asked or not n
+    assert [pair for pair in asked if pair[0] < pair[1]] == [(i, min(n, i + window)) for i in range(0, n, window)]

@@ -132,3 +132,60 @@ def test_far_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
     opening._check_room(splits(1, 3002, 1 << 40), sb.Settings(), memory)
     with pytest.raises(sb.ParameterError, match="1,001 documents need"):
         opening._check_room(splits(1, 3003, 1 << 40), sb.Settings(), memory)
+
+
+@pytest.mark.parametrize(
+    ("settings", "most", "skip"),
+    [
+        ({"memory": "1GB"}, 100_000_000, False),
+        ({"memory": "1GB", "max_document": "30MB"}, 30_000_000, False),
+        ({"memory": "1GB", "max_document": 100_000_000}, 100_000_000, False),
+        ({"max_document": "2KB", "on_error": "skip"}, 2000, True),
+    ],
+)
+def test_how_large_documents_may_be(files, settings, most, skip):
+    inputs, reference = files
+    opened = open_job(inputs, reference, sb.Settings(**settings), None)
+    assert {(split.limit.most, split.limit.skip) for split in opened.splits} == {(most, skip)}
+    assert opened.reading.skip is skip and ("skipped" in opened.reading.schema.names) is skip
+    said = opened.settings.to_dict()
+    assert ("max_document" in said and "on_error" in said) is skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"memory": "1GB", "max_document": "101MB"},
+            "max_document must be from 1 byte to a tenth of the memory, 100 MB; got 101,000,000",
+        ),
+        ({"max_document": 0}, "max_document must be from 1 byte"),
+        ({"max_document": "much"}, "max_document must be a number of bytes such as 4GB"),
+        ({"max_document": True}, "max_document must be a number of bytes"),
+        ({"on_error": "skip"}, "on_error='skip' needs max_document"),
+        ({"on_error": "go on"}, "on_error must be one of stop, skip"),
+    ],
+)
+def test_a_limit_that_cannot_be_kept_is_refused(files, settings, said):
+    with pytest.raises(sb.ParameterError, match=said):
+        sb.dedup(files[0], **settings)
+
+
+def test_documents_are_left_out_of_every_job(tmp_path):
+    """References too; what is left matches as without them, at any threshold, from memory and loaded."""
+    text = " ".join(f"w{i}" for i in range(60))
+    data, large = [text, "x " * 600, f"{text} more", "x " * 600, ""], ["x " * 600, "y z"]
+    given = {"against": large, "max_document": 500, "on_error": "skip", "evidence": "all", "empty": "drop"}
+    result = sb.dedup(data, **given)
+    assert result.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "near", "skipped", "empty"]
+    assert result.decisions["keeper"].null_count == 4 and result.summary.documents_skipped == 3
+    assert (result.summary.kept, result.summary.empty, result.summary.empty_dropped) == (1, 1, 1)
+    assert result.clusters.tolist() == [0, 1, 0, 3, 4] and result.removed["duplicate_of"].to_pylist() == [None, 0, None, None]
+    result.save(tmp_path / "saved")
+    for some in (result.rethreshold(1.0), sb.Result.load(tmp_path / "saved").rethreshold(1.0)):
+        assert some.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "kept", "skipped", "empty"]
+        assert some.summary.documents_skipped == 3
+    result.write(tmp_path / "out.jsonl", annotate=True)
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    assert len(sb.pairs(data, max_document=500, on_error="skip")) == 1
+    assert json.loads((tmp_path / "out.jsonl_semblance.json").read_text())["parameters"]["max_document"] == 500

@@ -1,9 +1,12 @@
 """Columns made without pyarrow's own functions are what these make."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from semblance.values import arrow
 from semblance.values.arrow import no_rows, null, string, strings, to_arrow, to_numpy
 
 DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint16", "uint64", "float32", "float64")
@@ -84,3 +87,15 @@ def test_single_values_and_tables_without_rows():
 
 def test_the_order_of_bytes_does_not_matter():
     assert to_arrow(np.array([1, 2**40], ">i8")).to_pylist() == [1, 2**40]
+
+
+def test_freed_memory_is_given_back(monkeypatch):
+    """Both by Arrow and by the C library, where that has a way to."""
+    asked = []
+    pool = SimpleNamespace(release_unused=lambda: asked.append("arrow"))
+    library = SimpleNamespace(malloc_trim=lambda kept: asked.append(kept))
+    monkeypatch.setattr(arrow.pa, "default_memory_pool", lambda: pool)
+    for found in (library, object()):
+        monkeypatch.setattr(arrow.ctypes, "CDLL", lambda name, found=found: found)
+        arrow.give_back()
+    assert asked == ["arrow", 0, "arrow"]

@@ -25,14 +25,16 @@ from . import options
 @options.reading
 @options.shingling
 @options.planning
+@options.guarding
 @options.running
 @options.pausing
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
     against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
-    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int,
-    threads: int | None, memory: str | None, quiet: bool, as_json: bool, work: str | None, resume: bool,
+    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
+    max_document: str | None, on_error: str, seed: int, threads: int | None, memory: str | None, quiet: bool, as_json: bool,
+    work: str | None, resume: bool,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -65,8 +67,8 @@ def dedup(
             sources, threshold=threshold, recall=recall, against=references, keep=keep, within=within, empty=empty,
             verify=verify, work=work, resume=resume, annotate=annotate, text=text, id=id, html=html, glob=glob, format=format,
             encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
-            method=method, radius=radius, permutations=permutations, bands=bands, rows=rows, seed=seed, threads=threads,
-            memory=memory, progress=report,
+            method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
+            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory, progress=report,
         )  # fmt: skip
         if output is not None:
             report("writing", 0)

@@ -112,6 +112,13 @@ reading = apply(
     encoding,
 )  # fmt: skip
 
+guarding = apply(
+    click.option("--max-document", default=None, metavar="SIZE",
+                 help="Size of the largest document, such as 30MB; at most, and by default, a tenth of --memory."),
+    click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
+                 help="What to do with a larger document: stop, or leave it out; skip needs --max-document."),
+)  # fmt: skip
+
 running = apply(
     seed,
     click.option("--threads", type=click.IntRange(1), default=None,

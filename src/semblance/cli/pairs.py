@@ -20,12 +20,14 @@ from . import options
 @options.reading
 @options.shingling
 @options.planning
+@options.guarding
 @options.running
 def pairs(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
     glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
-    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int, threads: int | None,
+    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
+    on_error: str, seed: int, threads: int | None,
     memory: str | None, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
@@ -55,8 +57,8 @@ def pairs(
         settings = Settings(
             threshold=threshold, recall=recall, within=within, verify=verify, max_pairs=max_pairs, text=text, id=id, html=html,
             glob=glob, format=format, encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization,
-            fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows, seed=seed,
-            threads=threads, memory=memory,
+            fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
+            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory,
         )  # fmt: skip
         result = find_pairs(sources, settings, references, report)
         if output is not None:

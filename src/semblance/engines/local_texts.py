@@ -127,6 +127,9 @@ class _Partition:
         if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
             raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
         chunk = np.searchsorted(self._starts, place, side="right") - 1
+        if len(rows) == 1:  # not copied: it may be large
+            local = int(place[0] - self._starts[chunk[0]])
+            return (self._held.__getitem__ if self._held else self._at_hand)(int(chunk[0])).slice(local, local + 1)
         return _gather(chunk, place - self._starts[chunk], sizes, self._held.__getitem__ if self._held else self._at_hand)
 
 

@@ -29,8 +29,8 @@ MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits ca
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
-def parse_bytes(size: str | int | float) -> int:
-    """Read a number of bytes: 4000000000, "4GB", "3.5 GiB", "500M".
+def parse_bytes(size: str | int | float, name: str = "memory") -> int:
+    """Read a number of bytes: 4000000000, "4GB", "3.5 GiB", "500M"; ``name`` is what a message calls it.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def parse_bytes(size: str | int | float) -> int:
             return int(float(match[1]) * _UNITS[(match[2] or "").upper()])
     except (ValueError, OverflowError):
         pass
-    raise ParameterError(f"memory must be a number of bytes such as 4GB or 500MiB; got {size!r:.60}")
+    raise ParameterError(f"{name} must be a number of bytes such as 4GB or 500MiB; got {size!r:.60}")
 
 
 def peak_memory() -> int:

@@ -16,6 +16,7 @@ from ..errors import InputDataError
 from .names import shown
 
 BLOCK = 4 << 20
+MOST = 1 << 60  # bytes; more than any line has
 
 
 def compression_of(path: str | Path) -> str | None:
@@ -64,19 +65,64 @@ def _read(path: Path, n_bytes: int | None, compression: str | None) -> Iterator[
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
-def read_lines(path: Path) -> Iterator[list[bytes]]:
-    """Yield lists of lines, each with its line feed (the last may lack it), a list a block; lines may have any length."""
+class LongLine(bytes):
+    """Stands for a line that is too long to be held: no bytes, but how many they were, and how many of them quotation marks."""
+
+    n_bytes: int
+    n_quotes: int
+
+
+def _long(n_bytes: int, n_quotes: int) -> LongLine:
+    line = LongLine()
+    line.n_bytes, line.n_quotes = n_bytes, n_quotes
+    return line
+
+
+def read_lines(path: Path, most: int | None = None, *, skip: bool = False) -> Iterator[list[bytes]]:
+    """Yield lists of lines, each with its line feed (the last may lack it), a list a block.
+
+    Parameters
+    ----------
+    path : Path
+    most : int, optional
+        In place of a line of more bytes stands a ``LongLine``. No more than these, and two blocks, are held at a time.
+    skip : bool
+        Whether lines after such a line are read; otherwise it is the last, and what was read of it is its length.
+    """
     pieces: list[bytes] = []
+    held, quotes, most = 0, 0, MOST if most is None else most  # quotes: of a line that is too long, and held no more
     for block in read_blocks(path):
-        head, feed, rest = block.rpartition(b"\n")
-        if not feed:
+        first = block.find(b"\n") + 1
+        if first:
+            last = block.rfind(b"\n") + 1
+            lines = _split(block[first:last]) if last > first else []
+            if last - first > most:
+                lines = [line if len(line) <= most else _long(len(line), line.count(b'"')) for line in lines]
+            pieces.append(block[:first])
+            held += first
+            lines.insert(0, b"".join(pieces) if held <= most else _long(held, quotes + _count(pieces)))
+            pieces, held, quotes = [block[last:]], len(block) - last, 0
+            if not skip and not all(lines):
+                yield lines[: lines.index(b"") + 1]
+                return
+            yield lines
+            del lines  # a long one is not held while the next is read
+        else:
             pieces.append(block)
-            continue
-        yield _split(b"".join(pieces) + head + feed)
-        pieces = [rest]
-    last = b"".join(pieces)
-    if last:
-        yield [last]
+            held += len(block)
+        if held > most:
+            quotes += _count(pieces)
+            pieces = []
+            if not skip:
+                yield [_long(held, quotes)]
+                return
+    if held:
+        yield [b"".join(pieces) if held <= most else _long(held, quotes)]
+
+
+def _count(pieces: list[bytes]) -> int:
+    """Count quotation marks."""
+    return sum(piece.count(b'"') for piece in pieces)
 
 
 def _split(data: bytes) -> list[bytes]:

@@ -13,6 +13,7 @@ _HOMES = {
     "ColumnarFormat": "_columnar",
     "Columns": "_split",
     "Format": "_format",
+    "Limit": "_split",
     "Selection": "_selection",
     "Split": "_split",
     "as_text": "_rows",
@@ -34,4 +35,5 @@ if TYPE_CHECKING:
     from ._selection import Selection as Selection
     from ._split import Batch as Batch
     from ._split import Columns as Columns
+    from ._split import Limit as Limit
     from ._split import Split as Split

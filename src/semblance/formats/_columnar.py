@@ -91,18 +91,22 @@ def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
 
 def selected_tables(selection: Selection, form: ColumnarFormat) -> Iterator[pa.Table]:
     """Yield the selected rows as Arrow tables, additions appended."""
-    row = 0
+    row, additions = 0, selection.additions()
     selection.split.check_unchanged()
     for table in form.tables(selection.split):
         end = row + len(table)
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.added is not None:
-            added = selection.added(row, end)
+            added = additions(row, end)
             for name in added.column_names:
                 table = table.append_column(name, added.column(name))
-        mask = selection.mask[row:end]
-        yield table if mask.all() else _filtered(table, mask)
-        row = end
+            del added
+        mask, row = selection.mask[row:end], end
+        chosen = table if mask.all() else _filtered(table, mask)
+        del table  # not held while the next is read, nor beside what is chosen of it
+        yield chosen
+        del chosen
+        pa.default_memory_pool().release_unused()  # of what was freed much would be kept
     selection.check_count(row)
     selection.split.check_unchanged()
 

@@ -13,7 +13,7 @@ from ..errors import InputDataError
 from ._split import Record, Split
 
 _RECORDS = 4096
-_ADDED = 1 << 18  # rows whose additions are made at once: those may be drawn from all parts of a long job
+_ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 Added = Callable[[int, int], pa.Table]
 
@@ -49,6 +49,25 @@ class Selection:
         """Raise InputDataError if the split has another number of rows than it had."""
         if n_rows != len(self.mask):
             raise InputDataError(f"{self.split.name}: {len(self.mask)} rows were read at first, {n_rows} now; run again")
+
+    def additions(self) -> Callable[[int, int], pa.Table]:
+        """Return what gives the additions of some rows, which are made for many rows at once."""
+        made: dict[int, pa.Table] = {}
+
+        def some(first: int, last: int) -> pa.Table:
+            assert self.added is not None
+            parts: list[pa.Table] = []
+            while first < last or not parts:
+                begin = first // _ADDED * _ADDED
+                if begin not in made:
+                    made.clear()
+                    made[begin] = self.added(begin, min(begin + _ADDED, len(self.mask)))
+                end = min(last, begin + _ADDED)
+                parts.append(made[begin].slice(first - begin, end - first))
+                first = end
+            return pa.concat_tables(parts)
+
+        return some
 
     def _additions(self) -> Iterator[Record]:
         assert self.added is not None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.places import Place
-from ..text.texts import Texts
+from ..files.streams import MOST, read_lines
+from ..text.texts import Texts, without
 from ..values import Int64Array
 
 if TYPE_CHECKING:
@@ -41,14 +43,34 @@ class Columns:
         return [self.text, *([self.id] if self.id is not None else []), *self.others]
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How large a document may be.
+
+    Parameters
+    ----------
+    most : int
+        Bytes of its text and, in formats of lines, of its line or record.
+    skip : bool
+        Whether larger ones are passed over; otherwise they are an error.
+    """
+
+    most: int = MOST
+    skip: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Some rows in a row: texts, their numbers as a user counts them, ids and other columns where asked for."""
+    """Some rows in a row: texts, their numbers as a user counts them, ids and other columns where asked for.
+
+    ``skipped`` marks rows that are larger than the limit of their split; their text is empty. None: no row is.
+    """
 
     texts: Texts
     numbers: Int64Array
     ids: list[Any] | pa.Array | None = None
     others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
+    skipped: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,6 +93,8 @@ class Split:
         How the format is read: an instance of ``form.Options``.
     data : object
         Rows that are in memory.
+    limit : Limit
+        How large documents may be; a format reads no more than that of one.
     """
 
     form: Format
@@ -79,6 +103,7 @@ class Split:
     places: tuple[Place, ...] = ()
     options: Any = None
     data: Any = None
+    limit: Limit = Limit()
 
     @property
     def format(self) -> str:
@@ -92,8 +117,55 @@ class Split:
         return place
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
-        """Read the columns wanted, in batches of rows."""
-        return self.form.read(self, columns)
+        """Read the columns wanted, in batches of rows.
+
+        Raises
+        ------
+        InputDataError
+            As ``Format.read``; also if a document is larger than the limit.
+        """
+        for batch in self.form.read(self, columns):
+            yield self._limited(batch)
+            del batch  # not held while the next is read
+
+    def _limited(self, batch: Batch) -> Batch:
+        """Refuse texts that are larger than the limit, or leave them out."""
+        sizes = np.diff(batch.texts.offsets)
+        if not len(sizes) or sizes.max() <= self.limit.most:
+            return batch
+        large = sizes > self.limit.most
+        if not self.limit.skip:
+            row = int(np.argmax(large))
+            raise self.too_large(f"row {batch.numbers[row]}", int(sizes[row]))
+        skipped = large if batch.skipped is None else large | batch.skipped
+        return replace(batch, texts=without(batch.texts, large), skipped=skipped)
+
+    def lines(self) -> Iterator[list[bytes]]:
+        """Read the lines of the file, a list a block, each with its line feed (the last may lack it).
+
+        Raises
+        ------
+        InputDataError
+            If a line is longer than the limit, or as ``read_lines`` does.
+        """
+        number = 0
+        for lines in read_lines(self.place.path, self.limit.most):
+            if not lines[-1]:
+                raise self.too_large(f"line {number + len(lines)}")
+            yield lines
+            number += len(lines)
+
+    def too_large(self, row: str, n_bytes: int | None = None) -> InputDataError:
+        """The error for a document that is larger than the limit; ``n_bytes``: None if it was not read to its end."""
+        size = (
+            f"has {n_bytes:,} bytes, more than the {self.limit.most:,}"
+            if n_bytes
+            else f"has more than the {self.limit.most:,} bytes"
+        )
+        return InputDataError(
+            f"{self.name}, {row}: the document {size} that one may have; raise --memory (memory=), of which it can be a "
+            "tenth, and --max-document (max_document=), if given; or leave it out: --on-error skip (on_error='skip')"
+        )
 
     def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
         """Read all rows again, whole: the number of each and a dictionary."""
@@ -129,6 +201,15 @@ class Split:
                 raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
                 raise InputDataError(f"{place.name}: the file changed during the run; run again")
+
+
+def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
+    """Return a mask of ``n`` rows that marks some; None if it marks none."""
+    if not rows:
+        return None
+    mask = np.zeros(n, np.bool_)
+    mask[rows] = True
+    return mask
 
 
 def missing_column(

@@ -9,16 +9,25 @@ from itertools import chain, zip_longest
 from typing import BinaryIO
 
 from ..errors import InputDataError, OutputError
-from ..files.streams import BLOCK, read_lines
+from ..files.streams import BLOCK, LongLine, read_lines
 from ..text.texts import from_strings
 from ._columnar import ColumnarFormat
 from ._format import Format
 from ._rows import as_text, is_finite, lost, not_utf8, refuse_twice
 from ._selection import Selection, write_lines
-from ._split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
+from ._split import Batch, Columns, Record, Split, marked, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
 csv.field_size_limit(sys.maxsize)
+
+
+class _TooLargeError(Exception):
+    """A record is larger than a document may be."""
+
+
+def _quotes(line: bytes) -> int:
+    """Return the number of quotation marks in a line."""
+    return line.n_quotes if isinstance(line, LongLine) else line.count(b'"')
 
 
 class Csv(Format):
@@ -33,39 +42,56 @@ class Csv(Format):
     untyped = True
 
     def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
-        """Yield (fields, own bytes) of each record, the header first."""
+        """Yield (fields, own bytes) of each record, the header first; neither of a record that is left out as too large."""
+        limit = split.limit
+        lines = (line for some in read_lines(split.place.path, limit.most, skip=limit.skip) for line in some)
         consumed: list[bytes] = []
-        offset = 0
+        number = offset = size = quotes = 0
 
         def decoded() -> Iterator[str]:
-            nonlocal offset
-            for lines in read_lines(split.place.path):
-                for line in lines:
-                    consumed.append(line)
-                    try:
-                        text = line.decode("utf-8", encoding_errors)
-                    except UnicodeDecodeError as error:
-                        hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
-                        raise InputDataError(
-                            f"{split.name}, line {reader.line_num + 1}: invalid UTF-8 at byte {offset + error.start} "
-                            f"of the file{hint}; convert the file, or pass --encoding-errors replace to continue"
-                        ) from None
-                    yield text.removeprefix("\ufeff") if offset == 0 else text
-                    offset += len(line)
+            nonlocal number, offset, size, quotes
+            for line in lines:
+                number += 1
+                size += len(line)
+                if not line or size > limit.most:
+                    quotes = sum(some.count(b'"') for some in consumed) + _quotes(line)
+                    raise _TooLargeError
+                consumed.append(line)
+                try:
+                    text = line.decode("utf-8", encoding_errors)
+                except UnicodeDecodeError as error:
+                    hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+                    raise InputDataError(
+                        f"{split.name}, line {number}: invalid UTF-8 at byte {offset + error.start} "
+                        f"of the file{hint}; convert the file, or pass --encoding-errors replace to continue"
+                    ) from None
+                yield text.removeprefix("\ufeff") if offset == 0 else text
+                offset += len(line)
 
-        reader = csv.reader(decoded(), strict=True)
-        try:
-            for fields in reader:
-                if fields:
-                    yield fields, b"".join(consumed)
-                consumed.clear()
-        except csv.Error as error:
-            what = str(error)
-            if "new-line character" in what:
-                what = "a carriage return outside quotes; end records with a line feed, and put such a field in quotes"
-            elif "unexpected end" in what:
-                what = "the file ends inside a quoted field"
-            raise InputDataError(f"{split.name}, line {reader.line_num}: not valid CSV: {what}") from None
+        while True:
+            try:
+                for fields in csv.reader(decoded(), strict=True):
+                    raw = b"".join(consumed)
+                    consumed.clear()
+                    size = 0
+                    if fields:
+                        yield fields, raw
+                return
+            except _TooLargeError:
+                if not limit.skip:
+                    raise split.too_large(f"line {number}") from None
+            except csv.Error as error:
+                what = str(error)
+                if "new-line character" in what:
+                    what = "a carriage return outside quotes; end records with a line feed, and put such a field in quotes"
+                elif "unexpected end" in what:
+                    what = "the file ends inside a quoted field"
+                raise InputDataError(f"{split.name}, line {number}: not valid CSV: {what}") from None
+            consumed.clear()
+            size = 0
+            while quotes % 2 and (line := next(lines, None)) is not None:  # inside quotes a line feed ends no record
+                number, quotes = number + 1, quotes + _quotes(line)
+            yield [], b""
 
     def header(self, split: Split) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the header's own bytes."""
@@ -92,9 +118,14 @@ class Csv(Format):
         _check_free(split, names, columns.reserved)
         places = [names.index(name) for name in wanted]
         last = max(places)
-        rows: list[list[str]] = []
+        rows: list[list[str | None]] = []
+        left_out: list[int] = []
         first, size = 1, 0
         for fields, raw in records:
+            if not fields:
+                left_out.append(len(rows))
+                rows.append([None] * len(places))
+                continue
             if not last < len(fields) <= len(names):
                 way_out = "; put a field that contains a comma in quotes" if len(fields) > last else ""
                 raise InputDataError(
@@ -103,13 +134,13 @@ class Csv(Format):
             rows.append([fields[place] for place in places])
             size += len(raw)
             if len(rows) == BATCH_ROWS or size > BLOCK:
-                yield self._batch(rows, first, columns)
-                first, rows, size = first + len(rows), [], 0
+                yield self._batch(rows, first, columns, left_out)
+                first, rows, left_out, size = first + len(rows), [], [], 0
         if rows:
-            yield self._batch(rows, first, columns)
+            yield self._batch(rows, first, columns, left_out)
 
     @staticmethod
-    def _batch(rows: list[list[str]], first: int, columns: Columns) -> Batch:
+    def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int]) -> Batch:
         values = [list(column) for column in zip(*rows, strict=True)]
         has_id = columns.id is not None
         return Batch(
@@ -117,6 +148,7 @@ class Csv(Format):
             numbers_from(first, len(rows)),
             values[1] if has_id else None,
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
+            marked(len(rows), left_out),
         )
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:

@@ -9,14 +9,16 @@ from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
-from ..files.streams import read_lines
+from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from ._format import Format
+from ._long_text import LONG, text_of
 from ._rows import is_finite, lost, not_utf8
 from ._selection import Selection, write_lines
-from ._split import Batch, Columns, Record, Split, missing_column, reserved_column
+from ._split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _LITERALS = {b"null": None, b"true": True, b"false": False}
@@ -29,8 +31,8 @@ _UNNAMED = re.compile(r'["\\\x00-\x1f]')
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def _decoder(columns: Columns) -> msgspec.json.Decoder[Any]:
-    """A decoder that builds nothing but the fields wanted.
+def _decoder(columns: Columns, text: Any = str | None) -> msgspec.json.Decoder[Any]:
+    """A decoder that builds nothing but the fields wanted; ``text`` is the type of the first.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def _decoder(columns: Columns) -> msgspec.json.Decoder[Any]:
             f"a field of JSON lines that is asked for cannot have a quotation mark, a backslash or a control character in its "
             f"name; got {odd!r}: rename the field, or convert the file to parquet"
         )
-    fields: list[Any] = [("text", str | None, msgspec.field(name=columns.text))]
+    fields: list[Any] = [("text", text, msgspec.field(name=columns.text))]
     for i, name in enumerate(list(dict.fromkeys(columns.wanted))[1:]):
         fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
     return _with_reserved(fields, columns.reserved)
@@ -81,6 +83,24 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"JSON has no {name}")
 
 
+def _left_out(split: Split, number: int, line: bytes) -> int:
+    """Return how long a line was that is left out because it is too long; if none may be, an error is raised."""
+    if not split.limit.skip:
+        raise split.too_large(f"row {number}")
+    assert isinstance(line, LongLine)
+    return line.n_bytes
+
+
+def _batch(
+    texts: list[str | bytes | bytearray | None], numbers: list[int], ids: list[Any] | None, more: dict[str, list[Any]],
+    skipped: NDArray[np.bool_] | None, encoding_errors: str,
+) -> Batch:  # fmt: skip
+    """Return some rows; the texts are taken out of the list, so that large ones are not held twice."""
+    read = from_strings(texts, numbers[0], encoding_errors)
+    texts.clear()
+    return Batch(read, np.array(numbers, np.int64), ids, more, skipped)
+
+
 class JsonLines(Format):
     """JSON lines, plain or compressed. Blank lines are no rows; rows are numbered by line, from 1.
 
@@ -91,12 +111,15 @@ class JsonLines(Format):
     suffixes = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
     def lines(self, split: Split) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (line number, byte offset, line with its line feed) of all lines that are not blank."""
+        """Yield (line number, byte offset, line with its line feed) of all lines that are not blank; b"" is one left out."""
         number, offset = 0, 0
-        for lines in read_lines(split.place.path):
+        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip):
             for line in lines:
                 number += 1
-                if (line.removeprefix(BOM) if number == 1 else line).strip():
+                if not line:
+                    yield number, offset, line
+                    offset += _left_out(split, number, line)
+                elif (line.removeprefix(BOM) if number == 1 else line).strip():
                     yield number, offset, line
                 offset += len(line)
 
@@ -161,24 +184,39 @@ class JsonLines(Format):
         """Read the fields wanted."""
         wanted = list(dict.fromkeys(columns.wanted))
         taken = [name for name in columns.reserved if name in wanted]
-        decode = _decoder(columns if not taken else Columns(columns.text, columns.id, columns.others)).decode
+        asked = columns if not taken else Columns(columns.text, columns.id, columns.others)
+        decode, decode_long = _decoder(asked).decode, _decoder(asked, msgspec.Raw).decode
         places = {name: f"wanted{i}" for i, name in enumerate(wanted[1:])} | {columns.text: "text"}
         reserved = [] if taken else [(f"reserved{i}", name) for i, name in enumerate(columns.reserved)]
         id_place = None if columns.id is None else places[columns.id]
         others = {name: places[name] for name in columns.others}
         number, offset = 0, 0
-        for lines in read_lines(split.place.path):
+        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip):
             numbers: list[int] = []
-            texts: list[str | None] = []
+            left_out: list[int] = []
+            texts: list[str | bytes | bytearray | None] = []
             ids: list[Any] = []
             more: dict[str, list[Any]] = {name: [] for name in others}
             for line in lines:
                 number += 1
                 offset += len(line)
+                if not line:
+                    offset += _left_out(split, number, line)
+                    left_out.append(len(numbers))
+                    numbers.append(number)
+                    texts.append(None)
+                    ids.append(None)
+                    for column in more.values():
+                        column.append(None)
+                    continue
                 if not (line.removeprefix(BOM) if number == 1 else line).strip():
                     continue
                 try:
-                    row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
+                    if len(line) > LONG:
+                        row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
+                        row.text = text_of(row.text)
+                    else:
+                        row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
                 except _FAILURES:
                     row = self._decode(split, decode, number, offset - len(line), line, columns, columns.encoding_errors)
                 get = row.__getattribute__
@@ -193,18 +231,18 @@ class JsonLines(Format):
                     ids.append(get(id_place))
                 for name, place in others.items():
                     more[name].append(get(place))
+            line, row, get = b"", None, None  # a large one is not held while its text is made
+            lines.clear()
             if numbers:
-                yield Batch(
-                    from_strings(texts, numbers[0], columns.encoding_errors),
-                    np.array(numbers, np.int64),
-                    ids if columns.id is not None else None,
-                    dict(more),
-                )
+                given = ids if columns.id is not None else None
+                yield _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a line has a field of one of these names."""
         decode = _with_reserved([], names).decode
         for number, offset, line in self.lines(split):
+            if not line:
+                continue
             row = self._decode(split, decode, number, offset, line, None, "replace")
             for i, name in enumerate(names):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
@@ -213,7 +251,7 @@ class JsonLines(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
         for number, offset, line in self.lines(split):
-            yield number, self._decode(split, _row, number, offset, line, None, encoding_errors)
+            yield number, {} if not line else self._decode(split, _row, number, offset, line, None, encoding_errors)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write lines: those of JSON lines as they are, other rows converted."""

@@ -20,6 +20,7 @@ from ._split import Batch, Columns, Record, Split, numbers_from
 from .sources import open_sources
 
 MAX_PATH = 1024
+ROWS = 1 << 14  # of a table in memory that are copied together
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 
 
@@ -101,11 +102,26 @@ class _Tables(ColumnarFormat):
         return len(split.data), 0
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Return the table."""
-        yield split.data
+        """Return the table, some rows at a time."""
+        for first in range(0, len(split.data), ROWS):
+            yield split.data.slice(first, ROWS)
 
 
-LISTS, TABLES = _Lists(), _Tables()
+class _Made(_Tables):
+    """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``."""
+
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "MADE"
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Make the rows, some at a time."""
+        for batch in split.data.batches():
+            yield pa.Table.from_batches([batch])
+            del batch  # not held while the next is made
+
+
+LISTS, TABLES, MADE = _Lists(), _Tables(), _Made()
 
 
 def list_split(texts: Any) -> Split:
@@ -116,6 +132,11 @@ def list_split(texts: Any) -> Split:
 def table_split(table: pa.Table, name: str = "table") -> Split:
     """Return an Arrow table as a split."""
     return Split(form=TABLES, name=name, relative=name, data=table)
+
+
+def made_split(rows: Any, name: str) -> Split:
+    """Return rows that are made when they are asked for as a split."""
+    return Split(form=MADE, name=name, relative=name, data=rows)
 
 
 def _is_missing(path: str) -> bool:

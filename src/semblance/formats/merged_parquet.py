@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -20,7 +19,8 @@ from ._selection import Selection
 from ._split import Record
 
 ROW_GROUP = 1 << 14
-GROUP_BYTES = 128 << 20
+BATCH_BYTES = 4 << 20  # of rows that are converted together
+GROUP_BYTES = 16 << 20
 _DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
@@ -144,9 +144,22 @@ class _Column:
 
 
 def _batched(rows: Iterable[tuple[int, Record]]) -> Iterator[list[tuple[int, Record]]]:
-    rows = iter(rows)
-    while some := list(islice(rows, ROW_GROUP)):
+    """Yield rows, as many at a time as make a row group, or about ``BATCH_BYTES``."""
+    some: list[tuple[int, Record]] = []
+    size = 0
+    for row in rows:
+        some.append(row)
+        size += sum(_size(value) for value in row[1].values())
+        if len(some) >= ROW_GROUP or size >= BATCH_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
         yield some
+
+
+def _size(value: Any) -> int:
+    """Return about how much memory the value of a row takes: more than a few bytes if it is text, or was not decoded."""
+    return len(value) if isinstance(value, str) else memoryview(value).nbytes if isinstance(value, msgspec.Raw) else 0
 
 
 def common_schema(selections: Sequence[Selection]) -> pa.Schema:
@@ -205,16 +218,19 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
             yield pa.Table.from_arrays(arrays, schema=schema)
 
 
-def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Join small tables, so that many small files do not make many small row groups."""
+def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[pa.Table]:
+    """Join small tables until they have ``GROUP_BYTES``, or so many rows; default: ``ROW_GROUP``."""
+    rows = ROW_GROUP if rows is None else rows
     some: list[pa.Table] = []
     waiting = size = 0
     for table in tables:
         some.append(table)
         waiting, size = waiting + len(table), size + table.nbytes
-        if waiting >= ROW_GROUP or size >= GROUP_BYTES:
-            yield pa.concat_tables(some)
-            some, waiting, size = [], 0, 0
+        del table  # not held while the next is read
+        if waiting >= rows or size >= GROUP_BYTES:
+            together, some, waiting, size = pa.concat_tables(some), [], 0, 0
+            yield together
+            del together
     if some:
         yield pa.concat_tables(some)
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -13,15 +14,15 @@ import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
 from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
+from ._row_groups import RowGroups, leaves_of
 from ._selection import Selection
-from ._split import Batch, Columns, Record, Split
-from .merged_parquet import GROUP_BYTES, common_schema, common_tables, row_groups
+from ._split import Batch, Columns, Record, Split, marked
+from .merged_parquet import common_schema, common_tables, row_groups
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-BATCH_ROWS = 4096
-BATCH_BYTES = 8 << 20
+MOST_ROWS = 1 << 20  # of a row group, however short they are
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
 
 
@@ -32,19 +33,10 @@ def _reading(name: str, what: str) -> Iterator[None]:
         yield
     except InputDataError:
         raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         if isinstance(error, MemoryError):
             raise
         raise InputDataError(f"{name}{what}: {error}") from None
-
-
-def _n_leaves(kind: pa.DataType) -> int:
-    """The number of columns in the file that hold a column of some type."""
-    if isinstance(kind, pa.BaseExtensionType):
-        return _n_leaves(kind.storage_type)
-    if pa.types.is_dictionary(kind):
-        return _n_leaves(kind.value_type)
-    return sum(_n_leaves(kind.field(i).type) for i in range(kind.num_fields)) or 1
 
 
 class Parquet(ColumnarFormat):
@@ -62,7 +54,7 @@ class Parquet(ColumnarFormat):
         path = split.place.path
         source = path if split.name == str(path) else pa.OSFile(os.fsencode(path))
         with _reading(split.name, ": not a readable parquet file"):
-            return pq.ParquetFile(source, buffer_size=1 << 20)
+            return pq.ParquetFile(source, buffer_size=1 << 20, pre_buffer=False)  # else a whole row group is held
 
     def schema(self, split: Split) -> pa.Schema:
         """The file's Arrow schema, its metadata included."""
@@ -80,15 +72,19 @@ class Parquet(ColumnarFormat):
         """Read the columns wanted and no other."""
         with self._open(split) as file:
             check_columns(split, file.schema_arrow.names, columns)
-            first = 1
-            batches = file.iter_batches(self._rows_at_a_time(file, columns.text), columns=list(dict.fromkeys(columns.wanted)))
-            while True:
-                with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
-                    batch = next(batches, None)
-                if batch is None:
-                    return
-                yield table_batch(batch, first, columns, split.name)
-                first += len(batch)
+            names, first = list(dict.fromkeys(columns.wanted)), 1
+            with open(split.place.path, "rb", buffering=0) as raw:
+                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches()
+                while True:
+                    with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
+                        batch, left_out = next(batches, (None, []))
+                    if batch is None:
+                        return
+                    made = table_batch(batch, first, columns, split.name)
+                    first += len(batch)
+                    batch = None  # a large one is not held while the next is read
+                    yield made if not left_out else replace(made, skipped=marked(len(made.numbers), left_out))
+                    del made
 
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
@@ -99,41 +95,23 @@ class Parquet(ColumnarFormat):
     @staticmethod
     def _bytes_of(file: pq.ParquetFile, name: str) -> int:
         """Bytes of a column before compression."""
-        metadata, schema = file.metadata, file.schema_arrow
-        place = schema.names.index(name)
-        first = sum(_n_leaves(kind) for kind in schema.types[:place])
-        leaves = range(first, first + _n_leaves(schema.types[place]))
+        metadata = file.metadata
+        leaves = [leaf for _, leaf in leaves_of(file.schema_arrow, [name])]
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
         return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 
-    def _rows_at_a_time(self, file: pq.ParquetFile, name: str) -> int:
-        """Rows whose texts come to about ``BATCH_BYTES``."""
-        share = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, self._bytes_of(file, name))
-        return int(max(1, min(BATCH_ROWS, share)))
-
     def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns again, a row group, or a part of a large one, at a time."""
-        with self._open(split) as file:
-            tables = self._tables(file)
-            row = 0
+        """Read all columns again, a few rows at a time."""
+        with self._open(split) as file, open(split.place.path, "rb", buffering=0) as raw:
+            batches, row = RowGroups(file, raw, split).batches(), 0
             while True:
                 with _reading(split.name, f", after row {row}: damaged parquet data"):
-                    table = next(tables, None)
-                if table is None:
+                    batch, _ = next(batches, (None, []))
+                if batch is None:
                     return
-                yield table
-                row += len(table)
-
-    @staticmethod
-    def _tables(file: pq.ParquetFile) -> Iterator[pa.Table]:
-        for number in range(file.metadata.num_row_groups):
-            group = file.metadata.row_group(number)
-            parts = -(-group.total_byte_size // GROUP_BYTES)
-            if parts <= 1:
-                yield file.read_row_group(number)
-            else:
-                for batch in file.iter_batches(-(-group.num_rows // parts), row_groups=[number]):
-                    yield pa.Table.from_batches([batch], file.schema_arrow)
+                row += len(batch)
+                yield pa.Table.from_batches([batch], file.schema_arrow)
+                batch = None  # not held while the next is read
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables: as they are where all splits have the same schema, converted where not."""
@@ -145,7 +123,7 @@ class Parquet(ColumnarFormat):
         tables: Iterator[pa.Table]
         if alike:
             compression = columnar[0][1].compression(selections[0].split)
-            tables = chain.from_iterable(selected_tables(some, form) for some, form in columnar)
+            tables = row_groups(chain.from_iterable(selected_tables(some, form) for some, form in columnar), MOST_ROWS)
         else:
             compression, tables = "snappy", row_groups(common_tables(selections, schema))
         with _writer(stream, schema, compression) as writer:

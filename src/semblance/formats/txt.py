@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..files.streams import BLOCK, read_blocks, read_raw
 from ..text.texts import Texts
 from ._format import Format
 from ._selection import Selection
-from ._split import Batch, Columns, Record, Split, numbers_from
+from ._split import Batch, Columns, Record, Split, marked, numbers_from
 
 BATCH_FILES = 1024
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins
@@ -71,20 +72,24 @@ class TextFiles(Format):
             raise ParameterError(f"text files have no columns; {', '.join(names)} was asked for")
         first = 1
         for some in _batched(split.places):
-            contents = [_content(place) for place in some]
+            contents = [_content(place, split) for place in some]
             if columns.encoding_errors == "strict":
                 for place, content in zip(some, contents, strict=True):
-                    _check_text(place.name, content)
+                    _check_text(place.name, content or b"")
             offsets = np.zeros(len(some) + 1, np.int64)
-            np.cumsum([len(content) for content in contents], out=offsets[1:])
-            texts = Texts(np.frombuffer(b"".join(contents), np.uint8), offsets)
-            yield Batch(texts, numbers_from(first, len(some)))
+            np.cumsum([len(content or b"") for content in contents], out=offsets[1:])
+            skipped = marked(len(some), [i for i, content in enumerate(contents) if content is None])
+            together = b"".join([content or b"" for content in contents])
+            contents.clear()
+            yield Batch(Texts(np.frombuffer(together, np.uint8), offsets), numbers_from(first, len(some)), skipped=skipped)
+            del together
             first += len(some)
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
         for number, place in enumerate(split.places, 1):
-            yield number, {"id": place.name, "text": _content(place).decode("utf-8", "replace")}
+            content = _content(place, split)
+            yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
@@ -102,9 +107,17 @@ class TextFiles(Format):
         selection.split.check_unchanged()
 
 
-def _content(place: Place) -> bytes:
-    """Return a file's bytes."""
-    return b"".join(read_blocks(place.path))
+def _content(place: Place, split: Split) -> bytes | None:
+    """Return a file's bytes, or None if they are too many and it is left out."""
+    blocks, size = [], 0
+    for block in read_blocks(place.path):
+        size += len(block)
+        if size > split.limit.most:
+            if split.limit.skip:
+                return None
+            raise replace(split, name=place.name).too_large("the file")
+        blocks.append(block)
+    return b"".join(blocks)
 
 
 def _batched(places: Sequence[Place]) -> Iterator[list[Place]]:
@@ -125,10 +138,9 @@ def _check_text(name: str, content: bytes) -> None:
     """Refuse what is no text in UTF-8."""
     hint = " (it looks like UTF-16)" if content[:2] in _UTF16 else ""
     way_out = "convert the file, or pass --encoding-errors replace to continue"
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputDataError(f"{name}: invalid UTF-8 at byte {error.start} of the file{hint}; {way_out}") from None
+    texts = Texts(np.frombuffer(content, np.uint8), np.array([0, len(content)]))
+    if (invalid := texts.find_invalid()) is not None:
+        raise InputDataError(f"{name}: invalid UTF-8 at byte {invalid[1]} of the file{hint}; {way_out}") from None
     if (place := content.find(0)) >= 0:
         raise InputDataError(f"{name}: NUL, which no text contains, at byte {place} of the file: it may be binary; {way_out}")
 

@@ -15,11 +15,12 @@ from ..files import outputs
 from ..files.atomic import atomic_file
 from ..files.folders import SIDECAR, atomic_directory
 from ..files.names import suffix_of
+from ..values.arrow import give_back
 from ._format import Format
 from ._registry import formats_by_suffix
 from ._selection import Selection
 from ._split import Record
-from .memory import table_split
+from .memory import made_split, table_split
 
 __all__ = ["Selection", "check_apart", "check_before", "check_output", "format_of", "write_rows", "write_table"]
 
@@ -94,9 +95,11 @@ def check_before(
 
 
 def write_table(
-    output: str | Path, table: pa.Table, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+    output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
 ) -> None:
     """Write a table of results, in the format that the suffix names.
+
+    It is one of Arrow's, or has a length, a ``schema`` and ``batches()``, which are made as they are written.
 
     Raises
     ------
@@ -107,7 +110,8 @@ def write_table(
     path = check_output(output, force)
     form = format_of(path)
     check_apart(output, sources)
-    selection = Selection(table_split(table, path.name), np.ones(len(table), np.bool_))
+    split = table_split(table, path.name) if isinstance(table, pa.Table) else made_split(table, path.name)
+    selection = Selection(split, np.ones(len(table), np.bool_))
     _write_file(path, form, [selection], provenance)
 
 
@@ -138,6 +142,7 @@ def write_rows(
     """
     path = check_output(output, force)
     check_apart(output, sources)
+    give_back()
     form = _single(output)
     if form is not None:
         for selection in selections:

@@ -36,6 +36,8 @@ class Reading:
         Columns that annotation adds, which inputs must not have.
     n_references : int
         How many of the inputs, at the front, hold reference documents.
+    skip : bool
+        Whether documents that are too large are left out, and marked.
     """
 
     text: str = "text"
@@ -46,6 +48,7 @@ class Reading:
     html: bool = False
     free: tuple[str, ...] = ()
     n_references: int = 0
+    skip: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -56,7 +59,7 @@ class Reading:
                 schema = schema.append(pa.field(name, kind))
                 if name == "id":
                     schema = schema.append(pa.field("id_is_text", pa.bool_()))
-        return schema
+        return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
 
     @property
     def boundary(self) -> int:
@@ -92,7 +95,8 @@ def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) ->
             texts = Texts(batch.texts.data, batch.texts.offsets[skipped:])
             ids = None if batch.ids is None else batch.ids[skipped:]
             others = {name: values[skipped:] for name, values in batch.others.items()}
-            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others), 0
+            large = None if batch.skipped is None else batch.skipped[skipped:]
+            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, large), 0
         if html:
             from ..text.html import extract_texts  # here, for what is not needed to start
 
@@ -100,6 +104,7 @@ def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) ->
                 check_encoding(source, batch.numbers, batch.texts)
             batch = replace(batch, texts=extract_texts(batch.texts))
         yield batch
+        del batch  # not held while the next is read
 
 
 def read_documents(
@@ -127,8 +132,11 @@ def read_documents(
         free = reading.free if number >= reading.n_references else ()
         columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
         for batch in read_batches(source, columns, reading.html, row):
-            yield number, batch.texts, _documents(source, number, row, batch, reading)
-            row += len(batch.texts)
+            documents, texts = _documents(source, number, row, batch, reading), batch.texts
+            row += len(texts)
+            del batch
+            yield number, texts, documents
+            del documents, texts
 
 
 def _documents(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
@@ -137,13 +145,24 @@ def _documents(source: Any, number: int, row: int, batch: Batch, reading: Readin
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
     if reading.id is not None:
-        found += id_column(source.name, batch)
+        found += id_column(source.name, _with_ids(source, batch))
     if reading.priority is not None:
         found.append(strings(column_keys(source, batch, reading.priority), pa.large_binary()))
     if reading.within is not None:
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    if reading.skip:
+        found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
+
+
+def _with_ids(source: Any, batch: Batch) -> Batch:
+    """Name those rows after file and row whose id was left out with the rest of the row."""
+    if batch.skipped is None or not isinstance(batch.ids, list):
+        return batch
+    rows = zip(batch.ids, batch.skipped.tolist(), batch.numbers.tolist(), strict=True)
+    ids = [str(source.label(number)) if skipped and given is None else given for given, skipped, number in rows]
+    return replace(batch, ids=ids)
 
 
 def text_column(texts: Texts) -> pa.Array:

@@ -44,6 +44,8 @@ def dedup(
     bands: int | None = None,
     rows: int | None = None,
     max_bucket: int = MAX_BUCKET,
+    max_document: int | str | None = None,
+    on_error: str = "stop",
     seed: int = 1,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -91,6 +93,10 @@ def dedup(
         What a shingle is: see ``Shingling``.
     method, radius, permutations, bands, rows, max_bucket, seed
         How pairs are found: see ``Settings``.
+    max_document : int or str, optional
+        Size of the largest document, such as "30MB". Default, and at most: a tenth of ``memory``.
+    on_error : {"stop", "skip"}, default "stop"
+        What to do with a larger document: stop with an error that names it, or leave it out of the comparison and the output.
     threads, memory
         What the job can use; the result does not depend on it: see ``Settings``.
     engine : str or Engine, optional

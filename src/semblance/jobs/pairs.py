@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,43 +22,48 @@ from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
 from .deciding import Decider
 from .judging import count_rows, deciding_of, labels_of, searching_of
+from .listing import Listing
 from .opening import Progress, open_job
 from .rows import collect
-from .searching import search
+from .searching import Searched, search
 from .settings import MAX_BUCKET, Settings, settings_of
 from .telling import Pairs, second_columns
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class PairsResult:
     """The pairs found, and how.
 
-    Parameters
+    Attributes
     ----------
-    table : pyarrow.Table
-        ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of
-        the last, with "none" nothing; with reference documents ``left_is_reference`` after ``right_id``.
     summary : dict
         documents (without reference documents), reference documents, pairs, candidate pairs, whether ``max_pairs`` cut the
         list, text bytes, seconds, peak memory, plan.
     provenance : dict
-    sources : tuple of Source
-        What was read; nothing of it is written over.
     """
 
-    table: pa.Table
-    summary: dict[str, Any]
-    provenance: dict[str, Any]
-    sources: tuple[Any, ...] = ()
+    def __init__(
+        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Any, ...]
+    ) -> None:  # fmt: skip
+        self._rows, self._sources = rows, sources
+        self.summary, self.provenance = summary, provenance
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Arrow table of all pairs.
+
+        ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of the
+        last, with "none" nothing; with reference documents ``left_is_reference`` after ``right_id``.
+        """
+        return self._rows.table() if isinstance(self._rows, Listing) else self._rows
 
     def write(self, output: str | Path, *, force: bool = False) -> None:
-        """Write the table as parquet, JSON lines or CSV, by the suffix."""
-        write_table(output, self.table, self.provenance, sources=self.sources, force=force)
+        """Write the pairs as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
+        write_table(output, self._rows, self.provenance, sources=self._sources, force=force)
         self.summary["peak_memory"] = peak_memory()
 
 
 def _spread(
-    leaders: Int64Array, boundary: int, left: Int64Array, right: Int64Array, score: Float64Array, limit: int | None
+    leaders: Int64Array, boundary: int, left: Int64Array, right: Int64Array, score: Float64Array, limit: int
 ) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
     """Turn pairs of first documents into pairs of all documents with the same texts, equal texts among themselves.
 
@@ -67,11 +73,24 @@ def _spread(
     firsts = leaders[order]
     starts = np.flatnonzero(np.diff(firsts, prepend=-1))
     groups, bounds = firsts[starts], np.append(starts, len(order))
-    at_most = None if limit is None else limit + 1  # one more than wanted tells that there are more
+    at_most = limit + 1  # one more than wanted tells that there are more
     left, right = np.searchsorted(groups, left), np.searchsorted(groups, right)
     left, right, source = spread_pairs(order, bounds, left, right, at_most, apart=groups < boundary)
-    cut = limit is not None and len(left) > limit
+    cut = len(left) > limit
     return left[:limit], right[:limit], np.append(score, 1.0)[source][:limit], cut
+
+
+def _cut(found: Searched, matches: Table, limit: int) -> tuple[pa.Table, bool]:
+    """Return so many pairs of all documents at most, and whether there are more."""
+    columns = _columns(matches, ["left", "right", *(["score"] if "score" in matches.schema.names else [])])
+    left, right = columns[:2]
+    score = columns[2] if len(columns) > 2 else np.ones(len(left))
+    in_order = np.lexsort((right, left))  # matches come in the order in which they were compared
+    leaders = np.arange(int(found.totals[N]))
+    copies, firsts = _columns(found.leaders, ["order", "leader"])
+    leaders[copies] = firsts
+    left, right, score, cut = _spread(leaders, found.boundary, left[in_order], right[in_order], score[in_order], limit)
+    return pa.table([left, right, score], schema=MATCHES), cut
 
 
 def _columns(rows: Table, names: list[str]) -> list[Any]:
@@ -106,32 +125,27 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         first = opened.engine.rows(candidates.slice(0, job.max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
     decider = Decider(opened.engine, found, deciding_of(job), secret)
-    if job.verify == "none":
-        left, right = _columns(found.pairs, ["left", "right"])
-        score = np.ones(len(left))
-    else:
-        left, right, score = _columns(decider.all_matches, ["left", "right", "score"])
-        opened.clock.lap("verification")
-    if job.max_pairs is not None:  # matches come in the order in which they were compared
-        in_order = np.lexsort((right, left))
-        left, right, score = left[in_order], right[in_order], score[in_order]
-    n, boundary = int(found.totals[N]), found.boundary
-    leaders = np.arange(n)
-    copies, firsts = _columns(found.leaders, ["order", "leader"])
-    leaders[copies] = firsts
-    left, right, score, cut = _spread(leaders, boundary, left, right, score, job.max_pairs)
-    pairs_made = pa.table([left, right, score], schema=MATCHES)
-    labels = labels_of(opened, found)
-    told = Pairs(decider, opened.engine.rows(pairs_made), labels, second_columns(job.finder) if job.verify != "none" else [])
+    matches = found.pairs if job.verify == "none" else decider.all_matches
+    cut = False
+    told = Pairs(decider, matches, labels_of(opened, found), second_columns(job.finder) if job.verify != "none" else [])
     names = ["left_id", "right_id", *(["left_is_reference"] if against is not None else [])]
     scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
-    table = collect(told.select([*names, *scores])).rename_columns([*names, *(job.finder.added if scores else ())])
-    opened.clock.lap("listing")
+    called = [*names, *(job.finder.added if scores else ())]
+    rows: Listing | pa.Table
+    if job.max_pairs is None:
+        rows = Listing(decider, matches, told, dict(zip([*names, *scores], called, strict=True)))
+    else:
+        made, cut = _cut(found, matches, job.max_pairs)
+        rows = told.table(opened.engine.rows(made)).select([*names, *scores]).rename_columns(called)
+    n_pairs = len(rows)
+    if job.verify != "none":
+        opened.clock.lap("verification")
+    boundary = found.boundary
     summary = {
-        "documents": n - boundary,
+        "documents": int(found.totals[N]) - boundary,
         "reference": boundary,
         "empty": int(found.totals[EMPTY]),
-        "pairs": len(left),
+        "pairs": n_pairs,
         "candidate_pairs": n_candidates if job.max_pairs is None else min(n_candidates, job.max_pairs),
         "cut_by_max_pairs": cut or n_candidates > most or found.n_links > most,
         "verified_by": job.verify,
@@ -148,7 +162,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
         "inputs": [source.identity() for source in opened.splits],
     }
-    return PairsResult(table, summary, provenance, tuple(opened.splits))
+    return PairsResult(rows, summary, provenance, tuple(opened.splits))
 
 
 def pairs(
@@ -177,6 +191,8 @@ def pairs(
     bands: int | None = None,
     rows: int | None = None,
     max_bucket: int = MAX_BUCKET,
+    max_document: int | str | None = None,
+    on_error: str = "stop",
     seed: int = 1,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -205,6 +221,10 @@ def pairs(
         What a shingle is: see ``Shingling``.
     method, radius, permutations, bands, rows, max_bucket, seed
         How pairs are found: see ``Settings``.
+    max_document : int or str, optional
+        Size of the largest document, such as "30MB". Default, and at most: a tenth of ``memory``.
+    on_error : {"stop", "skip"}, default "stop"
+        What to do with a larger document: stop with an error that names it, or leave it out of the comparison and the output.
     threads, memory
         What the job can use; the result does not depend on it: see ``Settings``.
     progress : callable, optional

@@ -25,7 +25,7 @@ from ..wording import counted
 from .groups import clusters_of, groups_of
 from .job import Job
 from .rethreshold import walk_again
-from .rows import HeldRows, Rows, collect, filtered
+from .rows import HeldRows, Rows, collect, filtered, there_of
 from .saved_result import load_result, save_result
 from .settings import Settings, added_columns
 from .summary import Summary, count
@@ -140,7 +140,7 @@ class Result:
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
-        ``duplicate_of``. Documents dropped as empty have nulls.
+        ``duplicate_of``. Documents dropped as empty, or left out as too large, have nulls.
         """
         names = ["id", *self._named_columns, *self._score_columns]
         removed = filtered(self._rows([*names, "kept"]), lambda batch: pc.invert(batch.column("kept")))
@@ -249,6 +249,8 @@ class Result:
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
+        Documents left out as too large are not written.
+
         Parameters
         ----------
         output : str or path
@@ -263,10 +265,8 @@ class Result:
         ------
         OutputError
             If the output exists, or cannot be written; nothing half written is left.
-        InputDataError
-            If an input changed in the meantime.
-        ParameterError
-            If the result is closed, or was loaded or unpickled.
+        InputDataError, ParameterError
+            If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
         """
         self._check_open()
         job = self._job
@@ -281,7 +281,7 @@ class Result:
         selections, end = [], 0
         for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
             begin, end = end, end + n_rows
-            mask = np.ones(n_rows, np.bool_) if annotate else self.keep[begin:end]
+            mask = there_of(self._rows(["reason"], begin, end)) if annotate else self.keep[begin:end]
             if annotate and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self._against))
             added = partial(self._annotated, begin) if annotate else None

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..steps.decide import REASONS
 from ..theory import shares
 from ..values import Int64Array, Pairs
 from ..values.arrow import string, strings, to_arrow, to_numpy
@@ -39,7 +40,8 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     row = np.empty(n, np.int64)
     row[order] = np.arange(n)
     reference = to_numpy(pc.equal(decisions["reason"], string("reference")))
-    dropped = to_numpy(pc.equal(decisions["reason"], string("empty")))
+    skipped = to_numpy(pc.equal(decisions["reason"], string("skipped")))
+    dropped = skipped | to_numpy(pc.equal(decisions["reason"], string("empty")))
     ends = np.sort(np.column_stack([to_numpy(pairs["left"]), to_numpy(pairs["right"])]), axis=1)
     score = to_numpy(pairs["resemblance"])
     judged = np.flatnonzero(~reference[row[ends[:, 1]]])
@@ -58,9 +60,7 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near, removed))
     columns: dict[str, Any] = {
         "kept": to_arrow(kept),
-        "reason": strings(["kept", "reference", "exact", "near", "empty"]).take(
-            to_arrow(np.select([reference, dropped, kept, near], [1, 4, 0, 3], 2))
-        ),
+        "reason": strings(REASONS).take(to_arrow(np.select([reference, skipped, dropped, kept, near], [1, 5, 4, 0, 3], 2))),
         "keeper": to_arrow(keeper, dropped),
         "duplicate_of": _taken(decisions["id"], row[keeper], removed),
         "duplicate_source": _taken(decisions["source"], row[keeper], removed),

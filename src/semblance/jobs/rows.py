@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..values.arrow import string, to_numpy
 
 BATCH_ROWS = 1 << 17
 
@@ -68,3 +73,9 @@ def collect(rows: Rows) -> pa.Table:
 def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Table:
     """Return the rows for which a function of a batch says true, as an Arrow table; the others are not held."""
     return pa.Table.from_batches((batch.filter(wanted(batch)) for batch in rows.batches()), rows.schema)
+
+
+def there_of(reasons: Rows) -> NDArray[np.bool_]:
+    """Return a mask of documents by their reasons: those that were read, not left out as too large."""
+    there = [to_numpy(pc.not_equal(batch.column(0), string("skipped"))) for batch in reasons.batches()]
+    return np.concatenate([np.empty(0, np.bool_), *there])

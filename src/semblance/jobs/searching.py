@@ -140,7 +140,8 @@ def search(
     if reading.priority is not None:
         check_kinds(engine, made, splits, reading.priority)
     sketches = engine.rank(made, settings.by, reading.boundary)
-    counted = ["position", "empty", "bytes", *(["id_is_text"] if reading.id is not None else [])]
+    more = {"id_is_text": reading.id is not None, "skipped": reading.skip}
+    counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), Totals(boundary=reading.boundary))
     boundary = int(totals[REFERENCES])
     same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")

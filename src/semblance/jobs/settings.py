@@ -26,11 +26,11 @@ _TYPES: tuple[tuple[Any, str, str], ...] = (
     (Real, "a number", "threshold recall"),
     (Integral, "an integer", "radius seed max_bucket"),
     (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
-    (str, "a str", "method text keep verify evidence empty unit normalization encoding_errors"),
+    (str, "a str", "method text keep verify evidence empty unit normalization encoding_errors on_error"),
     (str, "a str or None", "id within glob format"),
     ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
     ((str, os.PathLike), "a path or None", "work"),
-    ((str, Real), "a number of bytes, a size such as '4GB', or None", "memory"),
+    ((str, Real), "a number of bytes, a size such as '4GB', or None", "memory max_document"),
     (Callable, "callable or None", "tokenizer"),
 )
 
@@ -104,6 +104,12 @@ class Settings:
         A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with
         documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and
         states the recall. ``pairs`` has no crowds.
+    max_document : int or str, optional
+        Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. At most a
+        tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are.
+    on_error : {"stop", "skip"}, default "stop"
+        What to do with a larger document: stop with an error, or leave it out of the comparison and of what is written. "skip"
+        needs ``max_document``, or the result would depend on the memory.
     max_pairs : int >= 1, optional
         Compare, and list, at most this many pairs (for ``pairs`` only); the summary states whether the list was cut.
 
@@ -142,6 +148,8 @@ class Settings:
     glob: str | None = None
     format: str | None = None
     max_bucket: int = MAX_BUCKET
+    max_document: int | str | None = None
+    on_error: str = "stop"
     max_pairs: int | None = None
     annotate: bool = field(default=False, repr=False)
 
@@ -158,6 +166,7 @@ class Settings:
             ("evidence", ("keepers", "all")),
             ("empty", ("keep", "drop")),
             ("encoding_errors", ("strict", "replace")),
+            ("on_error", ("stop", "skip")),
         ):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
@@ -168,6 +177,8 @@ class Settings:
                 object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
+        if self.on_error == "skip" and self.max_document is None:
+            raise ParameterError("on_error='skip' needs max_document: its default depends on the memory, as no result may")
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
@@ -267,6 +278,7 @@ class Settings:
             "encoding_errors": self.encoding_errors,
             "shingling": self.shingling.to_dict(),
             "seed": self.seed,
+            **({"on_error": "skip", "max_document": self.max_document} if self.on_error == "skip" else {}),
         } | (
             {"method": "simhash", "radius": self.radius, "bits": 64}
             if self.method == "simhash"

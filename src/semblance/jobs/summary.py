@@ -57,6 +57,8 @@ class Summary:
         Empty with "simhash", which needs none.
     skipped : dict
         Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
+    documents_skipped : int
+        Documents that were larger than ``max_document``, and left out.
     """
 
     documents: int
@@ -81,6 +83,7 @@ class Summary:
     peak_memory: int = 0
     plan: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
+    documents_skipped: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -113,6 +116,8 @@ class Summary:
         if self.empty:
             what = "dropped" if self.empty_dropped else "no token: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
+        if self.documents_skipped:
+            lines.append(f"  too large, left out       {self.documents_skipped:>12,}   (more than --max-document)")
         lines.append(f"  kept                      {self.kept:>12,}")
         if self.least_alike:
             lines.append("  the least alike among those removed, the kept document of each:")
@@ -170,6 +175,7 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
         "exact_duplicates": found.get("exact", 0),
         "near_duplicates": found.get("near", 0),
         "empty_dropped": found.get("empty", 0),
+        "documents_skipped": found.get("skipped", 0),
         "kept": found.get("kept", 0),
         "least_alike": [(gone, kept, value, is_reference) for (gone, kept, is_reference), value in calls],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -59,10 +59,15 @@ class Told:
             fields.append(pa.field("leader", pa.int64()))
         return Decisions(self._table, pa.schema(fields), 0, int(self._decider.found.totals[0]))
 
+    def _own(self, wanted: Collection[str]) -> list[str]:
+        """Return the columns of the sketches that decisions are settled by, and those wanted."""
+        settling = ("order", "empty", "skipped")
+        return [name for name in self._decider.found.sketches.schema.names if name in settling or name in wanted]
+
     @cached_property
     def _tallies(self) -> Table:
         engine, decider = self._decider.engine, self._decider
-        settled = decider.settled(decider.found.sketches.select(["order", "empty"]), self._standing)
+        settled = decider.settled(decider.found.sketches.select(self._own([])), self._standing)
         counted = engine.map(engine.meet(engine.map(settled, removed, REMOVED), "keeper", "order"), tally, TALLIES)
         return engine.store(counted, f"tallies{decider.label}")
 
@@ -73,8 +78,7 @@ class Told:
             schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
         )  # fmt: skip
         wanted = telling.needed if engine.joins_in_place else {*telling.needed, "position"}
-        own = [name for name in sketches.schema.names if name in wanted and name not in ("order", "empty")]
-        rows = decider.settled(sketches.slice(begin, end).select(["order", "empty", *own]), self._standing)
+        rows = decider.settled(sketches.slice(begin, end).select(self._own(wanted)), self._standing)
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
@@ -125,12 +129,20 @@ class Pairs:
 
     @cached_property
     def _held(self) -> HeldRows:
+        return HeldRows(self.table(self._matches))
+
+    @cached_property
+    def _documents(self) -> Table:
+        """What pairs are told by."""
         sketches = self._decider.found.sketches
         names = [name for name in ("position", "number", "id") if name in sketches.schema.names]
-        names += ["keys"] if "distance" in self.schema.names else []
-        some = sketches.select(["order", *names])
-        engine = self._decider.engine
-        rows = engine.join(engine.join(self._matches, some, "left", "inner"), some, "right", "inner")
+        return sketches.select(["order", *names, *(["keys"] if "distance" in self.schema.names else [])])
+
+    def table(self, matches: Table) -> pa.Table:
+        """Return some pairs, in the order of the input."""
+        engine, some = self._decider.engine, self._documents
+        names = some.schema.names
+        rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
         found = pa.Table.from_batches(rows.batches(), rows.schema).combine_chunks()
         positions = [to_numpy(found[f"{side}_position"]) for side in ("left", "right")]
         swapped = positions[0] > positions[1]
@@ -157,7 +169,7 @@ class Pairs:
         told = self._decider.settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
         for name in self.schema.names[6:]:
             columns[name] = told[name]
-        return HeldRows(pa.table([columns[name] for name in self.schema.names], schema=self.schema))
+        return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""

@@ -6,12 +6,19 @@ from typing import Any
 import numpy as np
 
 _mine = threading.local()
+KEPT = 64 << 20  # bytes, of arrays that are filled in part, by a piece of text
+FILLED = 8 << 20  # of those that are filled
 
 
-def scratch(name: str, size: int, dtype: Any) -> Any:
-    """Return this thread's array of a name, with room for ``size``, whatever it holds; grown where needed."""
+def scratch(name: str, size: int, dtype: Any, most: int = KEPT) -> Any:
+    """Return this thread's array of a name, with room for ``size``, whatever it holds; grown where needed.
+
+    One of more than ``most`` bytes is not kept: a single long document would take its memory to the end of the job.
+    """
     array = getattr(_mine, name, None)
     if array is None or len(array) < size:
         array = np.empty(size + size // 4, dtype)
+        if array.nbytes > most:
+            return array
         setattr(_mine, name, array)
     return array

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import resemblance as kernel
-from ..kernels._scratch import scratch
+from ..kernels._scratch import FILLED, scratch
 from ..kernels.hashing import mix_keys
 from ..kernels.resemblance import SETS, Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
@@ -21,6 +21,7 @@ Piece = tuple[NDArray[np.int32], Int64Array, int]
 Pieces = Iterable[Piece]
 Packed = tuple[Any, ...]
 NO_SCORES = np.empty(0)
+LARGE = 1 << 20  # places of a table from which on it is doubled, no more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,17 +70,21 @@ def numbered(pieces: Iterable[tuple[UInt64Array, Int64Array]]) -> Iterator[Piece
     table, numbers_in_table, used = np.zeros(1 << 12, np.uint64), np.zeros(1 << 12, np.int32), 0
     after = np.zeros(1 << 11, np.int32)
     for values, offsets in pieces:
-        numbers = scratch("numbers", len(values), np.int32)[: len(values)]
+        numbers = scratch("numbers", len(values), np.int32, FILLED)[: len(values)]
         done = 0
         after[:used] = 0
         while done < len(values):
             done, used = kernel.number_values(values, done, table, numbers_in_table, after, used, numbers)
             if done < len(values):
-                larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
+                times = 4 if len(table) < LARGE else 2
+                larger = np.zeros(times * len(table), np.uint64), np.zeros(times * len(table), np.int32)
                 kernel.move_table(table, numbers_in_table, *larger)
                 table, numbers_in_table = larger
-                after = np.concatenate([after, np.zeros(3 * len(after), np.int32)])
+                del larger
+                after = np.concatenate([after, np.zeros((times - 1) * len(after), np.int32)])
+        del values  # large ones are not held while the next are made
         yield numbers, offsets, used
+        del numbers
 
 
 def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, int], Packed], kind: int) -> Rows:
@@ -98,7 +103,8 @@ def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
     present = np.zeros((used >> 6) + 1, np.uint64)
     touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
     sizes, block_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
-    blocks, words = scratch("blocks", len(numbers), np.int32), scratch("words", len(numbers), np.uint64)
+    blocks = scratch("blocks", len(numbers), np.int32, FILLED)
+    words = scratch("words", len(numbers), np.uint64, FILLED)
     kernel.pack_rows(numbers, offsets, present, touched, sizes, block_offsets, blocks, words)
     n_blocks = int(block_offsets[-1])
     return sizes, np.diff(block_offsets), blocks[:n_blocks].copy(), words[:n_blocks].copy()

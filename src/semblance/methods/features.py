@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import resemblance as kernel
-from ..kernels._scratch import scratch
+from ..kernels._scratch import FILLED, scratch
 from ..kernels.resemblance import FINGERPRINTS, VECTORS, Rows
 from ..theory import simhash
 from ..values import Int64Array, UInt64Array
@@ -52,7 +52,7 @@ def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
     seen = np.zeros(max(1, used), np.uint64)
     touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
     sizes, row_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
-    columns, counts = scratch("blocks", len(numbers), np.int32), scratch("words", len(numbers), np.uint64)
+    columns, counts = scratch("blocks", len(numbers), np.int32, FILLED), scratch("words", len(numbers), np.uint64, FILLED)
     kernel.count_rows(numbers, offsets, seen, touched, sizes, row_offsets, columns, counts)
     n_features = int(row_offsets[-1])
     return sizes, np.diff(row_offsets), columns[:n_features].copy(), counts[:n_features].copy()

@@ -56,17 +56,23 @@ def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: byte
         return settings.method.estimable(words.astype(np.uint32)).rows
     if "values" in first.schema.names:
         return settings.method.comparable(numbered(_keyed(batches, key))).rows
+    del first  # not held while the next is read
     return settings.method.comparable(_numbered_texts(batches, settings.shingling, key)).rows
 
 
 def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key: bytes) -> Iterator[Piece]:
-    """Number the shingles of texts, of ``PIECE_BYTES`` or of one longer text at a time."""
+    """Number the shingles of texts, of ``PIECE_BYTES`` or of one longer text at a time.
+
+    What has been given, and the text that it was made of, is not held: both may be large.
+    """
     vocabulary = Vocabulary(shingling, key)
     for batch in batches:
         texts = from_arrow_array(batch.column("text"))
-        for begin, end in texts.cut():
-            numbers, offsets = vocabulary.number(texts.slice(begin, end))
-            yield numbers, offsets, len(vocabulary)
+        del batch
+        pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
+        del texts
+        while pieces:
+            yield (*vocabulary.number(pieces.pop()), len(vocabulary))
 
 
 def _keyed(batches: Iterator[pa.RecordBatch], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
@@ -76,7 +82,9 @@ def _keyed(batches: Iterator[pa.RecordBatch], key: bytes) -> Iterator[tuple[UInt
         values, offsets = _lists(batch, "values")
         mixed = np.empty_like(values)
         keyed_mixer(values, word, mixed)
+        del values
         yield mixed, offsets
+        del mixed
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

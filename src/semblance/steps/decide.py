@@ -17,8 +17,8 @@ from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ._batches import Batches, batch_of, flags, ints, ints_or, starts_of
 
-REASONS = ("kept", "reference", "exact", "near", "empty")
-_KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY = range(len(REASONS))
+REASONS = ("kept", "reference", "exact", "near", "empty", "skipped")
+_KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED = range(len(REASONS))
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
 REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
@@ -41,7 +41,7 @@ class Settle:
     empty: str = "keep"
 
 
-_SETTLING = ("empty", "leader", "keeper", "score", "leader_keeper", "leader_score")
+_SETTLING = ("empty", "skipped", "leader", "keeper", "score", "leader_keeper", "leader_score")
 
 
 def settled_schema(rows: pa.Schema) -> pa.Schema:
@@ -59,14 +59,14 @@ def settle(rows: Batches, settings: Settle) -> Batches:
     ----------
     rows : iterator of RecordBatch
         Columns order, empty, leader (null: it is no copy), keeper and score of its own standing (null: kept), leader_keeper and
-        leader_score of its leader's; others are passed on.
+        leader_score of its leader's; where documents may be left out, also skipped; others are passed on.
     settings : Settle
 
     Yields
     ------
     RecordBatch
-        Also keeper (its own order if it is kept, null if it is dropped), score (1.0 for "exact"; null if it is kept or
-        dropped) and reason.
+        Also keeper (its own order if it is kept, null if it is dropped or left out), score (1.0 for "exact"; null if it is
+        kept, dropped or left out) and reason.
     """
     for batch in rows:
         order, leader = ints(batch, "order"), ints_or(batch, "leader", -1)
@@ -80,8 +80,10 @@ def settle(rows: Batches, settings: Settle) -> Batches:
         if settings.empty == "drop":
             reason[flags(batch, "empty")] = _EMPTY
         reason[reference], keeper[reference] = _REFERENCE, order[reference]
+        if "skipped" in batch.schema.names:
+            reason[flags(batch, "skipped")] = _SKIPPED
         scored = (reason == _EXACT) | (reason == _NEAR)
-        made = [to_arrow(keeper, reason == _EMPTY), to_arrow(score, ~scored), _named(reason)]
+        made = [to_arrow(keeper, (reason == _EMPTY) | (reason == _SKIPPED)), to_arrow(score, ~scored), _named(reason)]
         passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
         yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
 

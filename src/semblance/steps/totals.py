@@ -32,9 +32,11 @@ class Totals:
         return np.zeros(5, np.int64)
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
-        """Count the documents of a batch: columns position, empty, bytes and, perhaps, id_is_text."""
+        """Count the documents of a batch: columns position, empty, bytes and, perhaps, id_is_text and skipped."""
         reference = to_numpy(batch["position"]) < self.boundary
         empty = to_numpy(batch["empty"])
+        if "skipped" in batch.schema.names:
+            empty = empty & ~to_numpy(batch["skipped"])
         total[N] += len(batch)
         total[REFERENCES] += int(reference.sum())
         total[EMPTY] += int((empty & ~reference).sum())

@@ -67,7 +67,7 @@ class _Source:
     """Bundles in runs of about ``PIECE_WEIGHT``, or of one that is larger; texts that have been given are not held."""
 
     def __init__(self, rows: Batches) -> None:
-        self._rows = (batch for batch in rows if len(batch))
+        self._rows = filter(len, rows)
         self._next = next(self._rows, None)
         self._known: list[tuple[Int64Array, Int64Array, tuple[Int64Array, Int64Array]]] = []
 
@@ -90,10 +90,13 @@ class _Source:
                 part = batch.slice(0, end)
                 self._known.append((keys[:end], ints(part, "order"), partners_of(part)))
                 yield part
+                del part
             if len(full):
                 self._next = batch.slice(end)
                 return
             weight, before = int(total[-1]), int(keys[-1])
+            self._next = None
+            del batch  # not held while the next is read
             self._next = next(self._rows, None)
 
     def columns(self) -> tuple[Int64Array, Int64Array, list[tuple[Int64Array, Int64Array]]]:

@@ -83,6 +83,13 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
     return Texts(np.concatenate(data) if data else np.zeros(0, np.uint8), offsets)
 
 
+def without(texts: Texts, emptied: NDArray[np.bool_]) -> Texts:
+    """Return the same texts, copied together, but none of those marked, which are empty."""
+    sizes = np.where(emptied, 0, np.diff(texts.offsets))
+    data = [texts.data[texts.offsets[row] : texts.offsets[row + 1]] for row in np.flatnonzero(~emptied).tolist()]
+    return Texts(np.concatenate([np.zeros(0, np.uint8), *data]), np.concatenate([[0], np.cumsum(sizes)]))
+
+
 def from_arrow_array(array: pa.Array) -> Texts:
     """Read one Arrow string or binary array without copying its bytes; null counts as empty.
 
@@ -127,14 +134,14 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
     """
     items = list(strings)
     # pyarrow's own way is faster, and takes texts of more types; but its first call loads pandas, where that is installed.
-    if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes)) for item in items):
+    if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
         try:
             return from_arrow_array(pa.array(items, pa.large_string()))
         except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
             pass
     encoded = []
     for row, item in enumerate(items, first_row):
-        if item is None or isinstance(item, bytes):
+        if item is None or isinstance(item, (bytes, bytearray)):
             encoded.append(item)
         elif isinstance(item, str):
             try:

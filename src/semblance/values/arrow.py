@@ -6,12 +6,21 @@ and ``numpy.ma``: that takes longer than a small job.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+
+def give_back() -> None:
+    """Give memory that was freed back to the system, of which Arrow and the C library keep much."""
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # a C library without it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
@@ -49,7 +58,7 @@ def _bits(data: pa.Buffer, offset: int, n: int) -> NDArray[np.bool_]:
     return np.unpackbits(some, count=offset % 8 + n, bitorder="little")[offset % 8 :].view(np.bool_)
 
 
-def strings(items: Sequence[str | bytes | None], kind: pa.DataType | None = None) -> pa.Array:
+def strings(items: Sequence[str | bytes | bytearray | None], kind: pa.DataType | None = None) -> pa.Array:
     """Return texts, or bytes, as a column, by default of type ``string``."""
     data = [item.encode() if isinstance(item, str) else item or b"" for item in items]
     offsets = np.zeros(len(data) + 1, np.int64)

@@ -1,0 +1,146 @@
+"""Pages of parquet files: their headers, values read as a stream, and batches that stay small however a file is laid out."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semblance as sb
+from semblance.formats import Columns, Limit, _pages, _row_groups
+from semblance.formats._pages import TooLong, longest_value, pages_of, values_of
+from semblance.formats.sources import open_sources
+
+CODECS = ["none", "snappy", "gzip", "brotli", "zstd"]
+KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), max_size=60),
+    st.sampled_from(CODECS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(), st.integers(1, 40), st.integers(1, 400),
+)  # fmt: skip
+def test_values_are_those_that_arrow_reads(folder, values, codec, dictionary, version, nullable, per_page, most):
+    """For any compression, encoding, version of pages and number of values in them; one that is too long says how long."""
+    if not nullable:
+        values = [value or "" for value in values]
+    table = pa.table({"x": pa.array(values, pa.string())}, pa.schema([pa.field("x", pa.string(), nullable)]))
+    path = folder / "in.parquet"
+    pq.write_table(
+        table, path, compression=codec, use_dictionary=dictionary, data_page_version=version, write_batch_size=per_page,
+        data_page_size=1,
+    )  # fmt: skip
+    with pq.ParquetFile(path) as file, open(path, "rb") as raw:
+        groups = [file.metadata.row_group(i).column(0) for i in range(file.metadata.num_row_groups)]
+        found = [value for chunk in groups for value in values_of(raw, chunk, nullable, most)]
+        pages = [page for chunk in groups for page in pages_of(raw, chunk)]
+        longest = [longest_value(raw, chunk, next(pages_of(raw, chunk)), 1 << 20) for chunk in groups if chunk.num_values]
+    wanted = [None if value is None else value.encode() for value in values]
+    assert found == [TooLong(len(v)) if v is not None and len(v) > most else v for v in wanted]
+    assert sum(page.n_values for page in pages if page.kind != 2) == len(values)
+    if dictionary and any(value is not None for value in values):
+        assert longest == [max(len(value) for value in wanted if value is not None)]
+
+
+def rows_of(path, limit=None, **columns):
+    """All rows that a job would get: number, text, whether it was left out; and the sizes of the batches."""
+    (split,) = open_sources([path])
+    batches = list(dataclasses.replace(split, limit=limit or Limit()).batches(Columns(**columns)))
+    rows = [
+        (number, b.texts.row(i), b.skipped is not None and bool(b.skipped[i]), *[b.others[name][i].as_py() for name in b.others])
+        for b in batches for i, number in enumerate(b.numbers.tolist())
+    ]  # fmt: skip
+    return rows, [batch.texts.n_bytes for batch in batches]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("dictionary", [False, True])
+@pytest.mark.parametrize("codec", ["none", "gzip", "zstd"])
+def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, kind, dictionary, codec):
+    """The same rows, and the same files when they are written again; a document beyond the limit is named, or left out."""
+    texts = [None if i % 9 == 4 else f"{i % 13} " + "word " * (i % 50) for i in range(300)]
+    table = pa.table({"n": list(range(300)), "text": pa.array(texts, pa.string()).cast(kind), "more": ["é"] * 300})
+    path = tmp_path / "in.parquet"
+    pq.write_table(table, path, compression=codec, use_dictionary=dictionary, row_group_size=170)
+    whole, _ = rows_of(path, others=("n",))
+    sb.dedup(path).write(tmp_path / "whole.parquet")
+    read = []
+    monkeypatch.setattr(_row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
+    for module in (_pages, _row_groups):
+        monkeypatch.setattr(module, "LARGE", 200)
+    monkeypatch.setattr(_row_groups, "BATCH_BYTES", 1000)
+    found, sizes = rows_of(path, Limit(700), others=("n",))
+    assert found == whole and len(read) == 2 and max(sizes) <= 1300
+    sb.dedup(path).write(tmp_path / "streamed.parquet")
+    assert pq.read_table(tmp_path / "streamed.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
+    large = next(row for row in whole if len(row[1]) > 200)
+    with pytest.raises(
+        sb.InputDataError, match=rf"in\.parquet, row {large[0]}: the document has {len(large[1])} bytes, more than"
+    ):
+        rows_of(path, Limit(200))
+    found, _ = rows_of(path, Limit(200, skip=True))
+    assert found == [(n, b"" if len(text) > 200 else text, len(text) > 200) for n, text, *_ in whole]
+
+
+@pytest.mark.parametrize("codec", ["snappy", "lz4"])
+def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypatch, codec):
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": [f"{i} " * 100 for i in range(100)]}), path, compression=codec, use_dictionary=False)
+    for module in (_pages, _row_groups):
+        monkeypatch.setattr(module, "LARGE", 200)
+    assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
+    with pytest.raises(sb.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise --memory"):
+        rows_of(path, Limit(1000))
+
+
+def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
+    """Copies of one long text are a few bytes each in the file."""
+    monkeypatch.setattr(_row_groups, "MOST_BYTES", 50_000)
+    pq.write_table(pa.table({"text": ["short", *["long " * 1000] * 2000]}), tmp_path / "in.parquet")
+    rows, sizes = rows_of(tmp_path / "in.parquet")
+    assert len(rows) == 2001 and max(sizes) <= 50_000
+
+
+def test_column_chunks_are_not_held(tmp_path):
+    """Arrow's memory while 40 MB of one row group are read and written again."""
+    words = np.random.default_rng(1).integers(0, 1 << 30, (4000, 1000)).astype(str)
+    pq.write_table(
+        pa.table({"text": [" ".join(row) for row in words]}),
+        tmp_path / "in.parquet",
+        use_dictionary=False,
+        write_batch_size=100,
+    )
+    del words
+    (split,) = open_sources([tmp_path / "in.parquet"])
+    pool, most = pa.default_memory_pool(), 0
+    before = pool.bytes_allocated()
+    for batch in split.batches(Columns()):
+        del batch
+        most = max(most, pool.bytes_allocated() - before)
+    for table in split.form.tables(split):
+        most = max(most, pool.bytes_allocated() - before - table.nbytes)
+        del table
+    assert (tmp_path / "in.parquet").stat().st_size > 20_000_000 and most < 14_000_000
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 20])
+def test_damaged_headers(tmp_path, monkeypatch, at):
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": ["some words " * i for i in range(99)]}), path, use_dictionary=False, compression="none")
+    data = bytearray(path.read_bytes())
+    data[4 + at] ^= 0xFF
+    path.write_bytes(data)
+    for module in (_pages, _row_groups):
+        monkeypatch.setattr(module, "LARGE", 10)
+    try:
+        rows_of(path, Limit(1100))
+    except sb.InputDataError as error:
+        assert str(error).startswith(f"{path}, after row 0: damaged parquet data")
