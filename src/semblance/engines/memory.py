@@ -7,14 +7,11 @@ import re
 import resource
 import sys
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
 
 from ..errors import ParameterError
 from ..kernels._compile import MODE
+from ..values.arrow import give_back
 from .engine import Batches, Step
 
 # Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job; a compiler of kernels too.
@@ -77,20 +74,6 @@ def resident_memory() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return 0
-
-
-@cache
-def _trim() -> Any:
-    """Return what makes the allocator of C give unused memory back, where it can."""
-    import ctypes  # here, for what is not needed to start
-
-    return getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
-
-
-def give_back() -> None:
-    """Give memory that allocators keep for later back to the system."""
-    pa.default_memory_pool().release_unused()
-    _trim()(0)
 
 
 class Valve:
