@@ -8,6 +8,7 @@ import os
 import click
 
 from . import options
+from .saying import say
 
 
 @click.command(short_help="Compare two text files.")
@@ -59,7 +60,7 @@ def compare(
          if compared["estimated_hamming_distance"] is not None else "undefined"),
     )  # fmt: skip
     for name, value in rows:
-        click.echo(f"{name:<30}{value}")
+        say(f"{name:<30}{value}")
 
 
 def _exact(value: float | None) -> str:

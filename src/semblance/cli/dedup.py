@@ -7,6 +7,7 @@ import json
 import click
 
 from . import options
+from .saying import say, say_all
 
 
 @click.command(short_help="Remove near-duplicates from files.")
@@ -79,8 +80,8 @@ def dedup(
         click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output}))
     if as_json or quiet:
         return
-    click.echo(str(summary))
+    say_all(str(summary))
     if output is not None:
-        click.echo(f"written: {output}")
+        say(f"written: {output}")
     else:
-        click.echo("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)
+        say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

@@ -7,6 +7,7 @@ import json
 import click
 
 from . import options
+from .saying import say
 
 
 @click.command(short_help="List all pairs of near-duplicates.")
@@ -71,15 +72,15 @@ def pairs(
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
     references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
-    click.echo(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
-    click.echo(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
+    say(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
+    say(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:
-        click.echo("  the list was cut by --max-pairs: there are more")
-    click.echo(
-        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared\n"
-        f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB"
+        say("  the list was cut by --max-pairs: there are more")
+    say(
+        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared",
+        f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
     if output is not None:
-        click.echo(f"written: {output}")
+        say(f"written: {output}")
     else:
-        click.echo("nothing was written (no -o)", err=True)
+        say("nothing was written (no -o)", err=True)
