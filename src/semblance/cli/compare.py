@@ -17,7 +17,7 @@ from .saying import say
 @click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")
 @options.shingling
 @options.encoding
-@options.seed
+@click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
 @options.as_json
 def compare(
     left: str, right: str, permutations: int, unit: str, width: int | None, normalization: str, fold_case: bool,

@@ -7,7 +7,7 @@ import json
 import click
 
 from . import options
-from .saying import say, say_all
+from .saying import say, say_all, say_seed
 
 
 @click.command(short_help="Remove near-duplicates from files.")
@@ -32,7 +32,7 @@ def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
     against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
-    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int,
+    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int | str,
     threads: int | None, memory: str | None, quiet: bool, as_json: bool, work: str | None, resume: bool,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
@@ -81,6 +81,7 @@ def dedup(
     if as_json or quiet:
         return
     say_all(str(summary))
+    say_seed(seed, settings.seed)
     if output is not None:
         say(f"written: {output}")
     else:

@@ -46,7 +46,7 @@ def index() -> None:
 @options.seed
 def create(
     path: str, threshold: float, recall: float, kind: str, radius: int | None, keep_text: bool, unit: str, width: int | None,
-    normalization: str, fold_case: bool, seed: int,
+    normalization: str, fold_case: bool, seed: int | str,
 ) -> None:  # fmt: skip
     """Make an empty index in a new folder. To fill it, use: index add."""
     from ..index.index import Index
@@ -242,7 +242,7 @@ def info(path: str, as_json: bool) -> None:
         return
     parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
     for name, value in (said | parameters).items():
-        say(f"{name.replace('_', ' '):<20} {_shown(value)}")
+        say(f"{name.replace('_', ' '):<20} {value if name == 'seed' else _shown(value)}")
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ import json
 import click
 
 from . import options
-from .saying import say
+from .saying import say, say_seed
 
 
 @click.command(short_help="List all pairs of near-duplicates.")
@@ -26,7 +26,7 @@ def pairs(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
     glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
-    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int, threads: int | None,
+    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, seed: int | str, threads: int | None,
     memory: str | None, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
@@ -80,6 +80,7 @@ def pairs(
         f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared",
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
+    say_seed(seed, settings.seed)
     if output is not None:
         say(f"written: {output}")
     else:

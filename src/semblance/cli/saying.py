@@ -16,3 +16,9 @@ def say(*lines: str, err: bool = False) -> None:
 def say_all(text: str, err: bool = False) -> None:
     """Print a text whose ends of lines are its own."""
     say(*text.rstrip("\n").split("\n"), err=err)
+
+
+def say_seed(given: int | str, used: int | str) -> None:
+    """Print the seed if it was drawn."""
+    if given != used:
+        say(f"seed drawn: {used}; --seed {used} repeats this")

@@ -46,6 +46,15 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]
 
 
+def unfinished_job(folder: Path) -> dict[str, Any] | None:
+    """Return what distinguishes the unfinished job that a folder holds; None if there is none that can be read."""
+    try:
+        job: dict[str, Any] = Workspace.read_job(folder / JOB)["job"]
+    except IndexFormatError:
+        return None
+    return job
+
+
 class Workspace:
     """Named parts of one job.
 
@@ -97,7 +106,7 @@ class Workspace:
             reason = getattr(error, "strerror", None) or error
             raise OutputError(f"{name}: cannot be used as work folder: {reason}") from None
         finished = FINISHED in names and JOB not in names
-        held = self._read_job(folder / (FINISHED if finished else JOB)) if names else None
+        held = self.read_job(folder / (FINISHED if finished else JOB)) if names else None
         for left in filter(_TEMPORARY.fullmatch, os.listdir(folder)):  # nobody writes it: the lock is held
             with suppress(OSError):
                 (folder / left).unlink()
@@ -163,7 +172,7 @@ class Workspace:
             return False
 
     @staticmethod
-    def _read_job(path: Path) -> dict[str, Any]:
+    def read_job(path: Path) -> dict[str, Any]:
         """Return the job that a folder holds, and its token."""
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             held = json.loads(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else {}

@@ -44,7 +44,7 @@ def dedup(
     bands: int | None = None,
     rows: int | None = None,
     max_bucket: int = MAX_BUCKET,
-    seed: int = 1,
+    seed: int | str = 1,
     threads: int | None = None,
     memory: int | str | None = None,
     engine: Any = None,

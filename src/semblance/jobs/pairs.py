@@ -177,7 +177,7 @@ def pairs(
     bands: int | None = None,
     rows: int | None = None,
     max_bucket: int = MAX_BUCKET,
-    seed: int = 1,
+    seed: int | str = 1,
     threads: int | None = None,
     memory: int | str | None = None,
     progress: Progress | None = None,
