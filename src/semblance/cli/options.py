@@ -104,7 +104,8 @@ planning = apply(
     click.option("--rows", type=int, default=None, help="Slots per band; with --bands, overrides the plan."),
 )
 
-seed = click.option("--seed", type=_Seed(), default=1, show_default=True, help="The only source of randomness: a number, or "
+seed = click.option("--seed", type=_Seed(), default=1, show_default=True, metavar="NUMBER|random",
+                    help="The only source of randomness: a number, or "
                     "'random' for one that the system draws, and that outputs state.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
