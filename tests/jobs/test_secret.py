@@ -13,7 +13,7 @@ from same_results import corpus
 
 import semblance as sb
 from semblance.cli.main import main
-from semblance.files.secrets import read_secret
+from semblance.files.secrets import read_secret, write_secret
 
 
 def written_forms(secret):
@@ -111,6 +111,11 @@ def foreign(path):
     path.write_bytes(b"a secret of somebody else's")
 
 
+def exchanged(path):
+    """The secret of another job: what it makes would not meet what is there."""
+    write_secret(path.parent, bytes(range(16)))
+
+
 def emptied(path):
     path.write_bytes(b"")
 
@@ -135,7 +140,7 @@ def forbidden(path):
     path.chmod(0)
 
 
-DAMAGE = [truncated, turned, foreign, emptied, made_a_folder, made_a_link, unlinked, forbidden]
+DAMAGE = [truncated, turned, foreign, exchanged, emptied, made_a_folder, made_a_link, unlinked, forbidden]
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
@@ -147,7 +152,9 @@ def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_par
     assert len(parts) > 5
     damage(path)
     for _ in range(2):
-        with pytest.raises(sb.IndexFormatError, match="secret: missing, damaged or not readable: .* start again"):
+        with pytest.raises(
+            sb.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
+        ):
             sb.dedup(inputs, work=work, resume=True)
         assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts
     if path.is_dir():

@@ -26,7 +26,7 @@ from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceErr
 from .atomic import atomic_file, make_folders, reporting
 from .container import ArrayFile, write_arrays
 from .names import shown
-from .secrets import SECRET, known_secret, new_secret, read_secret, write_secret
+from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
 
 JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered
@@ -83,11 +83,11 @@ class Workspace:
         self._file = lru_cache(OPEN_FILES)(ArrayFile)
         self._unlock: weakref.finalize[..., Any] | None = None
         self._remove: weakref.finalize[..., Any] | None = None
-        self._token = os.urandom(8).hex()
         self._written: set[str] = set()
         self._closed = False
         self.secret = new_secret()
         """Known to this job alone, and kept while it can be resumed."""
+        self._token = token_of(self.secret)
         self.folder: Path | None = None
         if folder is not None:
             self._open(Path(folder), json.loads(json.dumps(job or {})), resume)
@@ -116,7 +116,7 @@ class Workspace:
             if finished:  # and killed before all of it was removed
                 self.folder = folder
                 self._remove_parts()
-                held, self._token = None, os.urandom(8).hex()
+                held, self._token = None, token_of(self.secret)
         if held is not None:
             if not resume:
                 raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, "
@@ -127,7 +127,7 @@ class Workspace:
                     f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
                     "run with the old ones, or name another folder"
                 )
-            self.secret = known_secret(folder)
+            self.secret = known_secret(folder, self._token)
         self.folder = folder
         if held is None:
             write_secret(folder, self.secret)
