@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-RANKS = (("errors", "packages", "wording"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
+RANKS = (("wording",), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
          ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("jobs",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 # In search: costs before indexes before what chooses among them.

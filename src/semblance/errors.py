@@ -10,9 +10,15 @@ SemblanceError
 └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 """
 
+from .wording import printable
+
 
 class SemblanceError(Exception):
-    """Base of every error that semblance raises on purpose."""
+    """Base of every error that semblance raises on purpose; its text is one line, without anything that steers a terminal."""
+
+    def __str__(self) -> str:
+        """Return the message, in which names, values and texts of others have escapes for what is not printable."""
+        return printable(super().__str__())
 
 
 class ParameterError(SemblanceError, ValueError):
@@ -68,7 +74,7 @@ class RowError(InputDataError):
 
     def __str__(self) -> str:
         """Return "row 12: what"."""
-        return f"row {self.number}: {self.what}"
+        return printable(f"row {self.number}: {self.what}")
 
 
 class IndexFormatError(SemblanceError, ValueError):

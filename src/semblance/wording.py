@@ -1,4 +1,4 @@
-"""How numbers are said to a person."""
+"""How numbers, and names that others chose, are said to a person."""
 
 from __future__ import annotations
 
@@ -14,5 +14,11 @@ def text_size(n_bytes: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with its control characters and lone surrogates as escapes, so that it cannot steer a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    r"""Return a text as one line that cannot steer a terminal: what is not printable becomes an escape such as ``\x1b``.
+
+    These are control characters, ends of lines, bidirectional and other invisible marks, lone surrogates, unassigned
+    characters and those for private use. Letters of all scripts stay, and so do escapes: doing it twice changes nothing.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -99,6 +99,32 @@ def test_rows_meet_by_their_bytes(schema, data, cut, most, memory, sort):
     assert all(a[by] < b[by] for a, b in itertools.pairwise(found) if a[0] == b[0])
 
 
+def in_order(rows, schema):
+    """Rows in one part, ranked in the order in which they came."""
+    space = Workspace()
+    kept = pa.schema([field for field in schema if field.name != "order"])
+    space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(rows, kept))]))
+    return Stored(space, space.numbered("rows"), np.array([0, len(rows)]), schema, 1, ranked=True)
+
+
+@pytest.mark.parametrize("schema", [DIGESTS, IDS], ids=["fixed", "text"])
+def test_passes_are_of_about_one_size(schema, rng):
+    """Digests are numbers below 2^61 - 1: their highest bits distinguish nothing."""
+    words = np.repeat(rng.integers(0, (1 << 61) - 1, (1000, 2), np.uint64), 2, 0)
+    rows = [{"digest": word.tobytes() if schema is DIGESTS else str(word[0]), "x": 0} for word in words]
+    made = by_bytes(in_order(rows, schema), "digest", "order", 64 * len(rows) // 8, 1)
+    sizes = [sum(len(batch) for batch in piece.make()) for piece in made.pieces(0)]
+    assert len(sizes) == 8 and sum(sizes) == 2000 and min(sizes) > 150 and max(sizes) < 350
+
+
+def test_texts_meet_by_digests_of_a_secret_of_their_own():
+    """Nobody can know which ids would have one digest: groups come in another order each time."""
+    table = in_order([{"digest": f"id {number // 2}", "x": 0} for number in range(200)], IDS)
+    made = [by_bytes(table, "digest", "order", 1 << 30, 1) for _ in range(2)]
+    found = [[order for batch in some.batches() for order in batch["order"].to_pylist()] for some in made]
+    assert found[0] != found[1] and [sorted(some) for some in found] == [list(range(200))] * 2
+
+
 @given(st.lists(st.integers(0, 9), max_size=20), cuts, st.data())
 def test_all_rows_come_in_their_order_as_one_piece(values, cut, data):
     schema = pa.schema([("x", integer), ("order", integer)])

@@ -169,7 +169,7 @@ def test_files_of_other_columns(tmp_path):
             "text\none\n".encode("utf-16-le"),
             r"header: it contains NUL \(it looks like UTF-16\), and no column 'text'; convert the file",
         ),
-        (b"\xef\xbb\xbf\xef\xbb\xbftext\none\n", r"header: column 'text' is missing; columns found: \ufefftext"),
+        (b"\xef\xbb\xbf\xef\xbb\xbftext\none\n", r"header: column 'text' is missing; columns found: \\ufefftext"),
     ],
 )
 def test_what_is_not_csv_is_refused(tmp_path, content, words):

@@ -10,6 +10,7 @@ import semblance as sb
 from semblance.files.store import Workspace
 from semblance.formats.memory import as_sources
 from semblance.formats.sources import Batch
+from semblance.inputs import columns as columns_module
 from semblance.inputs.columns import Ids, column_keys, group_codes, id_column, id_columns
 from semblance.text.texts import Texts
 
@@ -133,6 +134,16 @@ def test_the_first_repeat_is_named(parts, n_reference):
     first, second = wanted
     assert f"the id {every[second]} appears twice: " in str(error.value)
     assert f"{places[second]}; ids must be unique" in str(error.value) and places[first] in str(error.value)
+
+
+def test_repeats_are_found_by_digests_of_a_secret_of_their_own(monkeypatch):
+    """Nobody can know which ids would have one digest, and be refused as one."""
+    secrets = []
+    digest = columns_module.digest_documents
+    monkeypatch.setattr(columns_module, "digest_documents", lambda *args: secrets.append(args[3].tolist()) or digest(*args))
+    for _ in range(2):
+        stored([[0, 1]], "a").check(0)
+    assert len(secrets) == 2 and secrets[0] != secrets[1]
 
 
 @given(st.lists(st.binary(max_size=3), max_size=20))

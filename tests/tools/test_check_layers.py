@@ -44,10 +44,10 @@ def test_a_sound_tree_passes(tmp_path):
 @pytest.mark.parametrize(
     "file, text, key, said",
     [
-        ("bucket", "from ..jobs.dedup import dedup\n", "steps/bucket.py: semblance.jobs.dedup", "steps (rank 13) imports jobs"),
-        ("bucket", "from semblance import cli\n", "steps/bucket.py: semblance.cli", "steps (rank 13) imports cli"),
+        ("bucket", "from ..jobs.dedup import dedup\n", "steps/bucket.py: semblance.jobs.dedup", "steps (rank 14) imports jobs"),
+        ("bucket", "from semblance import cli\n", "steps/bucket.py: semblance.cli", "steps (rank 14) imports cli"),
         ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_jit.py"),
-        ("errors", "from . import wording\n", "errors.py: semblance.wording", "errors (rank 0) imports wording (rank 0)"),
+        ("errors", "from . import packages\n", "errors.py: semblance.packages", "errors (rank 1) imports packages (rank 1)"),
         ("bucket", "from ..search.tables import _inner\n", "steps/bucket.py: semblance.search.tables._inner", "private to search"),
         ("costs", "from .tables import Tables\n", "search/costs.py: semblance.search.tables", "costs come before indexes"),
         ("tables", "def f():\n    from . import tune\n", "search/tables.py: semblance.search.tune", "indexes before tune"),

@@ -8,6 +8,7 @@ import os
 import click
 
 from . import options
+from .saying import say
 
 
 @click.command(short_help="Compare two text files.")
@@ -16,7 +17,7 @@ from . import options
 @click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")
 @options.shingling
 @options.encoding
-@options.seed
+@click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
 @options.as_json
 def compare(
     left: str, right: str, permutations: int, unit: str, width: int | None, normalization: str, fold_case: bool,
@@ -59,7 +60,7 @@ def compare(
          if compared["estimated_hamming_distance"] is not None else "undefined"),
     )  # fmt: skip
     for name, value in rows:
-        click.echo(f"{name:<30}{value}")
+        say(f"{name:<30}{value}")
 
 
 def _exact(value: float | None) -> str:

@@ -7,6 +7,7 @@ import json
 import click
 
 from . import options
+from .saying import say, say_all, say_seed
 
 
 @click.command(short_help="Remove near-duplicates from files.")
@@ -33,8 +34,8 @@ def dedup(
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
     against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
-    max_document: str | None, on_error: str, seed: int, threads: int | None, memory: str | None, quiet: bool, as_json: bool,
-    work: str | None, resume: bool,
+    max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
+    as_json: bool, work: str | None, resume: bool,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -81,8 +82,9 @@ def dedup(
         click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output}))
     if as_json or quiet:
         return
-    click.echo(str(summary))
+    say_all(str(summary))
+    say_seed(seed, settings.seed)
     if output is not None:
-        click.echo(f"written: {output}")
+        say(f"written: {output}")
     else:
-        click.echo("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)
+        say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

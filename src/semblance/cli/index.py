@@ -12,6 +12,7 @@ import click
 
 from ..errors import InputDataError, ParameterError, SemblanceError
 from . import options
+from .saying import say
 
 wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
 threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
@@ -45,7 +46,7 @@ def index() -> None:
 @options.seed
 def create(
     path: str, threshold: float, recall: float, kind: str, radius: int | None, keep_text: bool, unit: str, width: int | None,
-    normalization: str, fold_case: bool, seed: int,
+    normalization: str, fold_case: bool, seed: int | str,
 ) -> None:  # fmt: skip
     """Make an empty index in a new folder. To fill it, use: index add."""
     from ..index.index import Index
@@ -54,7 +55,7 @@ def create(
         path, threshold=threshold, recall=recall, kind=kind, radius=radius, keep_text=keep_text, unit=unit, width=width,
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip
-        click.echo(f"{made!r}\nto fill it: semblance index add {path} FILES")
+        say(repr(made), f"to fill it: semblance index add {path} FILES")
 
 
 def _documents(
@@ -110,13 +111,13 @@ def add(
                 read += len(ids)
         except SemblanceError:
             if read:
-                click.echo(
+                say(
                     f"the first {counted(read, 'document')} of the input had been added, and are in the index; "
                     "those after them are not: once the error below is out of the way, add all again with --replace",
                     err=True,
                 )
             raise
-        click.echo(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
+        say(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
 
 
 @index.command(short_help="Look up documents; the best matches first.")
@@ -163,8 +164,8 @@ def query(
             asked += len(texts)
         if output is not None:
             write_table(output, pa.concat_tables(tables), {"index": opened.info}, force=force)
-            click.echo(f"written: {output}")
-    click.echo(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
+            say(f"written: {output}")
+    say(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
 
 
 @index.command()
@@ -181,9 +182,9 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
         raise ParameterError("no ids: name some, or a file of them with --from")
     with Index.open(path, wait=wait) as opened:
         n = opened.remove(_typed(wanted, opened.id_type))
-        click.echo(f"{n:,} removed, {len(opened):,} left")
+        say(f"{n:,} removed, {len(opened):,} left")
         if n < len(wanted):
-            click.echo(f"{len(wanted) - n:,} of the ids were not in the index", err=True)
+            say(f"{len(wanted) - n:,} of the ids were not in the index", err=True)
 
 
 def _ids_in(source: str) -> list[tuple[str, str]]:
@@ -224,7 +225,7 @@ def compact(path: str, wait: bool) -> None:
 
     with Index.open(path, wait=wait) as opened:
         opened.compact()
-        click.echo(repr(opened))
+        say(repr(opened))
 
 
 @index.command()
@@ -241,7 +242,7 @@ def info(path: str, as_json: bool) -> None:
         return
     parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
     for name, value in (said | parameters).items():
-        click.echo(f"{name.replace('_', ' '):<20} {_shown(value)}")
+        say(f"{name.replace('_', ' '):<20} {value if name == 'seed' else _shown(value)}")
 
 
 def _shown(value: Any) -> str:
@@ -269,12 +270,12 @@ def check(path: str) -> None:
         if opened.damaged:
             sys.exit(1)
         inside = f"{counted(len(opened), 'document')} in {counted(opened.info['segments'], 'segment')}"
-        click.echo(f"{path}: all is well: {inside}")
+        say(f"{path}: all is well: {inside}")
 
 
 def _warn(damaged: list[str]) -> None:
     for message in damaged:
-        click.echo(message, err=True)
+        say(message, err=True)
 
 
 @index.command(short_help="Write all ids, and the texts if they are kept.")
@@ -298,4 +299,4 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
             columns["text"] = pa.array([], pa.large_string())
         table = pa.concat_tables([pa.table(columns), *opened.export()])
         write_table(output, table, {"index": opened.info}, force=force)
-        click.echo(f"{counted(len(table), 'document')} written: {output}")
+        say(f"{counted(len(table), 'document')} written: {output}")

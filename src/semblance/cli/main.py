@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from io import StringIO
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from .index import index
 from .overlap import overlap
 from .pairs import pairs
 from .plan import plan
+from .saying import say, say_all
 from .tune import tune
 from .warmup import warmup
 
@@ -43,7 +45,7 @@ _REFUSALS = ("can't start new thread", "can't allocate lock", "Cannot allocate m
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"error: {printable(message)}", err=True)
+    say(f"error: {message}", err=True)
     sys.exit(code)
 
 
@@ -79,12 +81,14 @@ def _end(error: BaseException) -> None:
         click.echo(error.format_message())
         sys.exit(2)
     if isinstance(error, click.ClickException):
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        say_all(shown.getvalue().replace(error.message, printable(error.message)), err=True)
         sys.exit(error.exit_code)
     if isinstance(error, click.Abort) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        click.echo("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
+        say("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
         sys.exit(130)
     if isinstance(error, ParameterError):
         _fail(str(error), 2)
@@ -100,10 +104,8 @@ def _end(error: BaseException) -> None:
         _fail(f"standard output or error cannot be written: {error.strerror}", 1)
     import traceback
 
-    traceback.print_exception(error)
-    click.echo(
-        f"error: this is a bug in semblance {__version__}: please report it, with the lines above and the command", err=True
-    )
+    say_all("".join(traceback.format_exception(error)), err=True)
+    say(f"error: this is a bug in semblance {__version__}: please report it, with the lines above and the command", err=True)
     sys.exit(70)
 
 

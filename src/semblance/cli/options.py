@@ -37,6 +37,16 @@ class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.
         return self._choice.shell_complete(ctx, param, incomplete)
 
 
+class _Seed(click.ParamType):  # type: ignore[type-arg]
+    """A number, or the word for one that the system draws."""
+
+    name = "integer|random"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a number as int."""
+        return value if value == "random" else click.INT.convert(value, param, ctx)
+
+
 FORMAT = _FormatName()
 
 
@@ -94,7 +104,9 @@ planning = apply(
     click.option("--rows", type=int, default=None, help="Slots per band; with --bands, overrides the plan."),
 )
 
-seed = click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
+seed = click.option("--seed", type=_Seed(), default=1, show_default=True, metavar="NUMBER|random",
+                    help="The only source of randomness: a number, or "
+                    "'random' for one that the system draws, and that outputs state.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
                         show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip

@@ -8,6 +8,7 @@ import os
 import click
 
 from . import options
+from .saying import say
 
 SHOWN = 5  # reference documents that are named
 
@@ -92,23 +93,23 @@ def overlap(
     if as_json:
         click.echo(json.dumps(found | {"not_searchable": missed, "output": output}))
         return
-    click.echo(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
+    say(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
     what = f"{measure} >= {threshold:g}, measured"
-    click.echo(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
+    say(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
     if missed:
         shingling = result.provenance["parameters"]["shingling"]
         least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))
-        click.echo(
+        say(
             f"  not searchable {len(result.not_searchable):>10,}   (reference documents: {found['empty_references']:,} empty; "
             f"{found['short_references']:,} shorter than {least}, found only where a document is the same: lower --width)"
         )
-        click.echo(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
+        say(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
     for path in (output, matches):
         if path is not None:
-            click.echo(f"written: {path}")
+            say(f"written: {path}")
     if quiet:
         return
     if len(result.not_searchable) == found["references"]:
-        click.echo("there is no reference document that a longer document could contain", err=True)
+        say("there is no reference document that a longer document could contain", err=True)
     if output is None and matches is None:
-        click.echo("nothing was written (no -o, no --matches)", err=True)
+        say("nothing was written (no -o, no --matches)", err=True)

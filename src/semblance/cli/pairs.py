@@ -7,6 +7,7 @@ import json
 import click
 
 from . import options
+from .saying import say, say_seed
 
 
 @click.command(short_help="List all pairs of near-duplicates.")
@@ -27,7 +28,7 @@ def pairs(
     verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
     glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
     fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
-    on_error: str, seed: int, threads: int | None,
+    on_error: str, seed: int | str, threads: int | None,
     memory: str | None, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
@@ -73,15 +74,16 @@ def pairs(
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
     references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
-    click.echo(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
-    click.echo(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
+    say(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
+    say(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:
-        click.echo("  the list was cut by --max-pairs: there are more")
-    click.echo(
-        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared\n"
-        f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB"
+        say("  the list was cut by --max-pairs: there are more")
+    say(
+        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared",
+        f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
+    say_seed(seed, settings.seed)
     if output is not None:
-        click.echo(f"written: {output}")
+        say(f"written: {output}")
     else:
-        click.echo("nothing was written (no -o)", err=True)
+        say("nothing was written (no -o)", err=True)

@@ -7,6 +7,7 @@ import json
 import click
 
 from . import options
+from .saying import say
 
 
 @click.command(short_help="Show the plan for a threshold and a recall.")
@@ -36,29 +37,29 @@ def plan(
     if as_json:
         click.echo(json.dumps(chosen.to_dict()))
         return
-    click.echo(f"threshold {chosen.threshold:g}, recall {chosen.recall:g}")
-    click.echo(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
+    say(f"threshold {chosen.threshold:g}, recall {chosen.recall:g}")
+    say(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
                + (f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})"
                   if chosen.estimation_slots else ""))  # fmt: skip
-    click.echo(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}"
+    say(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}"
                + (", as its estimate has to reach the threshold too" if chosen.estimation_slots else ""))  # fmt: skip
-    click.echo("  probability of comparing a pair, by its resemblance:")
+    say("  probability of comparing a pair, by its resemblance:")
     for resemblance, probability in chosen.curve.items():
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
-        click.echo(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
-    click.echo(f"  {chosen.bytes_per_document} bytes per document, texts not counted")
+        say(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
+    say(f"  {chosen.bytes_per_document} bytes per document, texts not counted")
     if chosen.sketch is not None:
         kind = (
             f"1 bit of {chosen.sketch.combined} permutations each" if chosen.sketch.combined > 1
             else f"{chosen.sketch.bits} bit{'s' if chosen.sketch.bits > 1 else ''} of each permutation"
         )  # fmt: skip
-        click.echo(
+        say(
             f"  archive sketch: {chosen.sketch.slots} slots, {kind}: {-(-chosen.sketch.total_bits // 8)} bytes, "
             f"standard error {chosen.sketch.standard_error:.4f} at the threshold"
         )
     if chosen.documents is not None:
         assert chosen.memory_bytes is not None and chosen.false_candidates is not None
-        click.echo(
+        say(
             f"  {chosen.documents:,} documents: {chosen.memory_bytes / 1e9:,.2f} GB; about "
             f"{chosen.false_candidates:,.0f} candidate pairs among unrelated documents"
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import click
+from .saying import say
 
 
 def note_skipped(quiet: bool, *inputs: Any) -> None:
@@ -17,7 +17,7 @@ def note_skipped(quiet: bool, *inputs: Any) -> None:
 
     skipped = skipped_in(*inputs)
     if skipped["files"] and not quiet:
-        click.echo(f"files not read: {describe_skipped(skipped)}", err=True)
+        say(f"files not read: {describe_skipped(skipped)}", err=True)
 
 
 class _Notes(logging.Handler):
@@ -25,7 +25,7 @@ class _Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one note."""
-        click.echo(record.getMessage(), err=True)
+        say(record.getMessage(), err=True)
 
 
 def _print_notes() -> None:

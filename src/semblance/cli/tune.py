@@ -7,6 +7,7 @@ import json
 import click
 
 from . import options
+from .saying import say
 
 SHOWN = 12
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -71,20 +72,20 @@ def tune(
     if as_json:
         click.echo(json.dumps({"costs": asdict(costs), "kept": kept, "choices": [asdict(choice) for choice in found]}))
         return
-    click.echo(f"Nanoseconds a step ({costs.source}):")
+    say(f"Nanoseconds a step ({costs.source}):")
     for name, value in asdict(costs).items():
         if name not in ("sizes", "source"):
-            click.echo(f"  {name:8}" + ("  ".join(f"{x:8.1f}" for x in value) if isinstance(value, tuple) else f"{value:8.1f}"))
+            say(f"  {name:8}" + ("  ".join(f"{x:8.1f}" for x in value) if isinstance(value, tuple) else f"{value:8.1f}"))
     if kept is not None:
-        click.echo(f"kept in {kept}")
+        say(f"kept in {kept}")
     if fingerprints is None:
-        click.echo("add -n N to list the searches recommended for N fingerprints")
+        say("add -n N to list the searches recommended for N fingerprints")
         return
-    click.echo(f"\nSearches of {fingerprints:,} fingerprints within {radius} bits, recall at least {recall}:")
+    say("", f"Searches of {fingerprints:,} fingerprints within {radius} bits, recall at least {recall}:")
     if not found:
-        click.echo("  none: allow more memory or a lower recall")
+        say("  none: allow more memory or a lower recall")
         return
-    click.echo(f"  {'us a query':>10}  {'MB':>8}  {'recall':>6}  method")
+    say(f"  {'us a query':>10}  {'MB':>8}  {'recall':>6}  method")
     for choice in found[:SHOWN]:
         line = f"  {choice.nanoseconds / 1e3:>10,.2f}  {choice.memory / 1e6:>8,.0f}  {choice.recall:>6.3f}  {choice.method}"
-        click.echo(line)
+        say(line)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .saying import say_all
+
 
 @click.command()
 def warmup() -> None:
@@ -15,4 +17,4 @@ def warmup() -> None:
     """
     from ..kernels.warming import warm_up
 
-    click.echo(warm_up())
+    say_all(warm_up())

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.hashing import digest_rows
+from ..files.secrets import new_secret
+from ..hashing import digest_secret
+from ..kernels.digests import digest_documents
 from ..search.buckets import sorted_entries
-from ..values import Int64Array
+from ..values import Int64Array, UInt64Array
 from ..values.arrays import places_of
 from ..values.arrow import to_arrow
 from .engine import Batches
@@ -20,6 +22,8 @@ from .local_columns import BAND
 from .local_tables import Lazy, Piece, Stored
 
 MEMBERS = 1 << 20  # rows of a batch, about
+_LOW32 = np.uint64((1 << 32) - 1)
+_NOT_WITHIN = np.empty((0, 2), np.uint64)
 FEW = 1 << 12  # rows that are sorted sooner than a thread is started
 
 
@@ -101,18 +105,19 @@ def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _Chosen, band:
 def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Lazy:
     """Bring rows of equal bytes together, in as many passes as fit so many bytes; those that are alone are left out.
 
-    Bytes of more than 128 bits are told apart by 128 bits of a hash.
+    Bytes of more than 128 bits are told apart by a keyed digest, with a secret of this meeting alone.
     """
+    secret = digest_secret(new_secret(), by)
 
     def pieces(mark: int) -> Iterator[Piece]:
         passes = max(1, -(-64 * len(rows) // memory))
         for number in range(passes):  # no marks: how many passes there are depends on the memory
-            yield Piece(partial(_equal_bytes, rows, by, sort, number, passes))
+            yield Piece(partial(_equal_bytes, rows, by, sort, (number, passes), secret))
 
     return Lazy(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
 
 
-def _words(rows: Stored, by: str) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+def _words(rows: Stored, by: str, secret: UInt64Array) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """Yield (first row, 128 bits of each value) of part after part."""
     if pa.types.is_fixed_size_binary(rows.schema.field(by).type):
         for first, (values,) in rows.columns(by):
@@ -121,15 +126,17 @@ def _words(rows: Stored, by: str) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     for first, (data, sizes) in rows.columns(by, f"{by}.sizes"):
         offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         words = np.empty((len(sizes), 2), np.uint64)
-        digest_rows(data, offsets, 0, len(sizes), words)
+        digest_documents(data, offsets, _NOT_WITHIN, secret, words)
         yield first, words
 
 
-def _equal_bytes(rows: Stored, by: str, sort: str, number: int, passes: int) -> Batches:
-    """Make batches of the rows of one pass that share their bytes."""
+def _equal_bytes(rows: Stored, by: str, sort: str, place: tuple[int, int], secret: UInt64Array) -> Batches:
+    """Make batches of the rows that share their bytes, of one of some passes: which of them, and how many."""
+    number, passes = place
     parts = []
-    for first, words in _words(rows, by):
-        chosen = ((words[:, 0] >> np.uint64(32)) * np.uint64(passes) >> np.uint64(32)) == number
+    for first, words in _words(rows, by, secret):
+        # By low bits: digests are below 2^61.
+        chosen = ((words[:, 0] & _LOW32) * np.uint64(passes) >> np.uint64(32)) == number
         if rows.mask is not None:
             chosen &= rows.mask[first : first + len(words)]
         parts.append((first + np.flatnonzero(chosen), words[chosen]))

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
+from ..wording import printable
 from .names import shown, suffix_of, walk
 from .spools import Spool, spool
 
@@ -84,7 +85,7 @@ class Skipped:
 def describe_skipped(skipped: dict[str, Any]) -> str:
     """Say what ``Skipped.to_dict`` counted: "3 (2 with another suffix, 1 broken links: a.md, b.pdf, c.txt)"."""
     counts = ", ".join(f"{n:,} {REASONS[reason]}" for reason, n in skipped["by_reason"].items())
-    names = ", ".join(skipped["names"]) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
+    names = ", ".join(map(printable, skipped["names"])) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
     return f"{skipped['files']:,} ({counts}: {names})"
 
 

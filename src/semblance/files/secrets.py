@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
 
@@ -34,8 +35,13 @@ def read_secret(folder: Path) -> bytes | None:
     return None
 
 
-def known_secret(folder: Path) -> bytes:
-    """Return the secret that must lie in a folder.
+def token_of(secret: bytes) -> str:
+    """Return a name that tells a secret from others, and nothing of it."""
+    return sha256(b"token" + secret).hexdigest()[:16]
+
+
+def known_secret(folder: Path, token: str) -> bytes:
+    """Return the secret of a token, which must lie in a folder.
 
     Raises
     ------
@@ -43,10 +49,10 @@ def known_secret(folder: Path) -> bytes:
         If it does not.
     """
     secret = read_secret(folder)
-    if secret is None:
+    if secret is None or token_of(secret) != token:
         raise IndexFormatError(
-            f"{shown(folder / SECRET)}: missing, damaged or not readable: what is in the folder was made with this secret, and "
-            "is of no use without it; empty the folder and start again"
+            f"{shown(folder / SECRET)}: missing, damaged, not readable, or that of another job: what is in the folder was made "
+            "with its secret, and is of no use without it; empty the folder and start again"
         )
     return secret
 

@@ -27,7 +27,7 @@ from .atomic import atomic_file, make_folders, reporting
 from .container import ArrayFile, write_arrays
 from .layout import Streamed
 from .names import shown
-from .secrets import SECRET, known_secret, new_secret, read_secret, write_secret
+from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
 
 JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
 OPEN_FILES = 512  # whose headers are remembered
@@ -46,6 +46,15 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in differences(a, b, f"{name}[{i}]")]
     return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]
+
+
+def unfinished_job(folder: Path) -> dict[str, Any] | None:
+    """Return what distinguishes the unfinished job that a folder holds; None if there is none that can be read."""
+    try:
+        job: dict[str, Any] = Workspace.read_job(folder / JOB)["job"]
+    except IndexFormatError:
+        return None
+    return job
 
 
 class Workspace:
@@ -76,11 +85,11 @@ class Workspace:
         self._file = lru_cache(OPEN_FILES)(ArrayFile)
         self._unlock: weakref.finalize[..., Any] | None = None
         self._remove: weakref.finalize[..., Any] | None = None
-        self._token = os.urandom(8).hex()
         self._written: set[str] = set()
         self._closed = False
         self.secret = new_secret()
         """Known to this job alone, and kept while it can be resumed."""
+        self._token = token_of(self.secret)
         self.folder: Path | None = None
         if folder is not None:
             self._open(Path(folder), json.loads(json.dumps(job or {})), resume)
@@ -99,7 +108,7 @@ class Workspace:
             reason = getattr(error, "strerror", None) or error
             raise OutputError(f"{name}: cannot be used as work folder: {reason}") from None
         finished = FINISHED in names and JOB not in names
-        held = self._read_job(folder / (FINISHED if finished else JOB)) if names else None
+        held = self.read_job(folder / (FINISHED if finished else JOB)) if names else None
         for left in filter(_TEMPORARY.fullmatch, os.listdir(folder)):  # nobody writes it: the lock is held
             with suppress(OSError):
                 (folder / left).unlink()
@@ -109,7 +118,7 @@ class Workspace:
             if finished:  # and killed before all of it was removed
                 self.folder = folder
                 self._remove_parts()
-                held, self._token = None, os.urandom(8).hex()
+                held, self._token = None, token_of(self.secret)
         if held is not None:
             if not resume:
                 raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, "
@@ -120,7 +129,7 @@ class Workspace:
                     f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
                     "run with the old ones, or name another folder"
                 )
-            self.secret = known_secret(folder)
+            self.secret = known_secret(folder, self._token)
         self.folder = folder
         if held is None:
             write_secret(folder, self.secret)
@@ -165,7 +174,7 @@ class Workspace:
             return False
 
     @staticmethod
-    def _read_job(path: Path) -> dict[str, Any]:
+    def read_job(path: Path) -> dict[str, Any]:
         """Return the job that a folder holds, and its token."""
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             held = json.loads(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else {}

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import OutputError, ParameterError
 from ..text.texts import concatenate
+from ..values.arrays import RANDOM, drawn_seed
 from .answers import check_type, id_texts
 from .kinds import Sketches, make_kind, read_kind
 from .manifest import NAME, Manifest, read_manifest
@@ -58,7 +59,7 @@ class Index(OpenIndex):
         radius: int | None = None,
         bands: int | None = None,
         rows: int | None = None,
-        seed: int = 1,
+        seed: int | str = 1,
     ) -> Index:
         """Make an empty index and open it.
 
@@ -82,8 +83,8 @@ class Index(OpenIndex):
             For "simhash": bits in which fingerprints of near-duplicates can differ; default 3.
         bands, rows : int >= 1, optional
             For "minhash": in place of the planner's choice.
-        seed : int, default 1
-            The only source of randomness.
+        seed : int in [0, 2^64) or "random", default 1
+            The only source of randomness. "random" draws one that nobody can know beforehand; ``info`` states the number.
 
         Returns
         -------
@@ -99,7 +100,7 @@ class Index(OpenIndex):
         folder = Path(path)
         given = {
             "threshold": threshold, "recall": recall, "unit": unit, "normalization": normalization, "fold_case": fold_case,
-            "seed": seed,
+            "seed": drawn_seed() if isinstance(seed, str) and seed == RANDOM else seed,
         }  # fmt: skip
         optional = {"width": width, "radius": radius, "bands": bands, "rows": rows}
         given |= {name: value for name, value in optional.items() if value is not None}

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..errors import IndexFormatError, OutputError, ParameterError
 from ..text.texts import Texts
-from ..wording import counted
+from ..wording import counted, printable
 from .answers import all_documents, answer
 from .kinds import Sketches
 from .manifest import Manifest, read_manifest
@@ -58,7 +58,7 @@ class OpenIndex:
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
         inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
-        return f"<Index {self.path}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}>"
+        return f"<Index {printable(str(self.path))}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}>"
 
     @property
     def id_type(self) -> str | None:

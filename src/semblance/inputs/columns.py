@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
+from ..files.secrets import new_secret
 from ..files.store import Workspace
 from ..formats.sources import Batch
-from ..kernels.hashing import digest_rows
+from ..hashing import digest_secret
+from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import null, strings, to_arrow
@@ -102,12 +104,12 @@ class Ids:
         """Raise InputDataError if two reference documents have the same id, or two others; the message names the rows."""
         if not self._named:
             return
-        digests = []
+        digests, secret = [], digest_secret(new_secret(), "ids")
         for part in self._parts:
             arrays = self._workspace.get(part)
             offsets = np.concatenate([[0], np.cumsum(arrays["id_sizes"], dtype=np.int64)])
             digests.append(np.empty((len(offsets) - 1, 2), np.uint64))
-            digest_rows(arrays["id_bytes"], offsets, 0, len(offsets) - 1, digests[-1])
+            digest_documents(arrays["id_bytes"], offsets, np.empty((0, 2), np.uint64), secret, digests[-1])
         both = np.concatenate(digests)
         for begin, end in ((0, n_reference), (n_reference, len(both))):
             order = begin + np.lexsort(both[begin:end].T)

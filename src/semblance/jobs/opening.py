@@ -19,6 +19,7 @@ from ..formats.memory import as_sources
 from ..formats.sources import Limit
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
+from ..wording import printable
 from .settings import Settings, added_columns
 
 SAMPLED = 64
@@ -175,4 +176,4 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     )
     if room < surely:
         raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
-    logging.getLogger("semblance").info(said)
+    logging.getLogger("semblance").info(printable(said))

@@ -193,7 +193,7 @@ def pairs(
     max_bucket: int = MAX_BUCKET,
     max_document: int | str | None = None,
     on_error: str = "stop",
-    seed: int = 1,
+    seed: int | str = 1,
     threads: int | None = None,
     memory: int | str | None = None,
     progress: Progress | None = None,

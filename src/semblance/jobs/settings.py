@@ -7,24 +7,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import ParameterError
+from ..files.store import unfinished_job
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling, Tokenizer
 from ..theory.agreement import least_agreeing
 from ..theory.banding import candidate_probability
-from ..values.arrays import MOST_SEED, whole
+from ..values.arrays import MOST_SEED, RANDOM, drawn_seed, whole
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
 _TYPES: tuple[tuple[Any, str, str], ...] = (
     (Real, "a number", "threshold recall"),
-    (Integral, "an integer", "radius seed max_bucket"),
+    (Integral, "an integer", "radius max_bucket"),
+    (Integral, f'an integer or "{RANDOM}"', "seed"),
     (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
     (str, "a str", "method text keep verify evidence empty unit normalization encoding_errors on_error"),
     (str, "a str or None", "id within glob format"),
@@ -82,8 +85,9 @@ class Settings:
         What a shingle is: see ``semblance.Shingling``.
     permutations, bands, rows : int, optional
         Override the planner's choice: see ``semblance.plan``.
-    seed : int in [0, 2^64), default 1
-        The only source of randomness.
+    seed : int in [0, 2^64) or "random", default 1
+        The only source of randomness. "random" draws one that nobody can know beforehand (with ``resume``, it takes that of
+        the job in ``work``); the provenance, and the settings here, have the number, with which the job can be repeated.
     threads : int >= 1, optional
         Default: all processors this process may use. The result does not depend on it.
     memory : int or str, optional
@@ -139,7 +143,7 @@ class Settings:
     permutations: int | None = None
     bands: int | None = None
     rows: int | None = None
-    seed: int = 1
+    seed: int | str = 1
     threads: int | None = None
     memory: int | str | None = None
     work: str | os.PathLike[str] | None = None
@@ -155,6 +159,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""
+        if isinstance(self.seed, str) and self.seed == RANDOM:
+            object.__setattr__(self, "seed", self._drawn_seed())
         self._check_types()
         policy, _, column = self.keep.partition(":")
         if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
@@ -196,6 +202,14 @@ class Settings:
                     raise ParameterError(f"{name} must be {what}; got {value!r:.60}, of type {type(value).__name__}")
                 if isinstance(value, np.generic):
                     object.__setattr__(self, name, value.item())
+
+    def _drawn_seed(self) -> int:
+        """Return the seed of the job to resume, or a new one."""
+        job = None
+        if self.resume is True and isinstance(self.work, (str, os.PathLike)):
+            job = unfinished_job(Path(self.work))
+        held = ((job or {}).get("parameters") or {}).get("seed")
+        return held if type(held) is int else drawn_seed()
 
     @cached_property
     def plan(self) -> Plan:

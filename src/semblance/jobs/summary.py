@@ -122,7 +122,7 @@ class Summary:
         if self.least_alike:
             lines.append("  the least alike among those removed, the kept document of each:")
             for gone, kept, score, is_reference in self.least_alike:
-                told = printable(f"{gone}  ->  {kept}").replace("\n", "\\n")
+                told = printable(f"{gone}  ->  {kept}")
                 lines.append(f"    {score:.4f}  {told}{' (reference)' if is_reference else ''}")
         lines.append(
             f"recall at the threshold: {self.recall_planned:.4f} "

@@ -20,7 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, typeof_impl
 
-from ..wording import counted
+from ..wording import counted, printable
 
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
 _CONST = re.compile(r"const (\w+\[.*?\])")
@@ -82,7 +82,7 @@ class _Teller(event.Listener):
 
     def sum_up(self):
         """Say how long it took."""
-        where = f", kept in {self.folder}" if self.folder else ""
+        where = f", kept in {printable(str(self.folder))}" if self.folder else ""
         print(f"semblance: compiled {counted(self.count, 'kernel')} in {self.seconds:.1f} s{where}", file=sys.stderr)
 
 

@@ -6,7 +6,7 @@ Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These 
 of a polynomial that begins with a one and ends with the number of bytes, modulo p = 2^61 - 1, at a secret point: two of degree
 d agree with probability d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice,
 with words that are shifted by two and another point, so that two different texts of up to n bytes have one digest with
-probability (2^-64 + (3 n / 256 + 6) / p)^2 at most, whoever wrote them, as long as the secret words are not known.
+probability (2^-64 + (3 n / 256 + 7) / p)^2 at most, whoever wrote them, as long as the secret words are not known.
 """
 
 import numpy as np

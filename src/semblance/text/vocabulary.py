@@ -30,7 +30,7 @@ class Vocabulary:
 
     Tokens of up to 15 bytes are compared byte by byte, shingles token by token; of longer tokens a keyed digest is compared
     (see ``kernels.digests``). That two long tokens of texts of n bytes together are taken for one has a probability of at most
-    n^2 / 2^126 over the choice of the key, whoever wrote them: 2^-80 for 8 MB.
+    n^2 (1 + n / 2^13) / 2^125 over the choice of the key, whoever wrote them: 2^-65 for two texts of 8 MB.
 
     Parameters
     ----------

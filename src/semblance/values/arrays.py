@@ -6,6 +6,7 @@ Public functions and constructors check once; the kernels behind them trust what
 from __future__ import annotations
 
 import operator
+import os
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,7 @@ Int64Array = NDArray[np.int64]
 Float64Array = NDArray[np.float64]
 
 MOST_SEED = (1 << 64) - 1
+RANDOM = "random"
 MAX_PERMUTATIONS = 1 << 16
 
 
@@ -57,6 +59,11 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
         limits = f"at least {low}" if high is None else f"in {low}..{'2^64-1' if high == MOST_SEED else high}"
         raise ParameterError(f"{name} must be {limits}; got {number}")
     return number
+
+
+def drawn_seed() -> int:
+    """Draw a seed from the system's randomness, which nobody can know before."""
+    return int.from_bytes(os.urandom(8), "little")
 
 
 def number(name: str, value: Any, rule: str = "a number") -> float:

@@ -1,0 +1,232 @@
+"""The secret of a job: where it is, who can read it, what happens without it, and that no result depends on it."""
+
+import base64
+import json
+import os
+import pickle
+import stat
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from same_results import corpus
+
+import semblance as sb
+from semblance.cli.main import main
+from semblance.files.secrets import read_secret, write_secret
+
+
+def written_forms(secret):
+    """What a secret looks like in text, in bytes, and in numbers."""
+    numbers = [int.from_bytes(secret, order) for order in ("little", "big")]
+    numbers += [int(word) for word in np.frombuffer(secret, "<u8")]
+    texts = [
+        secret.hex(),
+        base64.b64encode(secret).decode(),
+        repr(secret)[2:-1],
+        *map(str, numbers),
+        *(f"{n:x}" for n in numbers),
+    ]
+    return [secret, secret[::-1], pickle.dumps(secret)[-19:-3], *(text.encode() for text in texts)]
+
+
+def contents(folder):
+    """{path: bytes} of everything below a folder, and the rows of its tables as text."""
+    files = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    tables = [path for path in files if path.suffix == ".parquet"]
+    return files | {f"{path} rows": repr(pq.read_table(path).to_pydict()).encode() for path in tables}
+
+
+@pytest.mark.parametrize("method", ["minhash", "simhash"])
+def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplog, capfd, method):
+    caplog.set_level("DEBUG")
+    work, out = tmp_path / "work", tmp_path / "out"
+    out.mkdir()
+    result = sb.dedup(inputs, work=work, id="id", evidence="all", method=method, against=None)
+    secret = read_secret(work)
+    assert len(secret) == 16
+    for name in ("a.jsonl", "a.csv", "a.parquet", "folder"):
+        result.write(out / name, annotate=True)
+    result.save(out / "saved")
+    said = [
+        result.settings,
+        result.settings.to_dict(),
+        result.summary,
+        result.summary.to_dict(),
+        result.provenance,
+        vars(result),
+    ]
+    said += [result.annotations.to_pydict(), result.pairs.to_pydict(), result.rethreshold(0.9).provenance]
+    (out / "said.txt").write_text("\n".join([*map(repr, said), str(result.summary), caplog.text, *capfd.readouterr()]))
+    (out / "result.pickle").write_bytes(pickle.dumps(result))
+    found = contents(tmp_path)
+    assert len([path for path in found if str(path).endswith(".part")]) > 5
+    assert [(str(path), form) for form in written_forms(secret) for path, data in found.items() if form in data] == [
+        (str(work / "secret"), secret)
+    ]
+    result.close()
+    assert not work.exists()
+
+
+def test_it_is_in_no_output_of_the_command(inputs, tmp_path, monkeypatch, capfd):
+    secret = bytes(range(97, 113))
+    monkeypatch.setattr("semblance.files.store.new_secret", lambda: secret)
+    with pytest.raises(SystemExit):
+        main(["dedup", *inputs, "--json", "--work", str(tmp_path / "work"), "-o", str(tmp_path / "out.jsonl"), "--annotate"])
+    (tmp_path / "said.txt").write_text("".join(capfd.readouterr()))
+    found = contents(tmp_path)
+    assert len(found) == 3 and [path for form in written_forms(secret) for path in found if form in found[path]] == []
+
+
+def test_each_job_has_its_own(inputs, tmp_path):
+    secrets = set()
+    for i in range(5):
+        result = sb.dedup(inputs[0], work=tmp_path / f"work{i}")
+        secrets.add(read_secret(tmp_path / f"work{i}"))
+        result.close()
+    assert len(secrets) == 5 and None not in secrets
+
+
+def test_only_the_owner_can_read_its_file_whatever_the_umask(inputs, tmp_path):
+    before = os.umask(0)
+    try:
+        result = sb.dedup(inputs[0], work=tmp_path / "work")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "work/secret").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "work/job.json").stat().st_mode) & 0o077
+    result.close()
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def turned(path):
+    data = path.read_bytes()
+    path.write_bytes(data[:-6] + bytes([data[-6] ^ 1]) + data[-5:])
+
+
+def foreign(path):
+    path.write_bytes(b"a secret of somebody else's")
+
+
+def exchanged(path):
+    """The secret of another job: what it makes would not meet what is there."""
+    write_secret(path.parent, bytes(range(16)))
+
+
+def emptied(path):
+    path.write_bytes(b"")
+
+
+def made_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def made_a_link(path):
+    os.replace(path, path.parent.parent / "elsewhere")
+    path.symlink_to(path.parent.parent / "elsewhere")
+
+
+def unlinked(path):
+    path.unlink()
+
+
+def forbidden(path):
+    if os.geteuid() == 0:
+        pytest.skip("the superuser can read everything")
+    path.chmod(0)
+
+
+DAMAGE = [truncated, turned, foreign, exchanged, emptied, made_a_folder, made_a_link, unlinked, forbidden]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_parts, tmp_path, damage):
+    work = tmp_path / "work"
+    kept = sb.dedup(inputs, work=work).keep.tolist()
+    path = work / "secret"
+    whole, parts = path.read_bytes(), {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"}
+    assert len(parts) > 5
+    damage(path)
+    for _ in range(2):
+        with pytest.raises(
+            sb.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
+        ):
+            sb.dedup(inputs, work=work, resume=True)
+        assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts
+    if path.is_dir():
+        path.rmdir()
+    path.unlink(missing_ok=True)
+    path.write_bytes(whole)
+    result = sb.dedup(inputs, work=work, resume=True)
+    assert result.keep.tolist() == kept
+    result.close()
+    assert list(work.iterdir()) == []
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("held", [b"", b"mine", b"semblance secret" + bytes(20), b"semblance secret"])
+def test_a_file_of_its_name_that_is_none_is_left_alone(inputs, tmp_path, held, resume):
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "secret").write_bytes(held)
+    (work / "secret").chmod(0o644)
+    with pytest.raises(sb.ParameterError, match=r"contains files that do not belong to a job \(secret\)"):
+        sb.dedup(inputs, work=work, resume=resume)
+    assert (work / "secret").read_bytes() == held and stat.S_IMODE((work / "secret").stat().st_mode) == 0o644
+    assert {p.name for p in work.iterdir()} <= {"secret", "lock"}
+
+
+def test_one_that_was_left_behind_is_replaced(inputs, tmp_path):
+    """A job that was killed before it had a description leaves its secret alone in the folder."""
+    first = sb.dedup(inputs[0], work=tmp_path / "work")
+    left = (tmp_path / "work/secret").read_bytes()
+    first.close()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/secret").write_bytes(left)
+    again = sb.dedup(inputs[0], work=tmp_path / "work")
+    assert read_secret(tmp_path / "work") != left[16:32]
+    again.close()
+
+
+def everything(data, folder, old, settings):
+    """All bytes that a job writes."""
+    result = sb.dedup(data, against=old, id="id", within="site", evidence="all", threshold=0.6, **settings)
+    result.write(folder / "out.jsonl", annotate=True, force=True)
+    pairs = json.dumps(result.pairs.to_pydict())
+    result.close()
+    return (
+        (folder / "out.jsonl").read_bytes(),
+        pairs,
+        sb.pairs(data, against=old, id="id", within="site", threshold=0.6, **settings),
+    )
+
+
+@pytest.mark.parametrize("settings", [{"method": "minhash"}, {"method": "simhash", "radius": 6}], ids=lambda s: s["method"])
+def test_no_result_depends_on_it(tmp_path, monkeypatch, rng, settings):
+    table = corpus(rng)
+    old, new = tmp_path / "old.parquet", tmp_path / "new.parquet"
+    pq.write_table(table.slice(0, 30), old)
+    pq.write_table(table.slice(30), new)
+    secrets = [bytes(16), b"\xff" * 16, bytes(15) + b"\x01", *(rng.bytes(16) for _ in range(17))]
+    results, drawn = [], []
+    for secret in secrets:
+        monkeypatch.setattr("semblance.files.store.new_secret", lambda secret=secret: drawn.append(secret) or secret)
+        results.append(everything(new, tmp_path, old, settings))
+    assert set(drawn) == set(secrets) and len(json.loads(results[0][1])["left_id"]) > 5 and len(results[0][2]) > 5
+    assert [i for i, found in enumerate(results) if found != results[0]] == []
+
+
+def test_no_result_on_the_disk_depends_on_it(inputs, small_parts, tmp_path, monkeypatch):
+    found = set()
+    for i in range(4):
+        secret = bytes([i * 85]) * 16
+        monkeypatch.setattr("semblance.files.store.new_secret", lambda secret=secret: secret)
+        result = sb.dedup(inputs, id="id", work=tmp_path / "work", evidence="all")
+        result.write(tmp_path / "out.jsonl", annotate=True, force=True)
+        result.close()
+        found.add((tmp_path / "out.jsonl").read_bytes())
+    assert len(found) == 1

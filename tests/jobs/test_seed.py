@@ -1,0 +1,106 @@
+"""A seed that the system draws: it is stated as a number, repeats the job, and belongs to a job that is resumed."""
+
+import json
+
+import pytest
+from listing import find_pairs
+
+import semblance as sb
+from semblance.cli.main import main
+
+TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    return path
+
+
+def run(capfd, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    captured = capfd.readouterr()
+    return stop.value.code or 0, captured.out, captured.err
+
+
+def test_the_settings_have_a_number_of_64_bits_each_time_another():
+    seeds = {sb.Settings(seed="random").seed for _ in range(50)}
+    assert len(seeds) == 50 and all(type(seed) is int and 0 <= seed < 1 << 64 for seed in seeds)
+    assert max(seeds) >= 1 << 60 and sb.Settings().seed == 1
+
+
+@pytest.mark.parametrize("wrong", ["Random", "", "1", b"random", ["random"]])
+def test_another_word_is_refused(wrong):
+    with pytest.raises(sb.ParameterError, match='seed must be an integer or "random"; got '):
+        sb.Settings(seed=wrong)
+    with pytest.raises(sb.ParameterError, match="seed must be of type int"):
+        sb.Index.create("never-made", seed=wrong)
+
+
+def test_the_number_is_in_settings_and_provenance(tmp_path):
+    result = sb.dedup(TEXTS, seed="random")
+    seed = result.settings.seed
+    assert result.provenance["parameters"]["seed"] == result.settings.to_dict()["seed"] == seed != 1
+    assert result.rethreshold(0.9).settings.seed == seed
+    result.save(tmp_path / "saved")
+    assert sb.Result.load(tmp_path / "saved").settings.seed == seed
+    assert type(find_pairs(TEXTS, seed="random").provenance["parameters"]["seed"]) is int
+
+
+def test_the_number_repeats_the_job():
+    """Estimates depend on the seed, so that equal ones tell that it was used."""
+    words = [f"word{i}" for i in range(60)]
+    texts = [" ".join([*words[:i], "other", *words[i:]]) for i in range(0, 60, 3)]
+    first = find_pairs(texts, seed="random", verify="sketch", threshold=0.4)
+    again = find_pairs(texts, seed=first.provenance["parameters"]["seed"], verify="sketch", threshold=0.4)
+    assert len(first.table) and first.table == again.table
+    assert first.table != find_pairs(texts, seed="random", verify="sketch", threshold=0.4).table
+
+
+def test_a_resumed_job_keeps_its_seed(path, tmp_path):
+    work = tmp_path / "work"
+    first = sb.dedup(path, work=work, seed="random")
+    seed = first.settings.seed
+    del first
+    with pytest.raises(sb.ParameterError, match="holds an unfinished job; pass --resume"):
+        sb.dedup(path, work=work, seed="random")
+    with pytest.raises(sb.ParameterError, match=f"parameters.seed was {seed}, is 1"):
+        sb.dedup(path, work=work, resume=True)
+    again = sb.dedup(path, work=work, seed="random", resume=True)
+    assert again.settings.seed == seed
+    again.close()
+    assert sb.dedup(path, work=work, seed="random", resume=True).settings.seed != seed  # nothing is left to resume
+
+
+@pytest.mark.parametrize("held", [b"", b"{}", b"[1]"])
+def test_a_damaged_job_is_refused_as_with_a_number(path, tmp_path, held):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/job.json").write_bytes(held)
+    with pytest.raises(sb.IndexFormatError, match=r"job\.json: damaged"):
+        sb.dedup(path, work=tmp_path / "work", seed="random", resume=True)
+
+
+@pytest.mark.parametrize("kind", ["minhash", "simhash"])
+def test_an_index_keeps_its_seed(tmp_path, kind):
+    with sb.Index.create(tmp_path / "index", kind=kind, seed="random") as index:
+        seed = index.info["parameters"]["seed"]
+    assert type(seed) is int and seed > 1
+    with sb.Index.open(tmp_path / "index") as index:
+        assert index.info["parameters"]["seed"] == seed
+
+
+def test_commands_draw_a_seed_and_state_it(capfd, path, tmp_path):
+    for command in ("dedup", "pairs"):
+        settings = json.loads(run(capfd, command, path, "--seed", "random", "--json")[1])["settings"]
+        assert settings["seed"] > 1
+        _, out, _ = run(capfd, command, path, "--seed", "random")
+        assert "seed drawn: " in out and "seed drawn" not in run(capfd, command, path, "--seed", "5")[1]
+        number = out.split("--seed ")[1].split()[0]
+        assert json.loads(run(capfd, command, path, "--seed", number, "--json")[1])["settings"]["seed"] == int(number)
+        code, _, err = run(capfd, command, path, "--seed", "often")
+        assert code == 2 and "'often' is not a valid integer" in err
+    assert run(capfd, "index", "create", tmp_path / "index", "--seed", "random")[0] == 0
+    seed = json.loads(run(capfd, "index", "info", tmp_path / "index", "--json")[1])["parameters"]["seed"]
+    assert f"seed                 {seed}\n" in run(capfd, "index", "info", tmp_path / "index")[1]

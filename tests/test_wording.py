@@ -1,0 +1,57 @@
+"""What is said to a person: counts, sizes, and names that others chose."""
+
+import pickle
+import unicodedata
+
+import pytest
+
+import semblance as sb
+from semblance.errors import EncodingError, RowError, SemblanceError
+from semblance.wording import counted, printable, text_size
+
+HOSTILE = [
+    *map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x206A)]),
+    "\ufeff", "\ud800", "\udcff", "\u0378", "\ue000", "\U000e0001", "\U0010fffd",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("character", HOSTILE, ids=ascii)
+def test_what_is_not_printable_is_an_escape(character):
+    said = printable(f"a{character}b")
+    assert said.isascii() and said.isprintable() and said != "ab"
+    assert said[1:-1].encode().decode("unicode_escape") == character
+    assert printable(said) == said
+
+
+def test_no_character_steers_a_terminal():
+    """All of Unicode: what is left as it is is a letter, a mark, a number, punctuation, a symbol or the space."""
+    left = {chr(code) for code in range(0x110000) if printable(chr(code)) == chr(code)}
+    assert {unicodedata.category(c)[0] for c in left} == set("LMNPSZ")
+    assert {c for c in left if unicodedata.category(c)[0] == "Z"} == {" "}
+    assert {c for code in range(0x110000) if unicodedata.category(c := chr(code))[0] in "LMNPS"} <= left
+
+
+@pytest.mark.parametrize("text", ["", "plain", "café Ünï", "日本語の文書", "העברית العربية", "हिन्दी ไทย", "𝒳 😀", r"\x1b[2J"])
+def test_visible_text_stays(text):
+    assert printable(text) == text
+
+
+def test_counts_and_sizes():
+    assert (counted(1, "match", "matches"), counted(2000, "match", "matches")) == ("1 match", "2,000 matches")
+    assert (text_size(12), text_size(270_400_000)) == ("12 bytes of text", "270.4 MB of text")
+
+
+KINDS = [kind for kind in (SemblanceError, *SemblanceError.__subclasses__()) if kind is not sb.InputDataError]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, sb.InputDataError], ids=lambda kind: kind.__name__)
+def test_the_text_of_an_error_is_one_line_without_escape_sequences(kind):
+    error = kind("no\x1b[2J\u202egp\n.error: all is well")
+    for found in (error, pickle.loads(pickle.dumps(error))):
+        assert str(found) == r"no\x1b[2J\u202egp\n.error: all is well"
+        assert found.args == ("no\x1b[2J\u202egp\n.error: all is well",)
+
+
+def test_the_text_of_an_error_about_a_row_too():
+    assert str(RowError(4, 5, "a\x07b")) == r"row 5: a\x07b"
+    assert str(EncodingError(4, 5)).startswith("row 4: invalid UTF-8 at byte 5")
