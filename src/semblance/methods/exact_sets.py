@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels import resemblance as kernel
 from ..kernels._scratch import scratch
+from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
 from ..kernels.resemblance import SETS, Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
@@ -73,10 +74,10 @@ def numbered(pieces: Iterable[tuple[UInt64Array, Int64Array]]) -> Iterator[Piece
         done = 0
         after[:used] = 0
         while done < len(values):
-            done, used = kernel.number_values(values, done, table, numbers_in_table, after, used, numbers)
+            done, used = kernel.number_values(values, done, spread(), table, numbers_in_table, after, used, numbers)
             if done < len(values):
                 larger = np.zeros(4 * len(table), np.uint64), np.zeros(4 * len(table), np.int32)
-                kernel.move_table(table, numbers_in_table, *larger)
+                kernel.move_table(table, numbers_in_table, spread(), *larger)
                 table, numbers_in_table = larger
                 after = np.concatenate([after, np.zeros(3 * len(after), np.int32)])
         yield numbers, offsets, used
