@@ -262,9 +262,9 @@ def test_invalid_bytes_are_found_where_they_are(position):
 
 @same_unicode
 def test_tables_are_those_of_the_pinned_unicode_version():
-    from semblance.text.shingle import _tables
+    from semblance.text.normal import character_tables
 
-    pages, kinds, folds, fold_bytes = _tables()
+    pages, kinds, folds, fold_bytes = character_tables()
     parts = {"mark": 3, "single": 2, "letter": 1}
     for point in [*range(0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0x3000, 0x110000, 97)]:
         if 0xD800 <= point < 0xE000:
@@ -278,7 +278,7 @@ def test_tables_are_those_of_the_pinned_unicode_version():
 
 
 def test_characters_unknown_to_the_pinned_version_stay_as_they_are(monkeypatch):
-    from semblance.text import shingle
+    from semblance.text import normal
 
-    monkeypatch.setattr(shingle, "_unassigned", lambda: frozenset([0x00C5]))
+    monkeypatch.setattr(normal, "_unassigned", lambda: frozenset([0x00C5]))
     assert normalize("e\u0301\u00c5\u0301A\u030a", "NFC") == "\u00e9\u00c5\u0301\u00c5"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pkgutil
-import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, partial
-from io import BytesIO
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,74 +17,14 @@ from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..values.arrow import strings
+from .normal import UNICODE_VERSION, fold, normalize, replace_stretches
+from .normal import character_tables as character_tables
 from .texts import Texts, as_texts, from_arrow_array
 
-UNICODE_VERSION = "14.0.0"
 RULES = 2  # raised whenever the same text gets other hashes
 DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
 NORMALIZATIONS = ("none", "NFC", "NFKC")
 Tokenizer = Callable[[str], Iterable[str]]
-
-
-@cache
-def character_tables() -> folding.Characters:
-    """Return the character tables."""
-    content = pkgutil.get_data(__package__, f"unicode_{UNICODE_VERSION}.npz")
-    assert content is not None
-    data = np.load(BytesIO(content))
-    return folding.Characters(*(data[name] for name in folding.Characters._fields))
-
-
-@cache
-def _unassigned() -> frozenset[int]:
-    """Code points that the pinned Unicode version does not know but this interpreter's version does."""
-    if unicodedata.unidata_version == UNICODE_VERSION:
-        return frozenset()
-    pages, kinds, *_ = character_tables()
-    known = kinds[pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(pages))]
-    strangers = np.flatnonzero((known & 7) == folding.OTHER)
-    return frozenset(p for p in strangers.tolist() if unicodedata.category(chr(p))[0] in "LMN")
-
-
-def normalize(text: str, form: str) -> str:
-    """Bring a text into a Unicode normal form, the same on every Python version: later characters stay as they are."""
-    unassigned = _unassigned()
-    if not unassigned or not any(ord(c) in unassigned for c in text):
-        return unicodedata.normalize(form, text)  # type: ignore[arg-type]
-    parts, begin = [], 0
-    for i, character in enumerate(text):
-        if ord(character) in unassigned:
-            parts += [unicodedata.normalize(form, text[begin:i]), character]  # type: ignore[arg-type]
-            begin = i + 1
-    return "".join([*parts, unicodedata.normalize(form, text[begin:])])  # type: ignore[arg-type]
-
-
-def _fold(text: str) -> str:
-    """Fold the case of a text, the same on every Python version: later characters stay as they are."""
-    unassigned = _unassigned()
-    if not unassigned or not any(ord(c) in unassigned for c in text):
-        return text.casefold()
-    return "".join(c if ord(c) in unassigned else c.casefold() for c in text)
-
-
-def _replace(texts: Texts, stretches: Int64Array, form: str) -> Texts:
-    """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that."""
-    first = int(texts.offsets[0])
-    data = texts.data[first : texts.offsets[-1]]
-    parts: list[Any] = []
-    done, growth = 0, np.zeros(len(texts), np.int64)
-    for row, begin, end in stretches.tolist():
-        old = data[begin - first : end - first].tobytes()
-        new = normalize(old.decode("utf-8", "surrogateescape"), form).encode("utf-8", "surrogateescape")
-        if new != old:
-            parts += [data[done : begin - first].data, new]
-            done = end - first
-            growth[row] += len(new) - len(old)
-    if not parts:
-        return texts
-    offsets = texts.offsets - first
-    offsets[1:] += np.cumsum(growth)
-    return Texts(np.frombuffer(b"".join([*parts, data[done:].data]), np.uint8), offsets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +136,7 @@ class Shingling:
         if count > len(stretches):
             stretches = np.empty((count, 3), np.int64)
             folding.find_unnormalized(*where, stretches)
-        return _replace(texts, stretches[:count], self.normalization) if count else texts
+        return replace_stretches(texts, stretches[:count], self.normalization) if count else texts
 
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
@@ -258,7 +195,7 @@ class Shingling:
         for row in range(len(texts)):
             text = texts.row(row).decode("utf-8", "replace")
             text = text if self.normalization == "none" else normalize(text, self.normalization)
-            tokens += self._tokens_of(_fold(text) if self.fold_case else text, partial(name_row, row))
+            tokens += self._tokens_of(fold(text) if self.fold_case else text, partial(name_row, row))
             bounds[row + 1] = len(tokens)
         try:
             return from_arrow_array(strings(tokens, pa.large_string())), bounds

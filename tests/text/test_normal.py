@@ -1,0 +1,55 @@
+"""Normal forms are those of Python, without the steps that grow as the square of a run of marks."""
+
+import random
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semblance.text import normal
+
+same_unicode = pytest.mark.skipif(
+    unicodedata.unidata_version != normal.UNICODE_VERSION, reason=f"needs an interpreter with Unicode {normal.UNICODE_VERSION}"
+)
+MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099" + "".join(map(chr, normal.MARKS_IN_PARTS))
+PIECES = ["a", "\u1e69", "\u0627", "\u304b", "\uff76", "\u4e00", " ", *MARKS]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+@given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([1, 2, 31, 32, 33, 50])), max_size=8), st.randoms())
+def test_runs_of_marks_in_any_order_have_the_normal_form_of_python(form, pieces, chance):
+    marks = [chance.choice(MARKS) for _ in range(chance.choice([0, 31, 33, 80]))]
+    text = "".join([piece * times for piece, times in pieces] + marks)
+    assert normal.normalize(text, form) == unicodedata.normalize(form, text)
+
+
+def test_long_runs_come_in_order(monkeypatch):
+    """What Python gets to order are marks that are in order already, and short runs."""
+    given_runs = []
+
+    def watched(form, text):
+        classes = [unicodedata.combining(c) for c in text]
+        given_runs.append(sum(a > b > 0 for a, b in zip(classes, classes[1:], strict=False)))
+        return found(form, text)
+
+    found = unicodedata.normalize
+    monkeypatch.setattr("semblance.text.normal.unicodedata.normalize", watched)
+    marks = "".join(random.Random(1).choices(MARKS, k=500))
+    for text in ("a" + marks + " b\u0301\u0316", marks, "a" * 40 + "\u0f73" * 500):
+        given_runs.clear()
+        normal.normalize(text, "NFC")
+        assert max(given_runs) <= 1
+
+
+@same_unicode
+def test_all_that_decomposes_into_marks_counts_as_one():
+    pages, kinds, *_ = normal.character_tables()
+    classes = kinds[pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(pages))] >> 8
+    lacking = [
+        point
+        for point in np.flatnonzero(classes == 0).tolist()
+        if not 0xD800 <= point < 0xE000 and unicodedata.combining(unicodedata.normalize("NFKD", chr(point))[0])
+    ]
+    assert lacking == list(normal.MARKS_IN_PARTS)
