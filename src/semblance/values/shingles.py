@@ -34,7 +34,7 @@ class Shingles:
 
     Notes
     -----
-    Two different shingles of a pair of documents share a hash with probability 2^-64.
+    Two different shingles share a hash with probability 2^-64, unless somebody wrote them to: see the ``key`` of ``shingle``.
     """
 
     values: UInt64Array
