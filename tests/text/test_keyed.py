@@ -1,6 +1,7 @@
 """Hashes under a key equal their twin; sets under different keys have nothing in common, and cannot be compared."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,11 +26,11 @@ FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"
 
 def found(shingling, key, texts):
     values, offsets = KeyedHashes(shingling, key).hashes(from_strings(texts))
-    return [values[begin:end].tolist() for begin, end in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [values[begin:end].tolist() for begin, end in pairwise(offsets)]
 
 
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-@pytest.mark.parametrize(("width", "key"), [(1, KEY), (2, OTHER), (5, KEY), (16, OTHER), (17, KEY), (40, OTHER)])
+@pytest.mark.parametrize(("width", "key"), [(1, KEY), (2, OTHER), (5, KEY), (40, OTHER)])
 def test_hashes_equal_twin(unit, width, key):
     for fold_case in (True, False):
         shingling = Shingling(unit=unit, width=width, normalization="none", fold_case=fold_case)
@@ -50,15 +51,14 @@ def test_any_words_equal_twin(rows, width, key):
     kernel.hash_keys(keys, offsets, width, shingle_secret(key), np.empty(30, np.uint64), out_offsets, out)
     point, word = naive.secret_words(key, "shingles", 2)
     expected = [naive.shingles(row, width, point % naive.P, word) for row in rows]
-    assert [out[a:b].tolist() for a, b in zip(out_offsets[:-1], out_offsets[1:], strict=True)] == expected
+    assert [out[a:b].tolist() for a, b in pairwise(out_offsets)] == expected
 
 
 @pytest.mark.parametrize("point", [0, 1, naive.P - 1])
-@pytest.mark.parametrize("size", [1, 16, 17])
+@pytest.mark.parametrize("size", [1, 2, 17])
 def test_odd_points_and_the_largest_words_equal_twin(point, size):
-    """Where sums come nearest to what 128 bits hold, and points at which polynomials are of no use."""
-    powers = [pow(point, 3 * i, naive.P) for i in range(17)]
-    secret = np.array([point * point % naive.P, point, 5, *powers], np.uint64)
+    """Where numbers come nearest to their limits, and points at which polynomials are of no use."""
+    secret = np.array([*(pow(point, power, naive.P) for power in (1, 2, 3)), 5], np.uint64)
     for word in (0, (1 << 128) - 1):
         keys = np.full((size + 1, 2), word & naive.MASK, np.uint64)
         out, ends = np.empty(2, np.uint64), np.empty(2, np.int64)

@@ -46,10 +46,7 @@ def fingerprint(key: bytes) -> str:
 def shingle_secret(key: bytes) -> UInt64Array:
     """Return the secret of ``kernels.keyed``."""
     point, word = (int(word) for word in secret_words(key, "shingles", 2))
-    p = int(P)
-    point %= p
-    powers = [pow(point, 3 * power, p) for power in range(kernel.FEW + 1)]
-    return np.array([point * point % p, point, word, *powers], np.uint64)
+    return np.array([*(pow(point, power, int(P)) for power in (1, 2, 3)), word], np.uint64)
 
 
 class KeyedHashes:

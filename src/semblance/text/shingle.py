@@ -285,8 +285,8 @@ def shingle(
 
     Raises
     ------
-    InputDataError
-        If an item is not a text or not valid UTF-8, or the tokenizer fails or yields anything but str; names the row.
+    EncodingError, InputDataError
+        If an item is not valid UTF-8; is not a text, or the tokenizer fails or yields anything but str. They name the row.
     ParameterError
         If a parameter is out of its range.
 
