@@ -5,11 +5,14 @@ import unicodedata
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from semblance.text import normal
+from semblance.text.shingle import Shingling
+from semblance.text.texts import from_arrow_array, from_strings
 
 same_unicode = pytest.mark.skipif(
     unicodedata.unidata_version != normal.UNICODE_VERSION, reason=f"needs an interpreter with Unicode {normal.UNICODE_VERSION}"
@@ -54,3 +57,29 @@ def test_all_that_decomposes_into_marks_counts_as_one():
         if not 0xD800 <= point < 0xE000 and unicodedata.combining(unicodedata.normalize("NFKD", chr(point))[0])
     ]
     assert lacking == list(normal.MARKS_IN_PARTS)
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from([*PIECES, "e\u0301", b"\xff", "\u0344"]), st.sampled_from([1, 2, 40, 70])), max_size=9
+        ),
+        max_size=4,
+    )
+)
+def test_texts_have_the_normal_form_of_each_alone(rows):
+    """Stretches near each other, far from each other and in different rows, invalid bytes between them."""
+    data = [b"".join((p if isinstance(p, bytes) else p.encode()) * times for p, times in row) for row in rows]
+    texts = from_arrow_array(pa.array(data, pa.large_binary()))
+    found = Shingling().normalized(texts)
+    for row, text in enumerate(data):
+        expected = unicodedata.normalize("NFC", text.decode("utf-8", "surrogateescape"))
+        assert found.row(row).decode("utf-8", "surrogateescape") == expected
+
+
+def test_stretches_near_each_other_are_normalized_in_one_call(monkeypatch):
+    calls, found = [], normal.normalize
+    monkeypatch.setattr(normal, "normalize", lambda text, form: calls.append(text) or found(text, form))
+    texts = from_strings(["re\u0301sume\u0301 " * 50, "a" * 99 + "e\u0301" + "b" * 99 + "e\u0301"])
+    assert Shingling().normalized(texts).row(0).decode() == "r\u00e9sum\u00e9 " * 50
+    assert len(calls) == 3

@@ -16,6 +16,7 @@ from ..values import Int64Array
 from .texts import Texts
 
 UNICODE_VERSION = "14.0.0"
+BETWEEN = 64  # bytes that are normalized sooner than that a stretch is done apart
 MANY_MARKS = 32  # that many in a row stay in the order that Python brings them into
 MARKS_IN_PARTS = (0x0F73, 0x0F75, 0x0F81, 0xFF9E, 0xFF9F)  # no marks by their class, but what they decompose into are
 
@@ -68,9 +69,13 @@ def _in_order(text: str, form: str) -> str:
     parts, done, apart = [], 0, form.replace("C", "D")
     for begin, end in runs[runs[:, 1] - runs[:, 0] > MANY_MARKS].tolist():
         run = text[begin:end]
-        run = run.translate({ord(mark): unicodedata.normalize(apart, mark) for mark in set(run)})  # type: ignore[arg-type]
+        made_of = {mark: unicodedata.normalize(apart, mark) for mark in set(run)}  # type: ignore[arg-type]
+        if any(mark != more for mark, more in made_of.items()):
+            run = run.translate({ord(mark): more for mark, more in made_of.items()})
         points, classes = _classes(run)
-        order = np.argsort(np.cumsum(classes == 0) * 256 + classes, kind="stable")  # what has the class 0 stays where it is
+        # What has the class 0 stays where it is. NumPy sorts numbers of eight bits in linear time.
+        key = classes.astype(np.uint8) if classes.all() else np.cumsum(classes == 0) * 256 + classes
+        order = np.argsort(key, kind="stable")
         parts += [text[done:begin], points[order].tobytes().decode("utf-32-le", "surrogatepass")]
         done = end
     return "".join([*parts, text[done:]]) if parts else text
@@ -92,7 +97,14 @@ def fold(text: str) -> str:
 
 
 def replace_stretches(texts: Texts, stretches: Int64Array, form: str) -> Texts:
-    """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that."""
+    """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that.
+
+    Stretches are normalized together where little is between them, which is normal already and stays as it is.
+    """
+    rows, begins, ends = stretches.T
+    apart = np.append(True, (rows[1:] != rows[:-1]) | (begins[1:] - ends[:-1] > BETWEEN))
+    firsts = np.flatnonzero(apart)
+    stretches = np.stack([rows[firsts], begins[firsts], ends[np.append(firsts[1:], len(rows)) - 1]], 1)
     first = int(texts.offsets[0])
     data = texts.data[first : texts.offsets[-1]]
     parts: list[Any] = []
