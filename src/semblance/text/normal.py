@@ -66,19 +66,20 @@ def _in_order(text: str, form: str) -> str:
     for point in MARKS_IN_PARTS:
         marks |= points == point
     runs = np.flatnonzero(np.diff(marks, prepend=False, append=False)).reshape(-1, 2)
-    parts, done, apart = [], 0, form.replace("C", "D")
+    changed, done, apart = [], 0, form.replace("C", "D")
     for begin, end in runs[runs[:, 1] - runs[:, 0] > MANY_MARKS].tolist():
         run = text[begin:end]
-        made_of = {mark: unicodedata.normalize(apart, mark) for mark in set(run)}  # type: ignore[arg-type]
+        marks_of_run = map(chr, np.unique(points[begin:end]).tolist())
+        made_of = {mark: unicodedata.normalize(apart, mark) for mark in marks_of_run}  # type: ignore[arg-type]
         if any(mark != more for mark, more in made_of.items()):
             run = run.translate({ord(mark): more for mark, more in made_of.items()})
-        points, classes = _classes(run)
+        of_run, classes = _classes(run)
         # What has the class 0 stays where it is. NumPy sorts numbers of eight bits in linear time.
         key = classes.astype(np.uint8) if classes.all() else np.cumsum(classes == 0) * 256 + classes
         order = np.argsort(key, kind="stable")
-        parts += [text[done:begin], points[order].tobytes().decode("utf-32-le", "surrogatepass")]
+        changed += [text[done:begin], of_run[order].tobytes().decode("utf-32-le", "surrogatepass")]
         done = end
-    return "".join([*parts, text[done:]]) if parts else text
+    return "".join([*changed, text[done:]]) if changed else text
 
 
 def _classes(text: str) -> tuple[NDArray[np.uint32], NDArray[Any]]:
