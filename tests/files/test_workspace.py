@@ -48,10 +48,10 @@ def test_only_parts_of_the_job_are_removed(tmp_path):
     (tmp_path / "w/texts-mine.part").write_text("precious")
     write_arrays(tmp_path / "w/texts-000009.part", part())
     space.discard("texts")
-    left = ["job.json", "lock", "texts-000009.part", "texts-mine.part"]
+    left = ["job.json", "lock", "secret", "texts-000009.part", "texts-mine.part"]
     assert sorted(os.listdir(tmp_path / "w")) == left
     space.close()
-    assert sorted(os.listdir(tmp_path / "w")) == left[2:]
+    assert sorted(os.listdir(tmp_path / "w")) == left[3:]
     space.close()
 
 
@@ -99,7 +99,7 @@ def test_a_temporary_file_of_a_killed_run_is_removed(tmp_path):
         "space.append('texts', {'values': np.arange(3)})\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "w")], check=False)
-    assert len(os.listdir(tmp_path / "w")) == 3
+    assert len(os.listdir(tmp_path / "w")) == 4
     (tmp_path / "w/.mine.tmp").write_text("precious")
     Workspace(tmp_path / "w", JOB, resume=True).close()
     assert os.listdir(tmp_path / "w") == [".mine.tmp"]

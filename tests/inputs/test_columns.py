@@ -138,7 +138,7 @@ def test_the_first_repeat_is_named(parts, n_reference):
 @given(st.lists(st.binary(max_size=3), max_size=20))
 def test_equal_keys_and_no_others_have_equal_codes(keys):
     codes = group_codes(keys)
-    assert codes.shape == (len(keys), 2) and codes.dtype == np.uint64
+    assert codes.shape == (len(keys), 5) and codes.dtype == np.uint64
     for i, one in enumerate(keys):
         assert [(codes[i] == other).all() for other in codes] == [one == other for other in keys]
 

@@ -71,7 +71,7 @@ def test_every_row_is_a_document(splits, monkeypatch, block):
 
     groups = {}
     for row, (_, _, values) in zip(found, ALL, strict=True):
-        assert len(row["within"]) == 16 and groups.setdefault(group(values["site"]), row["within"]) == row["within"]
+        assert len(row["within"]) == 40 and groups.setdefault(group(values["site"]), row["within"]) == row["within"]
     assert len(set(groups.values())) == len(groups) == 5
 
 

@@ -9,7 +9,6 @@ from naive import hashing as naive
 from naive.sketches import band_keys
 
 from semblance.kernels.codes import keys_and_codes
-from semblance.kernels.digests import digest_documents
 
 EDGES = [0, 1, 63, 64, 65, (1 << 31) - 1, 1 << 31, (1 << 32) - 1]
 words = st.integers(0, (1 << 64) - 1)
@@ -57,54 +56,3 @@ def test_codes_of_other_groups_and_slots_agree_by_chance_only(rng):
 def test_no_or_one_document(n):
     keys, codes = made(np.zeros((n, 6)), np.zeros(n), 3, 2)
     assert keys.shape == (n, 3) and codes.shape == (n, 6)
-
-
-def digest(data, within, key):
-    """The digest, written from its description: blocks of 16 bytes, then words of 8, two hashes side by side."""
-    k1, k2 = naive.K1 ^ key[0], naive.K2 ^ key[1]
-    a, b = naive.K0 ^ len(data) ^ within[0], naive.K3 ^ len(data) ^ within[1]
-    whole = len(data) // 16 * 16
-    blocks = [(data[i : i + 8], data[i + 8 : i + 16]) for i in range(0, whole, 16)]
-    for left, right in [(int.from_bytes(x, "little"), int.from_bytes(y, "little")) for x, y in blocks]:
-        a, b = naive.fold_multiply(a ^ left, right ^ k1), (naive.fold_multiply(b ^ right, left ^ k2) + left) & naive.MASK
-    for word in [int.from_bytes(data[i : i + 8], "little") for i in range(whole, len(data), 8)]:
-        a, b = naive.fold_multiply(a ^ word, k1), (naive.fold_multiply(b ^ word, k2) + word) & naive.MASK
-    return naive.fmix64(a ^ k2), naive.fmix64(b ^ k1)
-
-
-def digests(texts, withins, key):
-    """The compiled ones."""
-    out = np.empty((len(texts), 2), np.uint64)
-    offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-    data = np.frombuffer(b"".join(texts) or b"-", np.uint8)
-    digest_documents(data, offsets, np.array(withins, np.uint64).reshape(-1, 2), np.array(key, np.uint64), out)
-    return [tuple(row) for row in out.tolist()]
-
-
-@settings(max_examples=20 if JIT_OFF else 100)
-@given(st.lists(st.tuples(st.binary(max_size=70), words, words), min_size=1, max_size=6), st.tuples(words, words))
-def test_keyed_digests_equal_their_twin(documents, key):
-    texts, withins = [d[0] for d in documents], [d[1:] for d in documents]
-    assert digests(texts, withins, key) == [digest(*each, key) for each in zip(texts, withins, strict=True)]
-    assert digests(texts, [], key) == [digest(text, (0, 0), key) for text in texts]
-
-
-def test_without_key_and_within_a_digest_is_that_of_the_text():
-    texts = [bytes(range(7, 7 + n)) for n in range(70)]
-    assert digests(texts, [], (0, 0)) == [naive.digest(text) for text in texts]
-
-
-def test_text_within_and_each_word_of_the_key_enter_the_digest():
-    text = b"x" * 100
-    variants = [((0, 0), (0, 0)), ((1, 0), (0, 0)), ((0, 1), (0, 0)), ((0, 0), (1, 0)), ((0, 0), (0, 1))]
-    found = [digests([some], [within], key)[0] for some in (text, text[1:], b"x") for within, key in variants]
-    assert len(set(found)) == 15
-    assert len(set(digests([b""] * 3, [(0, 0), (1, 0), (0, 1)], (5, 7)))) == 3
-
-
-def test_a_block_that_wipes_out_the_state_does_so_without_a_key_only():
-    """A product with zero forgets what came before; whoever does not know the key cannot write the block that makes it."""
-    block = naive.K2.to_bytes(8, "little") + naive.K1.to_bytes(8, "little")
-    texts = [b"a" * 16 + block, b"b" * 16 + block]
-    assert len(set(digests(texts, [], (0, 0)))) == 1
-    assert len(set(digests(texts, [], (5, 7)))) == 2

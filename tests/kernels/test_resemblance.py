@@ -45,9 +45,8 @@ def test_pieces_make_the_same_sets_as_one(rng):
     values = rng.integers(0, 60, 300, dtype=np.uint64)
     offsets = np.arange(0, 301, 20)
     whole = RowSets.from_values(values, offsets)
-    parts = RowSets.from_pieces(
-        numbered([(values[:100], offsets[:6]), (values[100:100], offsets[:1]), (values[100:], offsets[5:] - 100)])
-    )
+    pieces = [(values[:100], offsets[:6]), (values[100:100], offsets[:1]), (values[100:], offsets[5:] - 100)]
+    parts = RowSets.from_pieces(numbered(pieces))
     for name in ("sizes", "offsets", "blocks", "words"):
         assert getattr(whole.rows, name).tolist() == getattr(parts.rows, name).tolist(), name
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from naive import text as naive
 
 from semblance.errors import IncompatibleSketchError, ParameterError
-from semblance.text.shingle import UNICODE_VERSION, Shingling, normalize
+from semblance.text.characters import UNICODE_VERSION, normalize
+from semblance.text.shingle import Shingling
 from semblance.text.texts import from_strings
 
 same_unicode = pytest.mark.skipif(
@@ -262,7 +263,7 @@ def test_invalid_bytes_are_found_where_they_are(position):
 
 @same_unicode
 def test_tables_are_those_of_the_pinned_unicode_version():
-    from semblance.text.normal import character_tables
+    from semblance.text.characters import character_tables
 
     pages, kinds, folds, fold_bytes = character_tables()
     parts = {"mark": 3, "single": 2, "letter": 1}
@@ -278,7 +279,7 @@ def test_tables_are_those_of_the_pinned_unicode_version():
 
 
 def test_characters_unknown_to_the_pinned_version_stay_as_they_are(monkeypatch):
-    from semblance.text import normal
+    from semblance.text import characters
 
-    monkeypatch.setattr(normal, "_unassigned", lambda: frozenset([0x00C5]))
+    monkeypatch.setattr(characters, "_unassigned", lambda: frozenset([0x00C5]))
     assert normalize("e\u0301\u00c5\u0301A\u030a", "NFC") == "\u00e9\u00c5\u0301\u00c5"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semblance.kernels.resemblance import VECTORS, Rows
-from semblance.methods.exact_sets import RowSets, compare_rows
+from semblance.methods.exact_sets import RowSets, compare_rows, numbered
 from semblance.methods.features import FeatureVectors, FingerprintRows
 from semblance.theory import simhash
 
@@ -39,10 +39,12 @@ def test_cosines_equal_integer_arithmetic_however_rows_come(rows, cut):
     left, right = every_pair(len(rows))
     counters = [Counter(row) for row in rows]
     expected = [cosine(counters[a], counters[b]) for a, b in zip(left, right, strict=True)]
-    assert compare_rows(FeatureVectors.from_pieces([arrays(rows)]).rows, left, right, 0.5).tolist() == expected
+    assert compare_rows(FeatureVectors.from_pieces(numbered([arrays(rows)])).rows, left, right, 0.5).tolist() == expected
     cut = min(cut, len(rows))
     assert (
-        compare_rows(FeatureVectors.from_pieces([arrays(rows[:cut]), arrays(rows[cut:])]).rows, left, right, 0.5).tolist()
+        compare_rows(
+            FeatureVectors.from_pieces(numbered([arrays(rows[:cut]), arrays(rows[cut:])])).rows, left, right, 0.5
+        ).tolist()
         == expected
     )
 
@@ -51,7 +53,7 @@ def test_cosines_equal_integer_arithmetic_however_rows_come(rows, cut):
 def test_parallel_vectors_have_a_cosine_of_exactly_one(rng, times):
     for _ in range(20):
         row = rng.integers(0, 30, 50).tolist()
-        vectors = FeatureVectors.from_pieces([arrays([row, row, row * times])])
+        vectors = FeatureVectors.from_pieces(numbered([arrays([row, row, row * times])]))
         assert compare_rows(vectors.rows, np.array([0, 0]), np.array([1, 2]), 1.0).tolist() == [1.0, 1.0]
 
 
@@ -79,8 +81,8 @@ def test_fingerprints_score_by_their_distance(rng, bits):
 @pytest.mark.parametrize("kind", [RowSets, FeatureVectors])
 def test_no_piece_and_no_row(kind):
     for pieces in ([], [arrays([])]):
-        rows = kind.from_pieces(pieces)
+        rows = kind.from_pieces(numbered(pieces))
         assert len(rows.rows.sizes) == 0
         assert len(compare_rows(rows.rows, np.empty(0, np.int64), np.empty(0, np.int64), 0.5)) == 0
-    empties = kind.from_pieces([arrays([[], []])])
+    empties = kind.from_pieces(numbered([arrays([[], []])]))
     assert compare_rows(empties.rows, np.array([0]), np.array([1]), 0.0).tolist() == [-1.0]

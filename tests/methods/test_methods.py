@@ -9,7 +9,7 @@ from naive import sketches as naive
 from naive.hashing import K0, fmix64, fold_multiply
 
 import semblance as sb
-from semblance.methods.exact_sets import compare_rows
+from semblance.methods.exact_sets import compare_rows, numbered
 from semblance.methods.method import Method
 from semblance.methods.registry import MethodSettings, make_method
 from semblance.theory import shares, simhash
@@ -109,8 +109,8 @@ def test_scores_are_measured_and_estimated():
     values, offsets = rows_of(SETS)
     left, right = np.array([0, 0]), np.array([1, 4])
     minhash = make_method("minhash", MethodSettings())
-    assert compare_rows(minhash.comparable([(values, offsets)]).rows, left, right, 0.0).tolist() == [39 / 41, 0.0]
-    cosine = make_method("simhash", MethodSettings()).comparable([(values, offsets)])
+    assert compare_rows(minhash.comparable(numbered([(values, offsets)])).rows, left, right, 0.0).tolist() == [39 / 41, 0.0]
+    cosine = make_method("simhash", MethodSettings()).comparable(numbered([(values, offsets)]))
     assert compare_rows(cosine.rows, left, right, 0.0) == pytest.approx([39 / 40, 0.0])
     minhash = make_method("minhash", MethodSettings(verify="sketch"))
     slots = minhash.sketch(values, offsets, np.zeros(6, np.uint64)).estimates

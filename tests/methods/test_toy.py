@@ -11,7 +11,7 @@ import pytest
 
 import semblance as sb
 from semblance.methods import registry
-from semblance.methods.exact_sets import compare_rows
+from semblance.methods.exact_sets import compare_rows, numbered
 from semblance.methods.registry import MethodSettings, make_method
 from semblance.steps.sketch import Sketching, sketch
 from semblance.text.shingle import Shingling
@@ -45,12 +45,12 @@ def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
     column = pa.array([text.encode() for text in texts], pa.large_binary())
     documents = pa.record_batch({"position": [0, 1, 2, 3], "number": [1, 2, 3, 4], "text": column})
     settings = Sketching(shingling=Shingling(width=2), method=toy)
-    rows = pa.Table.from_batches(sketch(iter([documents]), settings)).to_pylist()
+    rows = pa.Table.from_batches(sketch(iter([documents]), settings, bytes(16))).to_pylist()
     keys = [row["keys"] or [] for row in rows]
     assert [len(some) for some in keys] == [8, 8, 0, 8] and "code" not in rows[0]
     meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, keys[a], keys[b]))}
     assert meeting == {(0, 1)}
-    sets = toy.comparable([settings.shingling.hashes(sb.text.texts.from_strings(texts))])
+    sets = toy.comparable(numbered([settings.shingling.hashes(sb.text.texts.from_strings(texts))]))
     assert compare_rows(sets.rows, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
 
 

@@ -63,3 +63,29 @@ def derive(seed, purpose, count):
 
     stream = hashlib.shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
+
+
+PRIME = (1 << 61) - 1
+
+
+def _products(words, secret):
+    """Sum of the products of neighbouring words, to each of which a secret one is added, modulo 2^128."""
+    pairs = zip(words[::2], words[1::2], secret[::2], secret[1::2], strict=False)
+    return sum(((x + k) & MASK) * ((y + m) & MASK) for x, y, k, m in pairs) % (1 << 128)
+
+
+def keyed_digest(data, secret, more=()):
+    """Two values below 2^61 - 1: polynomials of 56, 56 and 16 bits of the sum of each block of 256 bytes."""
+    found = []
+    for point, shift in ((secret[0], 0), (secret[3], 2)):
+        coefficients = [1]
+        for begin in range(0, len(data), 256):
+            block = data[begin : begin + 256]
+            block += bytes(-len(block) % 16)
+            words = [int.from_bytes(block[i : i + 8], "little") for i in range(0, len(block), 8)]
+            total = _products(words, secret[6 + shift :])
+            coefficients += [total % (1 << 56), (total >> 56) % (1 << 56), total >> 112]
+        coefficients += [len(data), *more]
+        degree = len(coefficients) - 1
+        found.append(sum(c * pow(point, degree - i, PRIME) for i, c in enumerate(coefficients)) % PRIME)
+    return tuple(found)

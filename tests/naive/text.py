@@ -75,16 +75,24 @@ def collapsed(text, keep_lines):
     return out
 
 
+def pieces(text, unit, fold_case=True):
+    """Tokens of a text: words, characters, lines, or numbers of bytes."""
+    if unit == "byte":
+        return list(text.encode())
+    if unit == "word":
+        return words(text, fold_case)
+    folded = fold(collapsed(text, unit == "line"), fold_case)
+    return list(folded) if unit == "char" else [line for line in folded.split("\n") if line]
+
+
 def tokens(text, unit, fold_case=True):
     """Token hashes of a text."""
+    found = pieces(text, unit, fold_case)
     if unit == "byte":
-        return [fold_multiply(b ^ K2, K3) for b in text.encode()]
-    if unit == "word":
-        return [token_hash(w.encode()) for w in words(text, fold_case)]
-    folded = fold(collapsed(text, unit == "line"), fold_case)
+        return [fold_multiply(b ^ K2, K3) for b in found]
     if unit == "char":
-        return [fold_multiply(ord(c) ^ K0, K1) for c in folded]
-    return [token_hash(line.encode()) for line in folded.split("\n") if line]
+        return [fold_multiply(ord(c) ^ K0, K1) for c in found]
+    return [token_hash(token.encode()) for token in found]
 
 
 def hashes(text, unit="word", width=5, normalization="NFC", fold_case=True):

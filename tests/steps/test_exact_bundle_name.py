@@ -18,14 +18,8 @@ DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty",
 digests = st.sampled_from([bytes(16), bytes(15) + b"\1", b"\1" + bytes(15), b"\1" * 16])
 
 
-@given(
-    st.lists(st.tuples(digests, st.booleans()), max_size=30),
-    st.integers(0, 12),
-    st.booleans(),
-    cuts,
-    st.binary(min_size=16, max_size=16),
-)
-def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut, key):
+@given(st.lists(st.tuples(digests, st.booleans()), max_size=30), st.integers(0, 12), st.booleans(), cuts)
+def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut):
     empty_of = dict(documents)  # equal texts are empty alike
     rows = sorted((digest, order, empty_of[digest]) for order, (digest, _) in enumerate(documents))
     expected, first = [], {}
@@ -35,7 +29,7 @@ def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut, 
             expected.append((order, leader))
     columns = dict(zip(DIGESTS.names, zip(*rows, strict=True), strict=True)) if rows else {n: [] for n in DIGESTS.names}
     settings = Exact(boundary=boundary, apart=apart)
-    assert run(exact, batches(columns, DIGESTS, cut), settings=settings, key=key) == expected
+    assert run(exact, batches(columns, DIGESTS, cut), settings=settings) == expected
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])

@@ -11,19 +11,20 @@ from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import sketches as naive
-from naive.hashing import K0, fold_multiply
-from naive.hashing import digest as naive_digest
+from naive.hashing import K0, fold_multiply, keyed_digest
 from naive.text import hashes
 
 import semblance as sb
 from semblance.errors import RowError
+from semblance.hashing import digest_secret
 from semblance.methods.registry import MethodSettings, make_method
 from semblance.steps.sketch import Sketching, sketch, sketches_schema
 from semblance.text.shingle import Shingling
-from semblance.values.tables import SKETCHES
+from semblance.values.tables import SKETCHES, WITHIN_BYTES
 
 TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß", "天地玄黃", "one " * 300, "e\u0301 a b c", "x"]
 BANDS, ROWS = 3, 2
+KEYS = bytes(16), bytes(range(16))
 METHODS = {
     "minhash": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5)),
     "estimates": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5, verify="sketch")),
@@ -47,17 +48,24 @@ def settings_of(method="minhash", **more):
 def run(table, chosen, **more):
     """All sketches, in one table; the schema is the one that was announced."""
     schema = sketches_schema(chosen, table.schema)
+    more = {"key": KEYS[0]} | more
     return pa.Table.from_batches(sketch(iter(table.to_batches()), chosen, **more), schema).combine_chunks()
 
 
 def withins(n):
-    """Digests of three values."""
-    return [bytes([i % 3]) * 16 for i in range(n)]
+    """What three values are told apart by."""
+    return [bytes([i % 3]) * WITHIN_BYTES for i in range(n)]
+
+
+def keyed(data, key, purpose, within=()):
+    """A digest as it stands in a column."""
+    words = keyed_digest(data, digest_secret(key, purpose).tolist(), within)
+    return b"".join(word.to_bytes(8, "little") for word in words)
 
 
 def test_sketches_equal_their_twins():
     groups = withins(len(TEXTS))
-    found = run(documents(TEXTS, within=pa.array(groups, pa.binary(16))), settings_of()).to_pylist()
+    found = run(documents(TEXTS, within=pa.array(groups, pa.binary(WITHIN_BYTES))), settings_of()).to_pylist()
     for row, (text, group) in enumerate(zip(TEXTS, groups, strict=True)):
         values, first = hashes(text, width=2), int.from_bytes(group[:8], "little")
         slots = naive.fast_similarity(values, BANDS * ROWS, 5)
@@ -66,18 +74,26 @@ def test_sketches_equal_their_twins():
         codes = [fold_multiply(slot ^ first, K0 + i) >> 48 for i, slot in enumerate(slots)]
         assert np.frombuffer(found[row]["code"], "<u2").tolist() == codes
         assert (found[row]["position"], found[row]["number"]) == ((3 << 40) + row, 2 * row + 1)
-        assert (found[row]["bytes"], found[row]["empty"], found[row]["within"]) == (len(text.encode()), not values, group)
+        assert (found[row]["bytes"], found[row]["empty"]) == (len(text.encode()), not values)
+        assert found[row]["within"] == keyed(group, KEYS[0], "within")
 
 
-def test_digests_are_those_of_the_text_unless_there_is_more():
-    plain = run(documents(TEXTS), settings_of())["digest"].to_pylist()
-    assert plain == [b"".join(x.to_bytes(8, "little") for x in naive_digest(text.encode())) for text in TEXTS]
-    keyed = run(documents(TEXTS), settings_of(), key=bytes(range(16)))
-    assert not set(plain) & set(keyed["digest"].to_pylist())
-    assert keyed.drop_columns("digest") == run(documents(TEXTS), settings_of()).drop_columns("digest")
-    groups = pa.array([b"a" * 16, b"b" * 16, b"a" * 16], pa.binary(16))
-    digests = run(documents(["same"] * 3, within=groups), settings_of())["digest"].to_pylist()
-    assert digests[0] == digests[2] != digests[1]
+@pytest.mark.parametrize("key", KEYS)
+def test_digests_are_of_the_text_and_of_what_it_is_compared_within(key):
+    plain = run(documents(TEXTS), settings_of(), key=key)
+    assert plain["digest"].to_pylist() == [keyed(text.encode(), key, "documents") for text in TEXTS]
+    groups = [b"a" * WITHIN_BYTES, b"b" * WITHIN_BYTES, b"a" * WITHIN_BYTES]
+    found = run(documents(["same"] * 3, within=pa.array(groups, pa.binary(WITHIN_BYTES))), settings_of(), key=key)
+    of_groups = [keyed_digest(group, digest_secret(key, "within").tolist()) for group in groups]
+    assert found["digest"].to_pylist() == [keyed(b"same", key, "documents", group) for group in of_groups]
+
+
+def test_the_key_enters_digests_alone():
+    groups = pa.array(withins(len(TEXTS)), pa.binary(WITHIN_BYTES))
+    one, other = (run(documents(TEXTS, within=groups), settings_of(), key=key) for key in KEYS)
+    for name in ("digest", "within"):
+        assert not set(one[name].to_pylist()) & set(other[name].to_pylist())
+    assert one.drop_columns(["digest", "within"]) == other.drop_columns(["digest", "within"])
 
 
 @settings(max_examples=15 if JIT_OFF else 80)
@@ -88,7 +104,7 @@ def test_any_cut_gives_the_same_rows(data):
     more = {
         "id": pa.array([f"d{i}" for i in range(n)]),
         "priority": pa.array([bytes([255 - i]) for i in range(n)], pa.binary()),
-        "within": pa.array(withins(n), pa.binary(16)),
+        "within": pa.array(withins(n), pa.binary(WITHIN_BYTES)),
     }
     table = documents(texts, **{name: more[name] for name in data.draw(st.sets(st.sampled_from(sorted(more))))})
     method = data.draw(st.sampled_from(sorted(METHODS)))
@@ -97,7 +113,9 @@ def test_any_cut_gives_the_same_rows(data):
     bounds = [0, *sorted(data.draw(st.lists(st.integers(0, n), max_size=6))), n]
     whole = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
     batches = [whole[0].slice(a, b - a) for a, b in pairwise(bounds)]
-    step = pickle.loads(pickle.dumps(partial(sketch, settings=settings_of(method, piece_bytes=data.draw(st.integers(1, 50))))))
+    step = pickle.loads(
+        pickle.dumps(partial(sketch, key=KEYS[0], settings=settings_of(method, piece_bytes=data.draw(st.integers(1, 50)))))
+    )
     found = pa.Table.from_batches(step(iter(batches)), expected.schema).combine_chunks()
     found.validate(full=True)
     assert found == expected
@@ -136,7 +154,7 @@ def test_ready_sets_are_sketched_as_they_are():
         assert found.select(names) == expected.select(names)[some]
         rows = [values[a:b].tobytes() for a, b in pairwise(offsets)][some]
         assert found["bytes"].to_pylist() == list(map(len, rows))
-        assert found["digest"].to_pylist() == [b"".join(x.to_bytes(8, "little") for x in naive_digest(row)) for row in rows]
+        assert found["digest"].to_pylist() == [keyed(row, KEYS[0], "documents") for row in rows]
 
 
 def test_invalid_utf8_is_refused_by_row():

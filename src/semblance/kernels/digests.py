@@ -1,12 +1,12 @@
 """Keyed digests with a proof, of a text's bytes: two sums of products for each block of 256, and a polynomial of these.
 
 A block of words m and secret words k becomes the sum over i of (m[2i] + k[2i]) (m[2i+1] + k[2i+1]) modulo 2^128, sums in
-brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at most (NH of Black, Halevi, Krawczyk, Krovetz &
-Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients, three for a block, of a polynomial
-that begins with a one and ends with the number of bytes, modulo p = 2^61 - 1, at a secret point: two of degree d agree with
-probability d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice, with words
-that are shifted by two and another point, so that two different texts of up to n bytes have one digest with probability
-(2^-64 + (3 n / 256 + 6) / p)^2 at most, whoever wrote them, as long as the secret words are not known.
+brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at most (NH of Black, Halevi, Krawczyk,
+Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients, three for a block,
+of a polynomial that begins with a one and ends with the number of bytes, modulo p = 2^61 - 1, at a secret point: two of degree
+d agree with probability d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice,
+with words that are shifted by two and another point, so that two different texts of up to n bytes have one digest with
+probability (2^-64 + (3 n / 256 + 6) / p)^2 at most, whoever wrote them, as long as the secret words are not known.
 """
 
 import numpy as np

@@ -25,8 +25,8 @@ class Known(NamedTuple):
     """The tokens that are known, by number their keys; and the shingles, by number plus one.
 
     Of these: where in ``ids`` their tokens are, their last tokens, and the number plus one of what came after them, or 0. Where
-    two shingles overlap in a text, so do their ids. Tables, a power of two long and at most half full, have entries of two halves:
-    the upper half of a hash, and the number plus one; 0: free.
+    two shingles overlap in a text, so do their ids. Tables, a power of two long and at most half full, have entries of two
+    halves: the upper half of a hash, and the number plus one; 0: free.
     """
 
     tokens: Annotated[np.ndarray, "uint64[::1]"]

@@ -17,9 +17,8 @@ from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..values.arrow import strings
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, replace_stretches
 from .keyed import KeyedHashes, check_key, fingerprint
-from .normal import UNICODE_VERSION, fold, normalize, replace_stretches
-from .normal import character_tables as character_tables
 from .texts import Texts, as_texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
@@ -285,8 +284,10 @@ def shingle(
 
     Raises
     ------
-    EncodingError, InputDataError
-        If an item is not valid UTF-8; is not a text, or the tokenizer fails or yields anything but str. They name the row.
+    InputDataError
+        If an item is not a text, or the tokenizer fails or yields anything but str; names the row.
+    EncodingError
+        If an item is not valid UTF-8; names the row.
     ParameterError
         If a parameter is out of its range.
 

@@ -11,7 +11,7 @@ from ..kernels import digests, vocabulary
 from ..kernels._scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
-from .normal import character_tables
+from .characters import character_tables
 from .texts import Texts
 
 if TYPE_CHECKING:

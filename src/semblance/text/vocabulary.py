@@ -14,7 +14,8 @@ from ..kernels import vocabulary as kernel
 from ..kernels._scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
-from .shingle import Shingling, character_tables
+from .characters import character_tables
+from .shingle import Shingling
 from .texts import Texts
 
 AT_A_TIME = 1 << 16  # tokens whose keys are made before they are numbered: these stay in a cache

@@ -1,4 +1,4 @@
-"""Normal forms and the folding of case, the same on every Python version."""
+"""What is known of Unicode's characters, the same on every version of Python: their kinds, normal forms, cases."""
 
 from __future__ import annotations
 

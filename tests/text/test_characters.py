@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.text import normal
+from semblance.text import characters
 from semblance.text.shingle import Shingling
 from semblance.text.texts import from_arrow_array, from_strings
 
 same_unicode = pytest.mark.skipif(
-    unicodedata.unidata_version != normal.UNICODE_VERSION, reason=f"needs an interpreter with Unicode {normal.UNICODE_VERSION}"
+    unicodedata.unidata_version != characters.UNICODE_VERSION,
+    reason=f"needs an interpreter with Unicode {characters.UNICODE_VERSION}",
 )
-MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099" + "".join(map(chr, normal.MARKS_IN_PARTS))
+MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099" + "".join(map(chr, characters.MARKS_IN_PARTS))
 PIECES = ["a", "\u1e69", "\u0627", "\u304b", "\uff76", "\u4e00", " ", *MARKS]
 
 
@@ -26,7 +27,7 @@ PIECES = ["a", "\u1e69", "\u0627", "\u304b", "\uff76", "\u4e00", " ", *MARKS]
 def test_runs_of_marks_in_any_order_have_the_normal_form_of_python(form, pieces, chance):
     marks = [chance.choice(MARKS) for _ in range(chance.choice([0, 31, 33, 80]))]
     text = "".join([piece * times for piece, times in pieces] + marks)
-    assert normal.normalize(text, form) == unicodedata.normalize(form, text)
+    assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
 
 def test_long_runs_come_in_order(monkeypatch):
@@ -39,24 +40,24 @@ def test_long_runs_come_in_order(monkeypatch):
         return found(form, text)
 
     found = unicodedata.normalize
-    monkeypatch.setattr("semblance.text.normal.unicodedata.normalize", watched)
+    monkeypatch.setattr("semblance.text.characters.unicodedata.normalize", watched)
     marks = "".join(random.Random(1).choices(MARKS, k=500))
     for text in ("a" + marks + " b\u0301\u0316", marks, "a" * 40 + "\u0f73" * 500):
         given_runs.clear()
-        normal.normalize(text, "NFC")
+        characters.normalize(text, "NFC")
         assert max(given_runs) <= 1
 
 
 @same_unicode
 def test_all_that_decomposes_into_marks_counts_as_one():
-    pages, kinds, *_ = normal.character_tables()
+    pages, kinds, *_ = characters.character_tables()
     classes = kinds[pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(pages))] >> 8
     lacking = [
         point
         for point in np.flatnonzero(classes == 0).tolist()
         if not 0xD800 <= point < 0xE000 and unicodedata.combining(unicodedata.normalize("NFKD", chr(point))[0])
     ]
-    assert lacking == list(normal.MARKS_IN_PARTS)
+    assert lacking == list(characters.MARKS_IN_PARTS)
 
 
 @given(
@@ -78,8 +79,8 @@ def test_texts_have_the_normal_form_of_each_alone(rows):
 
 
 def test_stretches_near_each_other_are_normalized_in_one_call(monkeypatch):
-    calls, found = [], normal.normalize
-    monkeypatch.setattr(normal, "normalize", lambda text, form: calls.append(text) or found(text, form))
+    calls, found = [], characters.normalize
+    monkeypatch.setattr(characters, "normalize", lambda text, form: calls.append(text) or found(text, form))
     texts = from_strings(["re\u0301sume\u0301 " * 50, "a" * 99 + "e\u0301" + "b" * 99 + "e\u0301"])
     assert Shingling().normalized(texts).row(0).decode() == "r\u00e9sum\u00e9 " * 50
     assert len(calls) == 3

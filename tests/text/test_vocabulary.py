@@ -1,0 +1,105 @@
+"""Numbers of shingles against sets of tuples of tokens: the shingles themselves, in plain Python."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from conftest import JIT_OFF
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.text import pieces
+
+import semblance as sb
+from semblance.kernels import vocabulary as kernel
+from semblance.text import vocabulary
+from semblance.text.shingle import Shingling
+from semblance.text.texts import from_strings
+from semblance.text.vocabulary import Vocabulary
+
+KEYS = [bytes(16), bytes(range(16)), b"\xff" * 16]
+WORDS = ["a", "B", "straße", "日本", "7", "\n", "  ", "x" * 15, "x" * 16, "y" * 40, "y" * 39 + "z", "\0", "\t\n", "é", "ÿ"]
+some_texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=6)
+
+
+def shingles_of(text, shingling):
+    """The shingles of a text with repeats, as tuples of tokens."""
+    found = pieces(text, shingling.unit, shingling.fold_case)
+    width = min(shingling.width, len(found))
+    return [tuple(found[i : i + width]) for i in range(len(found) - width + 1)] if found else []
+
+
+def numbered_twin(texts, shingling):
+    """(numbers by first appearance, sizes) of all texts."""
+    known = {}
+    rows = [[known.setdefault(shingle, len(known)) for shingle in shingles_of(text, shingling)] for text in texts]
+    return [number for row in rows for number in row], [len(row) for row in rows], len(known)
+
+
+def check(texts, shingling, key, cuts=()):
+    """Number texts in pieces, as the twin does."""
+    expected, sizes, used = numbered_twin(texts, shingling)
+    vocabulary = Vocabulary(shingling, key)
+    found, found_sizes = [], []
+    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
+    for begin, end in pairwise(bounds):
+        numbers, offsets = vocabulary.number(from_strings(texts[begin:end]))
+        assert numbers.dtype == np.int32 and offsets[0] == 0
+        found += numbers.tolist()
+        found_sizes += np.diff(offsets).tolist()
+    assert (found, found_sizes, len(vocabulary)) == (expected, sizes, used)
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
+@settings(max_examples=10 if JIT_OFF else 60)
+@given(some_texts, st.integers(1, 9), st.booleans(), st.sampled_from(KEYS), st.lists(st.integers(0, 6), max_size=2))
+def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_case, key, cuts):
+    check(texts, Shingling(unit=unit, width=width, fold_case=fold_case), key, cuts)
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
+def test_growing_changes_no_number(unit, monkeypatch, rng):
+    """Little room, so that every table is moved several times, and rows that do not fit in what is read at a time."""
+    monkeypatch.setattr(vocabulary, "AT_A_TIME", 8)
+    monkeypatch.setattr(vocabulary, "scratch", lambda name, size, dtype: np.empty(size, dtype))
+    names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
+    texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(5 if JIT_OFF else 40)]
+    texts += ["\n".join(texts[:3]), *texts[:5]]
+    for width in (1, 3, 50):
+        check(texts, Shingling(unit=unit, width=width), KEYS[1], [3, 4])
+
+
+def test_a_tokenizer_is_numbered_by_its_tokens():
+    shingling = Shingling(width=2, tokenizer=lambda text: text.split("|"), fold_case=False)
+    texts = ["a|b|a|b", "|", "", "a|b" + "c" * 30, "a|b" + "c" * 30 + "|", "A|b"]
+    known = {}
+    rows = [[known.setdefault(s, len(known)) for s in zip(t.split("|"), t.split("|")[1:], strict=False)] or
+            [known.setdefault((t,), len(known))] for t in texts]  # fmt: skip
+    numbers, offsets = Vocabulary(shingling, KEYS[2]).number(from_strings(texts))
+    assert numbers.tolist() == [n for row in rows for n in row] and np.diff(offsets).tolist() == list(map(len, rows))
+    with pytest.raises(sb.InputDataError, match="line 7: the tokenizer failed"):
+        Vocabulary(Shingling(tokenizer=lambda text: 1 / 0), KEYS[0]).number(from_strings(["a"]), lambda row: f"line {row + 7}")
+
+
+def test_short_texts_and_full_shingles_are_never_the_same():
+    """A text of fewer tokens than the width is one shingle, itself, and no part of a longer one."""
+    check(["a", "a b", "a b c", "a b c d", "a a", "a", "b c d"], Shingling(width=3), KEYS[0])
+
+
+def test_texts_with_one_public_hash_have_numbers_of_their_own():
+    """Found by a search of minutes: five words whose shingle has the hash of four others, for whoever knows the program."""
+    forged, victim = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"
+    assert sb.shingle([forged, victim]).resemblance(0, 1) == 1.0
+    assert Vocabulary(Shingling(), KEYS[1]).number(from_strings([forged, victim]))[0].tolist() == [0, 1]
+    assert sb.dedup([victim, forged]).keep.all()
+    assert len(sb.pairs([victim, forged], threshold=0.1)) == 0
+
+
+@pytest.mark.skipif(not JIT_OFF, reason="a kernel that is compiled cannot be given another hash")
+@pytest.mark.parametrize("bits", [0, 4, 16])
+def test_comparing_decides_whatever_the_hash(bits, monkeypatch, rng):
+    """With hashes of few bits nearly all look-ups meet other tokens and shingles, and take none of them for its own."""
+    keep = ((1 << bits) - 1) << 32
+    whole = kernel.fmix64
+    monkeypatch.setattr(kernel, "fmix64", lambda x: np.uint64(int(whole(x)) & keep))
+    texts = [" ".join(rng.choice(WORDS, 20)) for _ in range(12)]
+    check(texts + texts[:4], Shingling(width=3), KEYS[1], [5])
