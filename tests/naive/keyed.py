@@ -2,11 +2,10 @@
 
 from hashlib import shake_256
 
-from naive.hashing import MASK, fmix64
+from naive.hashing import PRIME, fmix64, keyed_digest
 from naive.text import collapsed, fold, words
 
-P = (1 << 61) - 1
-BLOCK = 256
+P = PRIME
 
 
 def secret_words(key, purpose, count):
@@ -28,24 +27,12 @@ def thirds(number):
     return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
 
 
-def digest(data, point, ks):
-    """Polynomial digest of bytes: the sums of products of each block, and the length."""
-    coefficients = []
-    for at in range(0, len(data), BLOCK):
-        block = data[at : at + BLOCK]
-        block += bytes(-len(block) % 16)
-        ms = [int.from_bytes(block[i : i + 8], "little") for i in range(0, len(block), 8)]
-        total = sum(((ms[i] + ks[i]) & MASK) * ((ms[i + 1] + ks[i + 1]) & MASK) for i in range(0, len(ms), 2))
-        coefficients += thirds(total % (1 << 128))
-    return value_at(point, [*coefficients, len(data)])
-
-
 def token_words(token, secret):
     """Both words of a token: its bytes and their number, or its digest with the highest bit set."""
     if len(token) <= 15:
         return int.from_bytes(token, "little") | len(token) << 120
-    points, ks = [word % P for word in secret[:2]], secret[6:]
-    return digest(token, points[0], ks) | (digest(token, points[1], ks[2:]) | 1 << 63) << 64
+    low, high = keyed_digest(token, [secret[0] % P, 0, 0, secret[1] % P, 0, 0, *secret[6:]])
+    return low | (high | 1 << 63) << 64
 
 
 def tokens(text, unit, fold_case):

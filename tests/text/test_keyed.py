@@ -8,6 +8,7 @@ import pytest
 from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import hashing as naive_hashing
 from naive import keyed as naive
 
 import semblance as sb
@@ -45,7 +46,7 @@ WORDS = st.one_of(st.integers(0, (1 << 128) - 1), st.sampled_from([0, 1, (1 << 5
 def test_any_words_equal_twin(rows, width, key):
     """The kernel, over tokens of any two words."""
     flat = [word for row in rows for word in row]
-    keys = np.array([[word & naive.MASK, word >> 64] for word in flat], np.uint64).reshape(-1, 2)
+    keys = np.array([[word & naive_hashing.MASK, word >> 64] for word in flat], np.uint64).reshape(-1, 2)
     offsets = np.cumsum([0, *map(len, rows)])
     out, out_offsets = np.empty(len(flat), np.uint64), np.empty_like(offsets)
     kernel.hash_keys(keys, offsets, width, shingle_secret(key), np.empty(30, np.uint64), out_offsets, out)
@@ -60,7 +61,7 @@ def test_odd_points_and_the_largest_words_equal_twin(point, size):
     """Where numbers come nearest to their limits, and points at which polynomials are of no use."""
     secret = np.array([*(pow(point, power, naive.P) for power in (1, 2, 3)), 5], np.uint64)
     for word in (0, (1 << 128) - 1):
-        keys = np.full((size + 1, 2), word & naive.MASK, np.uint64)
+        keys = np.full((size + 1, 2), word & naive_hashing.MASK, np.uint64)
         out, ends = np.empty(2, np.uint64), np.empty(2, np.int64)
         kernel.hash_keys(keys, np.array([0, size + 1]), size, secret, np.empty(size + 1, np.uint64), ends, out)
         assert out.tolist() == naive.shingles([word] * (size + 1), size, point, 5)
