@@ -18,14 +18,13 @@ from .hashing import fmix64
 _S8, _S48, _S56 = (np.uint64(s) for s in (8, 48, 56))
 _LOW48 = np.uint64((1 << 48) - 1)
 _LOW56 = np.uint64((1 << 56) - 1)
-_TWICE = P + P
 
 
 @inlined("uint64(uint64, uint64, uint64, uint64)")
 def token_value(low, high, point, square):
-    """Number of a token's words, not quite reduced."""
+    """Number of a token's words, below 2^62 + 2^58."""
     middle = (low >> _S56) | ((high & _LOW48) << _S8)
-    return folded(times(low & _LOW56, square) + times(middle, point) + (high >> _S48))
+    return times(low & _LOW56, square) + times(middle, point) + (high >> _S48)
 
 
 @compiled("void(const uint64[:, ::1], const int64[::1], int64, const uint64[::1], uint64[::1], int64[::1], uint64[::1])")
@@ -38,25 +37,31 @@ def hash_keys(keys, offsets, width, secret, tokens, out_offsets, out):
     square = secret[1]
     step = secret[2]
     word = secret[3]
-    written = 0
+    written = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
     out_offsets[0] = 0
     for row in range(len(offsets) - 1):
-        begin = offsets[row]
-        count = offsets[row + 1] - begin
-        for i in range(count):
+        begin = np.uint64(offsets[row])
+        count = np.uint64(offsets[row + 1]) - begin
+        i = ZERO
+        while i < count:
             tokens[i] = token_value(keys[begin + i, 0], keys[begin + i, 1], point, square)
-        size = min(width, count)
-        leaving = ONE  # the power of X of the one that a polynomial begins with, and of the token before its first
+            i += ONE
+        size = min(np.uint64(width), count)
+        leading = ONE  # the power of X of the one that a polynomial begins with, and of the token that stood before its first
         state = ZERO
-        for i in range(size):
-            leaving = folded(times(leaving, step))
+        i = ZERO
+        while i < size:
+            leading = folded(times(leading, step))
             state = folded(times(state, step) + tokens[i])
-        if count > 0:
-            out[written] = fmix64(reduced(folded(state + leaving)) ^ word)
-            written += 1
-        for i in range(size, count):
-            gone = folded(times(tokens[i - size], leaving))
-            state = folded(times(state, step) + tokens[i] + (_TWICE - gone))
-            out[written] = fmix64(reduced(folded(state + leaving)) ^ word)
-            written += 1
-        out_offsets[row + 1] = written
+            i += ONE
+        leading = reduced(leading)
+        leaving = P - leading
+        if count > ZERO:
+            out[written] = fmix64(reduced(folded(state + leading)) ^ word)
+            written += ONE
+        while i < count:  # three terms, below 2^62 + 9, 2^62 + 2^61 + 2^58 and 2^62 + 2^58: together below 2^64
+            state = folded(times(state, step) + (times(tokens[i - size], leaving) + tokens[i]))
+            out[written] = fmix64(reduced(folded(state + leading)) ^ word)
+            written += ONE
+            i += ONE
+        out_offsets[row + 1] = np.int64(written)
