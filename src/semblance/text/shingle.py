@@ -274,8 +274,8 @@ def shingle(
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error or separates words (and counts as U+FFFD among characters).
     key : bytes, 16 to 64 of them, optional
-        A secret, for example ``secrets.token_bytes(32)``, for hashes that nobody else can foresee. They cost about as much.
-        Only shingles made with the same key, and sketches of them, can be compared.
+        A secret, for example ``secrets.token_bytes(32)``, for hashes that nobody else can foresee. They take up to twice
+        the time. Only shingles made with the same key, and sketches of them, can be compared.
 
     Returns
     -------
