@@ -306,3 +306,12 @@ def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypat
     monkeypatch.undo()
     with pytest.raises(sb.IndexFormatError, match="its shingles are"):
         sb.Index.open(tmp_path / "new")
+
+
+def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen(tmp_path):
+    """Both texts have one hash by ``sb.shingle`` without a key; the estimate is by these."""
+    with sb.Index.create(tmp_path / "index", keep_text=True) as index:
+        index.add(["one"], ["Vote for the mayor"])
+        (found,) = index.query(["ca2036 he8et6 bi6jxy jo12n8 friend"]).to_pylist()
+        assert (found["estimated_resemblance"], found["resemblance"]) == (1.0, 0.0)
+        assert index.query(["vote FOR the mayor"])["resemblance"].to_pylist() == [1.0]

@@ -56,3 +56,15 @@ def test_what_a_shingle_is_can_be_chosen():
     assert compare_texts(b"ab\xffcd", "ab cd", encoding_errors="replace", width=1)["resemblance"] == 1.0
     seeds = {compare_texts("a b c d", "a b c e", width=1, permutations=128, seed=s)["estimated_resemblance"] for s in range(8)}
     assert len(seeds) > 1, "estimates depend on the seed alone"
+
+
+def test_exact_figures_are_not_fooled_by_hashes_that_were_foreseen():
+    found = compare_texts("ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor")
+    assert (found["resemblance"], found["containment_left"], found["hamming_distance"]) == (0.0, 0.0, 2)
+    assert found["estimated_resemblance"] == 1.0, "estimates are by the fixed hashes, in which these have one"
+
+
+def test_estimates_are_those_of_signatures_without_a_key():
+    texts = "one two three four five six", "one two three four five seven"
+    signatures = sb.FastSimilarity(permutations=1024).sign(sb.shingle(texts))
+    assert compare_texts(*texts)["estimated_resemblance"] == signatures.estimated_resemblance(0, 1)

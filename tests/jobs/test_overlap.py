@@ -254,3 +254,22 @@ def test_chance_hashes_zero(monkeypatch):
     known = Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
     rows, passages, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
     assert (rows.tolist(), passages.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
+
+
+FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key
+
+
+def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
+    assert sb.shingle(FORGED).resemblance(0, 1) == 1.0
+    assert sb.overlap([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
+    assert sb.overlap([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
+
+
+def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
+    words = [f"w{i}" for i in range(12)]
+    data, against = ([" ".join(rng.choice(words, 30)) for _ in range(n)] for n in (40, 15))
+    found = []
+    for key in (bytes(16), b"\xff" * 16, bytes(range(16))):
+        monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
+        found.append(sb.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
+    assert found[0] == found[1] == found[2] and len(found[0]) > 20

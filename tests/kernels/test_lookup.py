@@ -94,7 +94,8 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
     distinct = np.unique(np.concatenate(passages))
     lists = [[p for p, members in enumerate(passages) if v in members] for v in distinct]
     table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.int32)
-    overlap.fill_table(distinct.astype(np.uint64), table, numbers)
+    spread = np.uint64(0x51ED270B9F4E5D35)
+    overlap.fill_table(distinct.astype(np.uint64), spread, table, numbers)
     values, offsets = np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)])
     known = overlap.Passages(
         table,
@@ -102,6 +103,7 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
         np.cumsum([0, *map(len, lists)]),
         np.concatenate(lists).astype(np.int32),
         np.array([len(p) for p in passages]),
+        spread,
     )
     for contained in (False, True):
         found, row = [], 0

@@ -63,14 +63,14 @@ def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
     """Values that meet in the table, zero among them, repeated in runs and at random."""
     fresh = (rng.permutation(700) << 5).astype(np.uint64)
     values = np.concatenate([fresh[:300], fresh[100:200], rng.choice(fresh, 500), fresh])
-    table, numbers = np.zeros(16, np.uint64), np.zeros(16, np.int32)
+    spread, table, numbers = np.uint64(0x51ED270B9F4E5D35), np.zeros(16, np.uint64), np.zeros(16, np.int32)
     after, out, done, used = np.zeros(8, np.int32), np.empty(len(values), np.int32), 0, 0
     while True:
-        done, used = kernel.number_values(values, done, table, numbers, after, used, out)
+        done, used = kernel.number_values(values, done, spread, table, numbers, after, used, out)
         if done == len(values):
             break
         larger = np.zeros(2 * len(table), np.uint64), np.zeros(2 * len(table), np.int32)
-        kernel.move_table(table, numbers, *larger)
+        kernel.move_table(table, numbers, spread, *larger)
         (table, numbers), after = larger, np.concatenate([after, np.zeros(len(after), np.int32)])
     met = {}
     assert out.tolist() == [met.setdefault(v, len(met)) for v in values.tolist()] and used == len(met)

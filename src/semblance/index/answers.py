@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IndexFormatError, InputDataError, ParameterError
+from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, concatenate, from_strings
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches
@@ -65,8 +67,8 @@ def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
 
 
 def measure(kind: MinHashKind | SimHashKind, segments: Sequence[Segment], asked: Texts, found: Found) -> Iterator[float]:
-    """Compare queries, given by their texts, with the texts of their matches, exactly."""
-    hashes = kind.shingling.hashes
+    """Compare queries, given by their texts, with the texts of their matches, exactly: by hashes under a key drawn for it."""
+    hashes = KeyedHashes(kind.shingling, os.urandom(16)).hashes
     last, values = -1, np.empty(0, np.uint64)
     for q, n, r in zip(found.query.tolist(), found.segment.tolist(), found.row.tolist(), strict=True):
         if q != last:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ..sketches.fast_similarity import FastSimilarity
@@ -39,18 +40,22 @@ def compare_texts(
         ``shingles_left, shingles_right`` (int), ``resemblance, containment_left, containment_right`` (float; None where
         a text without tokens leaves them undefined), ``hamming_distance`` (size of the symmetric difference, int),
         ``estimated_resemblance, standard_error, estimated_hamming_distance`` (float or None).
+
+    Notes
+    -----
+    Exact figures are those of hashes under a key that is drawn for the call, which nobody can write texts for; estimates are by
+    the hashes that signatures are always made of.
     """
-    shingles = shingle(
-        [left, right], unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer,
-        encoding_errors=encoding_errors,
-    )  # fmt: skip
+    how: dict[str, Any] = {"unit": unit, "width": width, "normalization": normalization, "fold_case": fold_case,
+                           "tokenizer": tokenizer, "encoding_errors": encoding_errors}  # fmt: skip
+    shingles = shingle([left, right], **how, key=os.urandom(32))
     sizes = shingles.sizes.tolist()
     both = min(sizes) > 0
     resemblance = shingles.resemblance(0, 1) if max(sizes) > 0 else None
     common = round(shingles.containment(0, 1) * sizes[0]) if sizes[0] else 0
     estimate: tuple[float | None, float | None] = (None, None)
     if both:
-        signatures = FastSimilarity(permutations=permutations, seed=seed).sign(shingles)
+        signatures = FastSimilarity(permutations=permutations, seed=seed).sign(shingle([left, right], **how))
         estimate = signatures.estimated_resemblance(0, 1, with_error=True)
     return {
         "shingles_left": sizes[0],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
@@ -19,6 +20,7 @@ from ..formats.writers import Selection, write_rows
 from ..inputs.apart import file_in_both
 from ..inputs.columns import Ids
 from ..kernels._threads import in_order
+from ..text.keyed import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array
@@ -152,11 +154,12 @@ def overlap(
 
     Notes
     -----
-    Exact: every shingle of ``data`` is looked up. A reference document of fewer tokens than ``width`` is one shingle, itself,
-    which no longer document has: the result lists these as ``not_searchable``; a smaller width finds them. Memory: 100 bytes
-    per shingle of ``against`` (130 with passages) while they are read, half of that afterwards; the ids of both corpora; the
-    matches. Time: linear in both corpora, but a shingle that many documents of both have in common costs one step for each pair
-    of them.
+    Exact: every shingle of ``data`` is looked up, by a hash under a key that is drawn for the run, so that nobody can write a
+    text that seems to contain what it does not (see ``key`` of ``semblance.shingle``, also for chance). A reference document of
+    fewer tokens than ``width`` is one shingle, itself, which no longer document has: the result lists these as
+    ``not_searchable``; a smaller width finds them. Memory: 100 bytes per shingle of ``against`` (130 with passages) while they
+    are read, half of that afterwards; the ids of both corpora; the matches. Time: linear in both corpora, but a shingle that
+    many documents of both have in common costs one step for each pair of them.
 
     Examples
     --------
@@ -178,12 +181,13 @@ def overlap(
     if text == theirs.text:
         _check_apart(sources, others)
     documents, references = Rows(sources, Columns(text, id, encoding_errors=encoding_errors)), Rows(others, theirs)
-    known, tokens = _read(references, shingling, passage)
+    hashing = KeyedHashes(shingling, os.urandom(16))
+    known, tokens = _read(references, shingling, hashing, passage)
     names = references.ids()
     report = progress or (lambda stage, amount: None)
 
     def work(piece: tuple[int, Texts]) -> tuple[int, int, list[Any]]:
-        return piece[0], len(piece[1]), known.match(*shingling.hashes(piece[1]), measure == "containment", threshold)
+        return piece[0], len(piece[1]), known.match(*hashing.hashes(piece[1]), measure == "containment", threshold)
 
     none = np.empty(0, np.int64)
     parts: list[tuple[Any, ...]] = [(none, none, np.empty(0), np.empty(0))]
@@ -235,11 +239,11 @@ def _check_apart(sources: list[Any], others: list[Any]) -> None:
         )
 
 
-def _read(references: Rows, shingling: Shingling, passage: int | None) -> tuple[Passages, Int64Array]:
+def _read(references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None) -> tuple[Passages, Int64Array]:
     """Read the reference documents: return their passages and the number of tokens of each."""
     values, sizes, tokens = [np.empty(0, np.uint64)], [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
     for _, texts in references.pieces():
-        hashes, offsets = shingling.hashes(texts)
+        hashes, offsets = hashing.hashes(texts)
         values.append(hashes.copy())
         sizes.append(np.diff(offsets))
         tokens.append(count_tokens(shingling, texts, sizes[-1]))

@@ -15,6 +15,7 @@ from ..formats.sources import Batch, Columns
 from ..inputs.columns import Ids, id_columns
 from ..inputs.reading import check_encoding
 from ..kernels import overlap as kernel
+from ..kernels._spread import spread
 from ..kernels.hits import room_for
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate
@@ -128,7 +129,7 @@ class Passages:
         firsts = np.flatnonzero(np.concatenate([np.ones(min(1, len(flat)), np.bool_), flat[1:] != flat[:-1]]))
         table = np.zeros(1 << max(4, (2 * len(firsts)).bit_length()), np.uint64)
         numbers = np.zeros(len(table), np.int32)
-        kernel.fill_table(flat[firsts], table, numbers)
+        kernel.fill_table(flat[firsts], spread(), table, numbers)
         bounds = np.append(firsts, len(flat)).astype(np.int64)
         return cls(np.bincount(number, minlength=len(size)), document, start, table, numbers, bounds, number)
 
@@ -136,7 +137,7 @@ class Passages:
         """Return (row, passage, common, distinct shingles of the row) of all matches."""
         values, offsets = drop_repeats(values, offsets)
         common, touched = np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64)
-        lists = kernel.Passages(self.table, self.numbers, self.list_offsets, self.lists, self.sizes)
+        lists = kernel.Passages(self.table, self.numbers, self.list_offsets, self.lists, self.sizes, spread())
         found = room_for(len(self.sizes) + 4096)
         parts, row = [[np.empty(0, np.int64)] * 3], 0
         while row < len(offsets) - 1:

@@ -49,16 +49,16 @@ def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
             missing -= 1
 
 
-@compiled("int64(const uint64[::1], int64, int64, uint64[::1], uint64[::1])")
-def gather_distinct(values, begin, end, table, out):
+@compiled("int64(const uint64[::1], int64, int64, uint64, uint64[::1], uint64[::1])")
+def gather_distinct(values, begin, end, spread, table, out):
     """Write the distinct values of ``[begin, end)`` into ``out``; return their number, or -1 if they do not fit.
 
-    ``table`` (uint64, a power of two long, at least twice ``out``) is overwritten.
+    ``table`` (uint64, a power of two long, at least twice ``out``) is overwritten. ``spread``: see ``is_new``.
     """
     table[:] = ZERO
     count = 0
     for i in range(begin, end):
-        if is_new(table, values[i]):
+        if is_new(table, values[i], spread):
             if count == len(out):
                 return -1
             out[count] = values[i]
@@ -67,14 +67,15 @@ def gather_distinct(values, begin, end, table, out):
 
 
 @compiled(
-    "void(const uint64[::1], const int64[::1], int64, int64, uint64, uint64[::1], uint64[::1], uint64[::1], uint32[:, ::1])"
+    "void(const uint64[::1], const int64[::1], int64, int64, uint64, uint64, uint64[::1], uint64[::1], uint64[::1], "
+    "uint32[:, ::1])"
 )
-def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
+def sign_rows(values, offsets, start, stop, seed, spread, table, distinct, placed, out):
     """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 
     ``values`` are well-mixed 64-bit hashes; repeats change nothing. A long row that leaves slots empty must repeat itself:
     the later rounds then run over its distinct values, for which ``table`` and ``distinct`` are scratch. So is ``placed``
-    (uint64, of any length): slots and keys of a block of hashes.
+    (uint64, of any length): slots and keys of a block of hashes. ``spread``: see ``is_new``; no slot depends on it.
     """
     slot_count = np.uint64(out.shape[1])
     salt = fmix64(seed)
@@ -98,7 +99,7 @@ def sign_rows(values, offsets, start, stop, seed, table, distinct, placed, out):
             if missing > 0:
                 count = -1
                 if end - begin > 4 * len(slots):
-                    count = gather_distinct(values, begin, end, table, distinct)
+                    count = gather_distinct(values, begin, end, spread, table, distinct)
                 if count >= 0:
                     fill_empty_slots(distinct, 0, count, slots, seed, missing, placed)
                 else:

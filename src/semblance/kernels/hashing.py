@@ -6,8 +6,8 @@ These functions fix the values of all signatures: they are a contract, held by t
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, multiply_high
-from .constants import EIGHT, ZERO
+from ._compile import compiled, inlined, load64, multiply_high, trailing_zeros
+from .constants import EIGHT, ONE, ZERO
 
 K0 = np.uint64(0xA0761D6478BD642F)
 K1 = np.uint64(0xE7037ED1A0B428DB)
@@ -32,18 +32,32 @@ def fold_multiply(a, b):
     return (a * b) ^ multiply_high(a, b)
 
 
-@inlined("boolean(uint64[::1], uint64)")
-def is_new(table, value):
-    """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros)."""
+@inlined("uint64(int64)")
+def shift_of(size):
+    """How far to shift the product of a value and an odd factor to get a place in a table of ``size``, a power of two above 1.
+
+    The highest bits are the place: two different values, whoever chose them, have one place with a probability of at most
+    2 / size over the choice of the factor (Dietzfelbinger, Hagerup, Katajainen & Penttonen, "A reliable randomized algorithm
+    for the closest-pair problem", 1997). Lower bits of a product would not do: they hang on those of the value alone.
+    """
+    return np.uint64(64 - trailing_zeros(np.uint64(size)))
+
+
+@inlined("boolean(uint64[::1], uint64, uint64)")
+def is_new(table, value, spread):
+    """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros).
+
+    ``spread``: this process's factor, see ``_spread``.
+    """
     if value == ZERO:
         value = K0
     mask = np.uint64(len(table) - 1)
-    place = np.int64(value & mask)
+    place = (value * spread) >> shift_of(len(table))
     while table[place] != value:
         if table[place] == ZERO:
             table[place] = value
             return True
-        place = np.int64(np.uint64(place + 1) & mask)
+        place = (place + ONE) & mask
     return False
 
 

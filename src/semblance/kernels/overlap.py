@@ -5,33 +5,41 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ._compile import compiled, typed
-from .constants import ZERO
-from .hashing import K0
+from .constants import ONE, ZERO
+from .hashing import K0, shift_of
 from .hits import Hits
 
 
-@compiled("void(const uint64[::1], uint64[::1], int32[::1])")
-def fill_table(values, table, numbers):
-    """Insert distinct values into a table (uint64, a power of two long, zeros; at most half of it gets full)."""
+@compiled("void(const uint64[::1], uint64, uint64[::1], int32[::1])")
+def fill_table(values, spread, table, numbers):
+    """Insert distinct values into a table (uint64, a power of two long, zeros; at most half of it gets full).
+
+    ``spread``: see ``hashing.is_new``.
+    """
     mask = np.uint64(len(table) - 1)
+    shift = shift_of(len(table))
     for i in range(len(values)):
         value = values[i] if values[i] != ZERO else K0
-        place = np.int64(value & mask)
+        place = (value * spread) >> shift
         while table[place] != ZERO:
-            place = np.int64(np.uint64(place + 1) & mask)
+            place = (place + ONE) & mask
         table[place] = value
         numbers[place] = i
 
 
 @typed
 class Passages(NamedTuple):
-    """An inverted list: a table of values, their numbers, which passages hold each, and how many values each passage has."""
+    """An inverted list: a table of values, their numbers, which passages hold each, and how many values each passage has.
+
+    ``spread``: what the table was filled with.
+    """
 
     table: Annotated[np.ndarray, "const uint64[::1]"]
     numbers: Annotated[np.ndarray, "const int32[::1]"]
     list_offsets: Annotated[np.ndarray, "const int64[::1]"]
     lists: Annotated[np.ndarray, "const int32[::1]"]
     sizes: Annotated[np.ndarray, "const int64[::1]"]
+    spread: Annotated[np.uint64, "uint64"]
 
 
 @compiled(
@@ -46,9 +54,10 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
     A pair matches when the number of common values, divided by the size of the union or, if ``contained``, of the passage,
     reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages.
     """
-    table, numbers, list_offsets, lists, sizes = passages
+    table, numbers, list_offsets, lists, sizes, spread = passages
     found_row, found_passage, found_common = hits
     mask = np.uint64(len(table) - 1)
+    shift = shift_of(len(table))
     n_found = 0
     while row < len(offsets) - 1:
         if n_found + len(sizes) > len(found_row):
@@ -56,9 +65,9 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
         n_touched = 0
         for i in range(offsets[row], offsets[row + 1]):
             value = values[i] if values[i] != ZERO else K0
-            place = np.int64(value & mask)
+            place = (value * spread) >> shift
             while table[place] != ZERO and table[place] != value:
-                place = np.int64(np.uint64(place + 1) & mask)
+                place = (place + ONE) & mask
             if table[place] == ZERO:
                 continue
             number = numbers[place]

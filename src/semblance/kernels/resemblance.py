@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ._compile import compiled, inlined, popcount, typed
-from .hashing import K0
+from .hashing import K0, shift_of
 from .sorting import sort_range
 
 _ZERO = np.uint64(0)
@@ -42,15 +42,17 @@ class Rows(NamedTuple):
     kind: Annotated[int, "int64"]
 
 
-@compiled("Tuple((int64, int64))(const uint64[::1], int64, uint64[::1], int32[::1], int32[::1], int64, int32[::1])")
-def number_values(values, begin, table, table_numbers, after, used, out):
+@compiled("Tuple((int64, int64))(const uint64[::1], int64, uint64, uint64[::1], int32[::1], int32[::1], int64, int32[::1])")
+def number_values(values, begin, spread, table, table_numbers, after, used, out):
     """Number ``values[begin:]`` by first appearance until done or the table is half full; return (position, used).
 
     ``table`` (uint64, a power of two long, zeros when empty) holds the values met, ``table_numbers`` their numbers. What
     followed a value where it was met last mostly follows it again, in near-duplicates: it is looked at before the table.
     ``after`` (int32, half as long as the table) holds for each number the place in ``values`` that follows its last one, or 0.
+    ``spread``: see ``hashing.is_new``.
     """
     mask = np.uint64(len(table) - 1)
+    shift = shift_of(len(table))
     limit = len(table) // 2
     expected = 0
     for i in range(begin, len(values)):
@@ -61,9 +63,9 @@ def number_values(values, begin, table, table_numbers, after, used, out):
         else:
             if value == _ZERO:
                 value = K0
-            place = np.int64(value & mask)
+            place = (value * spread) >> shift
             while table[place] != value and table[place] != _ZERO:
-                place = np.int64(np.uint64(place + 1) & mask)
+                place = (place + _ONE) & mask
             if table[place] == _ZERO:
                 if used == limit:
                     return i, used
@@ -77,16 +79,17 @@ def number_values(values, begin, table, table_numbers, after, used, out):
     return len(values), used
 
 
-@compiled("void(const uint64[::1], const int32[::1], uint64[::1], int32[::1])")
-def move_table(table, table_numbers, new_table, new_numbers):
+@compiled("void(const uint64[::1], const int32[::1], uint64, uint64[::1], int32[::1])")
+def move_table(table, table_numbers, spread, new_table, new_numbers):
     """Insert all entries of one table into a larger, empty one."""
     mask = np.uint64(len(new_table) - 1)
+    shift = shift_of(len(new_table))
     for i in range(len(table)):
         value = table[i]
         if value != _ZERO:
-            place = np.int64(value & mask)
+            place = (value * spread) >> shift
             while new_table[place] != _ZERO:
-                place = np.int64(np.uint64(place + 1) & mask)
+                place = (place + _ONE) & mask
             new_table[place] = value
             new_numbers[place] = table_numbers[i]
 

@@ -187,11 +187,11 @@ def roll_rows(tokens, offsets, width, out_offsets, out):
         out_offsets[row + 1] = written
 
 
-@compiled("int64(const uint64[::1], const int64[::1], uint64[::1], int64[::1], uint64[::1])")
-def distinct_rows(values, offsets, table, out_offsets, out):
+@compiled("int64(const uint64[::1], const int64[::1], uint64, uint64[::1], int64[::1], uint64[::1])")
+def distinct_rows(values, offsets, spread, table, out_offsets, out):
     """Copy each row without repeats, in order of first appearance; return the number of values written.
 
-    ``table`` (uint64, zeros) has at least twice the length of the longest row, a power of two.
+    ``table`` (uint64, zeros) has at least twice the length of the longest row, a power of two. ``spread``: see ``is_new``.
     """
     written = 0
     out_offsets[0] = 0
@@ -202,7 +202,7 @@ def distinct_rows(values, offsets, table, out_offsets, out):
         while size < 2 * (end - begin):
             size *= 2
         for i in range(begin, end):
-            if is_new(table[:size], values[i]):
+            if is_new(table[:size], values[i], spread):
                 out[written] = values[i]
                 written += 1
         table[:size] = ZERO

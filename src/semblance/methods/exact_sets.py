@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels import resemblance as kernel
 from ..kernels._scratch import FILLED, scratch
+from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
 from ..kernels.resemblance import SETS, Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
@@ -74,11 +75,11 @@ def numbered(pieces: Iterable[tuple[UInt64Array, Int64Array]]) -> Iterator[Piece
         done = 0
         after[:used] = 0
         while done < len(values):
-            done, used = kernel.number_values(values, done, table, numbers_in_table, after, used, numbers)
+            done, used = kernel.number_values(values, done, spread(), table, numbers_in_table, after, used, numbers)
             if done < len(values):
                 times = 4 if len(table) < LARGE else 2
                 larger = np.zeros(times * len(table), np.uint64), np.zeros(times * len(table), np.int32)
-                kernel.move_table(table, numbers_in_table, *larger)
+                kernel.move_table(table, numbers_in_table, spread(), *larger)
                 table, numbers_in_table = larger
                 del larger
                 after = np.concatenate([after, np.zeros((times - 1) * len(after), np.int32)])

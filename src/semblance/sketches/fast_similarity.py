@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels import fast_similarity as kernel
+from ..kernels._spread import spread
 from ..values import Int64Array, UInt32Array, UInt64Array
 from ._scheme import SlotScheme
 
@@ -59,5 +60,5 @@ class FastSimilarity(SlotScheme):
         room = 1 << (32 * self.permutations).bit_length()
         table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
         scratch = table, distinct, np.empty(512, np.uint64)
-        kernel.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), *scratch, out)
+        kernel.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), spread(), *scratch, out)
         return out

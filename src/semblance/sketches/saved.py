@@ -38,7 +38,8 @@ def _shingling_header(shingling: object) -> Any:
     if isinstance(shingling, Shingling):
         if shingling.tokenizer is not None:
             raise ParameterError("signatures of your own tokenizer cannot be saved: no file could tell which it was")
-        return {k: v for k, v in asdict(shingling).items() if k != "tokenizer"} | {"unicode": shingling.to_dict()["unicode"]}
+        known = {k: v for k, v in asdict(shingling).items() if k != "tokenizer" and (k != "key_fingerprint" or v)}
+        return known | {"unicode": shingling.to_dict()["unicode"]}
     return str(shingling)
 
 

@@ -9,8 +9,6 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from ..hashing import secret_words
-from ..kernels.families import keyed_mixer
 from ..kernels.resemblance import Rows
 from ..methods.exact_sets import Piece, numbered
 from ..methods.method import Method
@@ -55,7 +53,7 @@ def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: byte
         words = np.concatenate([words_of(batch.column("estimate"), width, np.uint32) for batch in batches])
         return settings.method.estimable(words.astype(np.uint32)).rows
     if "values" in first.schema.names:
-        return settings.method.comparable(numbered(_keyed(batches, key))).rows
+        return settings.method.comparable(numbered(_lists(batch, "values") for batch in batches)).rows
     del first  # not held while the next is read
     return settings.method.comparable(_numbered_texts(batches, settings.shingling, key)).rows
 
@@ -73,18 +71,6 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
         del texts
         while pieces:
             yield (*vocabulary.number(pieces.pop()), len(vocabulary))
-
-
-def _keyed(batches: Iterator[pa.RecordBatch], key: bytes) -> Iterator[tuple[UInt64Array, Int64Array]]:
-    """Mix the hashes of ready sets with a key, so that nobody can choose where they fall in a table; equal ones stay equal."""
-    (word,) = secret_words(key, "sets", 1)
-    for batch in batches:
-        values, offsets = _lists(batch, "values")
-        mixed = np.empty_like(values)
-        keyed_mixer(values, word, mixed)
-        del values
-        yield mixed, offsets
-        del mixed
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,8 @@ from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, replace
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, replace_stretches
+from .keyed import KeyedHashes, check_key, fingerprint
 from .texts import Texts, as_texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
@@ -48,6 +49,9 @@ class Shingling:
     rules : {1, 2}, default 2
         Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. Sketches from
         files of version 0.1 have rules 1; this version shingles texts by rules 2 only.
+    key_fingerprint : str, default ""
+        Of hashes under a key, 16 digits that tell it from others; ``shingle`` sets it. Only sketches made with the same key
+        can be compared. The key itself is kept nowhere.
 
     Raises
     ------
@@ -65,6 +69,12 @@ class Shingling:
     fold_case: bool = True
     tokenizer: Tokenizer | None = None
     rules: int = RULES
+    key_fingerprint: str = ""
+
+    def __repr__(self) -> str:
+        """Name what made the hashes; a key only where there was one."""
+        given = [f for f in fields(self) if f.name != "key_fingerprint" or self.key_fingerprint]
+        return f"Shingling({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
     def __post_init__(self) -> None:
         """Check the parameters and fill in the width."""
@@ -86,6 +96,8 @@ class Shingling:
             raise ParameterError(f"tokenizer must be a function from a str to a list of str; got {self.tokenizer!r}")
         if self.rules not in range(1, RULES + 1):
             raise ParameterError(f"rules must be in 1..{RULES}; got {self.rules!r}")
+        if not isinstance(self.key_fingerprint, str) or len(self.key_fingerprint) not in (0, 16):
+            raise ParameterError(f"key_fingerprint must be a str of 16 digits; got {self.key_fingerprint!r:.60}")
 
     def _check_rules(self) -> None:
         if self.rules != RULES:
@@ -93,6 +105,8 @@ class Shingling:
                 f"this version shingles texts by rules {RULES}; an earlier version used rules {self.rules}: "
                 "sketch the texts again with this version"
             )
+        if self.key_fingerprint:
+            raise IncompatibleSketchError("these sketches are of hashes under a key, which is not kept with them")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values, for files."""
@@ -103,7 +117,7 @@ class Shingling:
             "fold_case": self.fold_case,
             "unicode": UNICODE_VERSION,
             "rules": self.rules,
-        }
+        } | ({"key_fingerprint": self.key_fingerprint} if self.key_fingerprint else {})
 
     def normalized(self, texts: Texts, strict: bool = False) -> Texts:
         """Return the texts in the wanted normal form; the very same buffers where all of them are already.
@@ -135,7 +149,7 @@ class Shingling:
         if count > len(stretches):
             stretches = np.empty((count, 3), np.int64)
             folding.find_unnormalized(*where, stretches)
-        return replace(texts, stretches[:count], self.normalization) if count else texts
+        return replace_stretches(texts, stretches[:count], self.normalization) if count else texts
 
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
@@ -245,6 +259,7 @@ def shingle(
     fold_case: bool = True,
     tokenizer: Tokenizer | None = None,
     encoding_errors: str = "strict",
+    key: bytes | None = None,
 ) -> Shingles:
     """Turn texts into sets of shingle hashes.
 
@@ -258,6 +273,9 @@ def shingle(
         From a str to its tokens, instead of ``unit``: one Python call per text, ten to a hundred times slower.
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error or separates words (and counts as U+FFFD among characters).
+    key : bytes, 16 to 64 of them, optional
+        A secret, for example ``secrets.token_bytes(32)``, for hashes that nobody else can foresee. They take up to twice
+        the time. Only shingles made with the same key, and sketches of them, can be compared.
 
     Returns
     -------
@@ -273,9 +291,21 @@ def shingle(
     ParameterError
         If a parameter is out of its range.
 
+    Notes
+    -----
+    Without a key the hash of a shingle is the same everywhere and always. Two different shingles that nobody made for it share
+    theirs with probability 2^-64; but who knows this program can write shingles that do, and so texts that are alike by these
+    sets only. With a key, two different shingles of m tokens at most, whoever wrote them, share theirs with a probability of at
+    most (3 m + 1) / 2^61 over the choice of the key, 2^-57 for five words: the hash is the value of a polynomial of degree 3 m,
+    three coefficients for a token, at a secret point modulo the prime 2^61 - 1, and two of these have one value at no more than
+    3 m points. Tokens of more than 15 bytes take part by a keyed digest; two of them have one with a probability of at most
+    (2^-64 + (3 n / 256 + 6) / 2^61)^2, for n bytes together. All that as long as who writes the texts does not see hashes, or
+    what follows from them. Jobs (``dedup``, ``pairs``, ``overlap``) need no key: they compare shingles themselves, or draw one.
+
     References
     ----------
     Broder, "On the resemblance and containment of documents", 1997.
+    Carter & Wegman, "Universal classes of hash functions", 1979.
 
     Examples
     --------
@@ -286,15 +316,19 @@ def shingle(
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
     if encoding_errors not in ("strict", "replace"):
         raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
+    made_by, hashes_of = shingling, shingling.hashes
+    if key is not None:
+        made_by = replace(shingling, key_fingerprint=fingerprint(check_key(key)))
+        hashes_of = KeyedHashes(shingling, key).hashes
     chunks = as_texts(texts, encoding_errors)
     values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
     for chunk in chunks:
         try:
-            hashes = shingling.hashes(chunk, partial(_name_row, first_row), encoding_errors == "strict")
+            hashes = hashes_of(chunk, partial(_name_row, first_row), encoding_errors == "strict")
         except EncodingError as error:
             raise EncodingError(first_row + error.row, error.place) from None
         found, offsets = drop_repeats(*hashes)
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)
-    return Shingles(np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), shingling)
+    return Shingles(np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), made_by)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
+from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
 from ..kernels.shingling import distinct_rows
 from .arrays import Int64Array, UInt64Array, keys_of, offsets_of, whole
@@ -33,7 +34,7 @@ class Shingles:
 
     Notes
     -----
-    Two different shingles of a pair of documents share a hash with probability 2^-64.
+    Two different shingles share a hash with probability 2^-64, unless somebody wrote them to: see the ``key`` of ``shingle``.
     """
 
     values: UInt64Array
@@ -139,4 +140,4 @@ def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array,
     longest = int(np.diff(offsets).max(initial=1))
     table = np.zeros(1 << max(1, (2 * longest - 1).bit_length()), np.uint64)
     out, out_offsets = np.empty(len(values), np.uint64), np.empty(len(offsets), np.int64)
-    return out[: distinct_rows(values, offsets, table, out_offsets, out)], out_offsets
+    return out[: distinct_rows(values, offsets, spread(), table, out_offsets, out)], out_offsets

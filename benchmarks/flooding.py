@@ -1,0 +1,195 @@
+"""What texts cost that were written to cost much: CPU time beside that of plain text of as many bytes, in as many documents.
+
+One row is ``crafted``: words chosen one after the other so that the lowest bits of the hashes of all shingles are zero. In tables
+that are placed by these bits all values meet in a few runs. It shows 1 where nobody can choose where values stand.
+
+Usage: python benchmarks/flooding.py [--bytes 600000] [--repeats 3] [--only NAME ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import semblance as sb
+from semblance.kernels import hashing, shingling
+
+ZERO_BITS, WIDTH = 12, 5
+Documents = list[str]
+
+
+def mixed(x: np.ndarray) -> np.ndarray:
+    """Finish hashes as ``hashing.fmix64`` does."""
+    for factor in (hashing.M1, hashing.M2):
+        x = (x ^ (x >> np.uint64(33))) * factor
+    return x ^ (x >> np.uint64(33))
+
+
+def crafted(size: int) -> Documents:
+    """Words of five letters whose shingles' hashes end with zeros, as long as the fixed family is what ``sb.shingle`` says."""
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    numbers = np.arange(1 << (ZERO_BITS + 4))
+    words = ["".join(letters[number // 26**place % 26] for place in range(5)) for number in numbers.tolist()]
+    single = token_hashes(words)
+    chance, chosen = np.random.default_rng(1), [0, 1, 2, 3]
+    with np.errstate(over="ignore"):
+        length = np.uint64(WIDTH) * hashing.K3
+        while 6 * len(chosen) < size:
+            base = np.uint64(0)
+            for place in chosen[-WIDTH + 1 :]:
+                base = base * shingling.MULTIPLIER + single[place]
+            first = int(chance.integers(len(words)))
+            for begin in (first, 0):  # from a place at random on; all, in the rare case that nothing is found there
+                some = single[begin : begin + (4 << ZERO_BITS)]
+                good = np.flatnonzero(mixed(base * shingling.MULTIPLIER + some + length) << np.uint64(64 - ZERO_BITS) == 0)
+                if len(good):
+                    break
+            chosen.append(begin + int(good[0]) if len(good) else first)
+    text = " ".join(words[i] for i in chosen)
+    ending = np.mean(sb.shingle([text]).values << np.uint64(64 - ZERO_BITS) == 0)
+    print(f"crafted: {100 * ending:.0f} % of the hashes end with {ZERO_BITS} zeros", file=sys.stderr)
+    return [text, text + " x"]
+
+
+def token_hashes(words: list[str]) -> np.ndarray:
+    """Hashes of words of five bytes, which a shingle's hash is made of."""
+    data = np.frombuffer((" ".join(words) + " " * 80).encode(), np.uint8).copy()
+    out = np.empty(len(words), np.uint64)
+    shingling.hash_separated(data, len(data) - 80, 32, out)
+    return out
+
+
+def plain(size: int, documents: int = 1) -> Documents:
+    """Words by Zipf's law, of two to ten letters."""
+    chance = np.random.default_rng(2)
+    vocabulary = ["".join(chance.choice(list("etaoinshrdlu"), chance.integers(2, 11))) for _ in range(20_000)]
+    words = [vocabulary[i % 20_000] for i in chance.zipf(1.3, size // 4)]
+    text = " ".join(words)[:size]
+    step = -(-size // documents)
+    return [text[i : i + step] for i in range(0, size, step)]
+
+
+def lines(size: int) -> str:
+    """Plain text in lines of about eighty bytes."""
+    text = plain(size)[0]
+    return "\n".join(text[i : i + 80] for i in range(0, size, 80))
+
+
+def doubled(text: str) -> Documents:
+    """Return a text, and the text with a word more: a pair that is compared."""
+    return [text, text + " x"]
+
+
+def random_words(size: int, words: list[str]) -> str:
+    """Some words in random order."""
+    return " ".join(np.random.default_rng(3).choice(words, size // (len(words[0]) + 1)).tolist())
+
+
+def cases(size: int) -> dict[str, tuple[Callable[[], Documents], Callable[[], Documents], str]]:
+    """Return, by name, the texts, the plain ones beside them, and the unit."""
+
+    def beside(size: int = size) -> Documents:
+        return doubled(plain(size)[0])
+
+    def many() -> Documents:
+        return plain(size, max(2, size // 2000))
+
+    def case(text: Callable[[], str], unit: str = "word") -> tuple[Any, Any, str]:
+        return lambda: doubled(text()), beside, unit
+
+    return {
+        "plain": case(lambda: plain(size)[0]),
+        "crafted": (lambda: crafted(size), beside, "word"),
+        "all words equal": case(lambda: "word " * (size // 5)),
+        "all words different": case(lambda: " ".join(f"{i:06x}" for i in range(size // 7))),
+        "words of one byte": case(lambda: random_words(size, list("abcdefghijklmnopqrstuvwxyz0123456789"))),
+        "one letter": case(lambda: "a " * (size // 2)),
+        "two words at random": case(lambda: random_words(size, ["a", "b"])),
+        "alternations": case(lambda: " ".join(f"{'ab'[i & 1]} {i & i >> 5 & 63:x}" for i in range(size // 4))),
+        "one word": case(lambda: "x" * size),
+        "one long word, 30 MB": (lambda: doubled("x" * 30_000_000), lambda: beside(30_000_000), "word"),
+        "blanks": case(lambda: " " * size),
+        "marks": case(lambda: "a" + "\u0301\u0316" * (size // 4)),
+        "Han": case(lambda: "".join(map(chr, np.random.default_rng(4).integers(0x4E00, 0x9000, size // 3)))),
+        "copies": (lambda: [plain(2000)[0]] * max(2, size // 2000), many, "word"),
+        "long lines": (lambda: doubled(("y" * 99_999 + "\n") * max(1, size // 100_000)), lambda: doubled(lines(size)), "line"),
+        "lines of one byte": (lambda: doubled("\n".join(random_words(size, list("abcdefgh")).split())),
+                              lambda: doubled(lines(size)), "line"),
+        "different lines": (lambda: doubled("\n".join(f"{i:x}" for i in range(size // 6))), lambda: doubled(lines(size)), "line"),
+    }  # fmt: skip
+
+
+def jobs(folder: str) -> dict[str, Callable[[Documents, str], Callable[[], Any]]]:
+    """Return, by name, what makes the work on documents: it is prepared, and then timed."""
+
+    def make(documents: Documents, unit: str) -> sb.Index:
+        shutil.rmtree(f"{folder}/index", ignore_errors=True)
+        return sb.Index.create(f"{folder}/index", unit=unit)
+
+    def query(documents: Documents, unit: str) -> Callable[[], Any]:
+        index = make(documents, unit)
+        index.add([str(i) for i in range(len(documents))], documents)
+        return lambda: (index.query(documents), index.close())
+
+    def add(documents: Documents, unit: str) -> Callable[[], Any]:
+        index = make(documents, unit)
+        return lambda: (index.add([str(i) for i in range(len(documents))], documents), index.close())
+
+    return {
+        "shingle": lambda documents, unit: lambda: sb.shingle(documents, unit=unit),
+        "keyed": lambda documents, unit: lambda: sb.shingle(documents, unit=unit, key=bytes(16)),
+        "dedup": lambda documents, unit: lambda: sb.dedup(documents, unit=unit, threads=1),
+        "pairs": lambda documents, unit: lambda: sb.pairs(documents, unit=unit, threads=1),
+        "overlap": lambda documents, unit: lambda: sb.overlap(documents, against=documents[:8], unit=unit, threads=1),
+        "Index.add": add,
+        "Index.query": query,
+    }
+
+
+def seconds(job: Callable[[Documents, str], Callable[[], Any]], documents: Documents, unit: str, repeats: int) -> float:
+    """Return the median CPU time of a job."""
+    found = []
+    for _ in range(repeats):
+        work = job(documents, unit)
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return statistics.median(found)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bytes", type=int, default=600_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", nargs="*")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        todo, known = jobs(folder), {}
+        for job in todo.values():
+            job(["a b c d e f"], "word")()
+        print("| text | MB | " + " | ".join(todo) + " |\n|" + "---|" * (len(todo) + 2))
+        for name, (texts, others, unit) in cases(options.bytes).items():
+            if options.only and name not in options.only:
+                continue
+            documents, baseline = texts(), others()
+            size = sum(len(text.encode()) for text in documents)
+            row = []
+            for job, work in todo.items():
+                key = (job, unit, len(baseline), sum(map(len, baseline)))
+                if key not in known:
+                    known[key] = seconds(work, baseline, unit, options.repeats)
+                row.append(f"{seconds(work, documents, unit, options.repeats) / known[key]:.2f}")
+            print(f"| {name} | {size / 1e6:.1f} | {' | '.join(row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

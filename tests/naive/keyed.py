@@ -1,0 +1,60 @@
+"""Twin of shingle hashes under a key, in plain Python integers: one polynomial a shingle, coefficient by coefficient."""
+
+from hashlib import shake_256
+
+from naive.hashing import PRIME, fmix64, keyed_digest
+from naive.text import collapsed, fold, words
+
+P = PRIME
+
+
+def secret_words(key, purpose, count):
+    """Numbers of a key and a purpose."""
+    stream = shake_256(bytes([len(key)]) + key + purpose.encode()).digest(8 * count)
+    return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
+
+
+def value_at(point, coefficients):
+    """Value of the polynomial that begins with a one."""
+    value = 1
+    for coefficient in coefficients:
+        value = (value * point + coefficient) % P
+    return value
+
+
+def thirds(number):
+    """The 56 lowest bits of a number of 128, the next 56, and the rest."""
+    return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
+
+
+def token_words(token, secret):
+    """Both words of a token: its bytes and their number, or its digest with the highest bit set."""
+    if len(token) <= 15:
+        return int.from_bytes(token, "little") | len(token) << 120
+    low, high = keyed_digest(token, [secret[0] % P, 0, 0, secret[1] % P, 0, 0, *secret[6:]])
+    return low | (high | 1 << 63) << 64
+
+
+def tokens(text, unit, fold_case):
+    """Tokens of a text as two words in one number, by the secret of long tokens."""
+    if unit == "byte":
+        return [b | 1 << 64 for b in text.encode()]
+    folded = None if unit == "word" else fold(collapsed(text, unit == "line"), fold_case)
+    if unit == "char":
+        return [ord(c) | 1 << 64 for c in folded]
+    return [t.encode() for t in (words(text, fold_case) if unit == "word" else folded.split("\n")) if t]
+
+
+def hashes(text, unit, width, key, fold_case=True):
+    """Shingle hashes of a text, repeats included."""
+    secret = secret_words(key, "tokens of shingles", 40)
+    point, word = secret_words(key, "shingles", 2)
+    found = [t if isinstance(t, int) else token_words(t, secret) for t in tokens(text, unit, fold_case)]
+    return shingles(found, width, point % P, word)
+
+
+def shingles(found, width, point, word):
+    """Shingle hashes of tokens."""
+    width = min(width, len(found))
+    runs = [found[i : i + width] for i in range(len(found) - width + 1)] if found else []
+    return [fmix64(value_at(point, [c for token in run for c in thirds(token)]) ^ word) for run in runs]
