@@ -84,6 +84,7 @@ def test_shuffled_is_a_permutation():
     [
         lambda: hashing.MultiplyShift(seed=-1), lambda: hashing.Permutation(universe=0), lambda: hashing.Permutation(universe=5, seed=-1),
         lambda: hashing.Permutation(universe=5).apply([5]), lambda: hashing.shuffled(0, 1),
+        lambda: hashing.shuffled((1 << 31) + 1, 1),
         lambda: sb.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: sb.PermutationMinHash(universe=9, permutations=0),
     ],
 )  # fmt: skip
