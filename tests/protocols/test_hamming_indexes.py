@@ -53,7 +53,7 @@ def test_exact_indexes_equal_the_oracle(rng, bits, radius, n):
         assert len(index) == n
         name = f"{type(index).__name__} {vars(index).get('blocks')}"
         assert triples(index.query(queries)) == expected, name
-        assert triples(index.pairs()) == joined, name
+        assert triples(index.pairs()) == joined and index.pairs().n_rows == n, name
         check_first(index.first(queries), expected, name)
 
 
