@@ -47,8 +47,19 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             [f"tests/steps/test_{step}.py" for step in ("bucket", "near", "rare", "vouch", "cut", "walk")],
             PLAIN,
         )
-        for name in ("crowds", "rare", "cut", "all_pairs")
+        for name in ("crowds", "rare", "cut")
     },
+    **{f"kernels/{name}.py": (["tests/kernels/test_packing.py"], PLAIN) for name in ("all_pairs", "one_permutation")},
+    "kernels/weighted.py": (["tests/kernels/test_weighted.py", "tests/statistics/test_packed.py"], {}),
+    "hashing.py": (["tests/kernels/test_families.py", "tests/kernels/test_sketches.py", "tests/values", "tests/golden"], {}),
+    "cli/tune.py": (["tests/cli/test_odd_values.py", "tests/cli"], {}),
+    "cli/index.py": (["tests/cli/test_index_cli.py", "tests/cli"], {}),
+    "jobs/passages.py": (["tests/jobs/test_overlap.py"], {}),
+    "search/_fingerprints.py": (["tests/protocols/test_hamming_indexes.py", "tests/values", "tests/protocols"], {}),
+    "values/weighted.py": (
+        ["tests/jobs/test_features.py", "tests/values", "tests/index/test_kinds.py", "tests/statistics/test_packed.py"],
+        {},
+    ),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
     "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/jobs/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
@@ -241,7 +252,14 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "kernels/fast_similarity.py": {
         "sign_rows: `end > begin`": "nothing fills the slots of an empty row: they stay as they are"
     },
-    "search/tune.py": {"choices: `sigma * np.exp(": "what is log-normal is so upside down: other margins of the same law"},
+    "search/tune.py": {
+        "choices: `sigma * np.exp(": "what is log-normal is so upside down: other margins of the same law",
+        "measure_costs: `1` to `2` in `queries = ": "what is asked for is drawn at random, and only timed",
+        "measure_costs: `0` to `1` in `margins = ": "what is ordered is drawn at random, and only timed",
+    },
+    "theory/blocks.py": {": `85` to `86` in `if word": "another Steiner system of the same blocks, which finds the same"},
+    "jobs/passages.py": {"_within: `0` to `1`": "what is subtracted is empty, and so is the difference"},
+    "kernels/sorting.py": {"sort_range: `i - low` to `i + low`": "which part it calls itself for, not what it sorts"},
     "kernels/weighted.py": {"sign_icws: `log_a < best`": "real numbers drawn at random are not equal"},
     "steps/_batches.py": {"gather: `end > begin`": "no rows are put to others"},
     "steps/bucket.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},
@@ -277,7 +295,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ": `12.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
         ": `4000.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
     },
-    "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
+    "kernels/resemblance.py": {
+        "number_values: `expected += 1`": "a guess, which is checked before it is used",
+        "intersection: `blocks[i] < blocks[j]`": "those that are equal do not come here",
+    },
     "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
     "search/tables.py": {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
@@ -290,6 +311,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_run: `len(open_rows) < len(query)`": "a copy of the same queries",
     },
     "kernels/self_join.py": {
+        "make_entries: `key >> np.uint64(29)`": "another mix: what is equal stays so, and the rest is compared",
         "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
         "join_runs: `1` to `2` in `if start + _AHEAD": "what is fetched ahead, not what is compared",
         "join_runs: `np.int64(entries[start + _AHEAD + 1] & low) *": "what is fetched ahead, not what is compared",
