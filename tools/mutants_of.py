@@ -311,6 +311,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_build: `1` to `2` in `memory": "how much more memory than asked for small indexes may take",
         "_run: `len(open_rows) < len(query)`": "a copy of the same queries",
     },
+    "kernels/shingling.py": {"hash_separated: `0` to `1` in `start = 0`": "where a token begins is set before it is read"},
     "kernels/self_join.py": {
         "make_entries: `key >> np.uint64(29)`": "another mix: what is equal stays so, and the rest is compared",
         "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
