@@ -50,6 +50,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         for name in ("crowds", "rare", "cut")
     },
     **{f"kernels/{name}.py": (["tests/kernels/test_packing.py"], PLAIN) for name in ("all_pairs", "one_permutation")},
+    "kernels/sorting.py": (["tests/kernels/test_sorting_depth.py", "tests/kernels/test_lookup.py", *KERNELS], PLAIN),
     "kernels/weighted.py": (["tests/kernels/test_weighted.py", "tests/statistics/test_packed.py"], {}),
     "hashing.py": (["tests/kernels/test_families.py", "tests/kernels/test_sketches.py", "tests/values", "tests/golden"], {}),
     "cli/tune.py": (["tests/cli/test_odd_values.py", "tests/cli"], {}),
@@ -246,7 +247,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "values/cells.py": {"_value_key: `0` to `1` in `return b": "the number is infinite"},
     "engines/local_documents.py": {": `1` to `2` in `PIECE_BYTES": "how much is read at a time"},
     "engines/local_numbers.py": {"_parts: `58` to `59`": "32 parts instead of 64, of which every other one is empty"},
-    "engines/local_texts.py": {": `2` to `3` in `self._open": "how many files are held open"},
     "files/spools.py": {
         "__init__: `1 << 20` to `1 >> 20`": "for 0 bytes at a time the standard library takes a size of its own"
     },
@@ -255,12 +255,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "search/tune.py": {
         "choices: `sigma * np.exp(": "what is log-normal is so upside down: other margins of the same law",
-        "measure_costs: `1` to `2` in `queries = ": "what is asked for is drawn at random, and only timed",
         "measure_costs: `0` to `1` in `margins = ": "what is ordered is drawn at random, and only timed",
     },
     "theory/blocks.py": {": `85` to `86` in `if word": "another Steiner system of the same blocks, which finds the same"},
     "jobs/passages.py": {"_within: `0` to `1`": "what is subtracted is empty, and so is the difference"},
-    "kernels/sorting.py": {"sort_range: `i - low` to `i + low`": "which part it calls itself for, not what it sorts"},
     "kernels/weighted.py": {"sign_icws: `log_a < best`": "real numbers drawn at random are not equal"},
     "steps/_batches.py": {"gather: `end > begin`": "no rows are put to others"},
     "steps/bucket.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},

@@ -194,7 +194,16 @@ def test_measured_constants_are_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     costs.machine_costs.cache_clear()
     assert costs.machine_costs() == Costs()
+    scanned = []
+
+    class Watched(sb.ExhaustiveHammingIndex):
+        def add(self, values):
+            scanned.append(values)
+            return super().add(values)
+
+    monkeypatch.setattr(tune, "ExhaustiveHammingIndex", Watched)
     measured = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
+    assert [words.shape for words in scanned] == [(tune.QUERIES, 1)], "constants are of fingerprints of one word"
     assert all(
         x > 0 for v in asdict(measured).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,))
     )
