@@ -35,7 +35,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         for name in ("blocks", "hamming_costs", "hamming_search", "simhash", "weak_bits")
     },
     "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
-    "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
+    "planner.py": (["tests/golden", "tests/theory/test_banding.py", "tests/cli"], {}),
     "kernels/walk.py": (["tests/kernels/test_walk.py", "tests/steps/test_walk.py"], CHECKED),
     "steps/walk.py": (["tests/steps/test_walk.py", "tests/jobs/test_twin.py"], {}),
     **{
@@ -291,7 +291,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "theory/setsketch.py": {"most_likely_resemblance: `80`": "a step more of a bisection that has ended"},
     "planner.py": {
-        ": `12.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
         ": `4000.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
     },
     "kernels/resemblance.py": {
