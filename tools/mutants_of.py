@@ -75,7 +75,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         ["tests/kernels/test_compile.py", "tests/kernels/test_shingling.py", "tests/kernels/test_walk.py"],
         UNCACHED,
     ),
-    "search/hamming.py": (["tests/protocols"], {}),
+    "search/hamming.py": (["tests/protocols/test_hamming_indexes.py", "tests/protocols"], {}),
     "search/tune.py": (["tests/theory/test_hamming_costs.py", "tests/cli/test_odd_values.py"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
@@ -154,6 +154,7 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
     "values": (["tests/values", "tests/jobs/test_column_values.py", *SKETCHES, "tests/kernels/test_hamming.py"], {}),
     "text": (
         [
+            "tests/text/test_characters.py",
             "tests/kernels/test_shingling.py",
             "tests/methods/test_features.py",
             "tests/jobs/test_features.py",
