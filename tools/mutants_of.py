@@ -35,7 +35,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         for name in ("blocks", "hamming_costs", "hamming_search", "simhash", "weak_bits")
     },
     "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
-    "planner.py": (["tests/theory/test_banding.py", "tests/cli"], {}),
+    "planner.py": (["tests/golden", "tests/theory/test_banding.py", "tests/cli"], {}),
     "kernels/walk.py": (["tests/kernels/test_walk.py", "tests/steps/test_walk.py"], CHECKED),
     "steps/walk.py": (["tests/steps/test_walk.py", "tests/jobs/test_twin.py"], {}),
     **{
@@ -47,8 +47,21 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             [f"tests/steps/test_{step}.py" for step in ("bucket", "near", "rare", "vouch", "cut", "walk")],
             PLAIN,
         )
-        for name in ("crowds", "rare", "cut", "all_pairs")
+        for name in ("crowds", "rare", "cut")
     },
+    **{f"kernels/{name}.py": (["tests/kernels/test_packing.py"], PLAIN) for name in ("all_pairs", "one_permutation")},
+    "kernels/sorting.py": (["tests/kernels/test_sorting_depth.py", "tests/kernels/test_lookup.py", *KERNELS], PLAIN),
+    "kernels/weighted.py": (["tests/kernels/test_weighted.py", "tests/statistics/test_packed.py"], {}),
+    "hashing.py": (["tests/kernels/test_families.py", "tests/kernels/test_sketches.py", "tests/values", "tests/golden"], {}),
+    "cli/tune.py": (["tests/cli/test_odd_values.py", "tests/cli"], {}),
+    "cli/index.py": (["tests/cli/test_index_cli.py", "tests/cli"], {}),
+    "index/opened.py": (["tests/index/test_threads.py", "tests/index/test_index.py", "tests/index/test_lasting.py"], {}),
+    "jobs/passages.py": (["tests/jobs/test_overlap.py"], {}),
+    "search/_fingerprints.py": (["tests/protocols/test_hamming_indexes.py", "tests/values", "tests/protocols"], {}),
+    "values/weighted.py": (
+        ["tests/jobs/test_features.py", "tests/values", "tests/index/test_kinds.py", "tests/statistics/test_packed.py"],
+        {},
+    ),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
     "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/jobs/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
@@ -62,7 +75,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         ["tests/kernels/test_compile.py", "tests/kernels/test_shingling.py", "tests/kernels/test_walk.py"],
         UNCACHED,
     ),
-    "search/hamming.py": (["tests/protocols"], {}),
+    "search/hamming.py": (["tests/protocols/test_hamming_indexes.py", "tests/protocols"], {}),
     "search/tune.py": (["tests/theory/test_hamming_costs.py", "tests/cli/test_odd_values.py"], {}),
     "search/weak_bits.py": (["tests/protocols", "tests/theory/test_hamming_costs.py"], {}),
     "search/tables.py": (["tests/protocols"], {}),
@@ -141,6 +154,7 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
     "values": (["tests/values", "tests/jobs/test_column_values.py", *SKETCHES, "tests/kernels/test_hamming.py"], {}),
     "text": (
         [
+            "tests/text/test_characters.py",
             "tests/kernels/test_shingling.py",
             "tests/methods/test_features.py",
             "tests/jobs/test_features.py",
@@ -234,14 +248,18 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "values/cells.py": {"_value_key: `0` to `1` in `return b": "the number is infinite"},
     "engines/local_documents.py": {": `1` to `2` in `PIECE_BYTES": "how much is read at a time"},
     "engines/local_numbers.py": {"_parts: `58` to `59`": "32 parts instead of 64, of which every other one is empty"},
-    "engines/local_texts.py": {": `2` to `3` in `self._open": "how many files are held open"},
     "files/spools.py": {
         "__init__: `1 << 20` to `1 >> 20`": "for 0 bytes at a time the standard library takes a size of its own"
     },
     "kernels/fast_similarity.py": {
         "sign_rows: `end > begin`": "nothing fills the slots of an empty row: they stay as they are"
     },
-    "search/tune.py": {"choices: `sigma * np.exp(": "what is log-normal is so upside down: other margins of the same law"},
+    "search/tune.py": {
+        "choices: `sigma * np.exp(": "what is log-normal is so upside down: other margins of the same law",
+        "measure_costs: `0` to `1` in `margins = ": "what is ordered is drawn at random, and only timed",
+    },
+    "theory/blocks.py": {": `85` to `86` in `if word": "another Steiner system of the same blocks, which finds the same"},
+    "jobs/passages.py": {"_within: `0` to `1`": "what is subtracted is empty, and so is the difference"},
     "kernels/weighted.py": {"sign_icws: `log_a < best`": "real numbers drawn at random are not equal"},
     "steps/_batches.py": {"gather: `end > begin`": "no rows are put to others"},
     "steps/bucket.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},
@@ -274,10 +292,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "theory/setsketch.py": {"most_likely_resemblance: `80`": "a step more of a bisection that has ended"},
     "planner.py": {
-        ": `12.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
         ": `4000.0`": "measured nanoseconds, which only weigh shapes that all reach the recall",
     },
-    "kernels/resemblance.py": {"number_values: `expected += 1`": "a guess, which is checked before it is used"},
+    "kernels/resemblance.py": {
+        "number_values: `expected += 1`": "a guess, which is checked before it is used",
+        "intersection: `blocks[i] < blocks[j]`": "those that are equal do not come here",
+    },
     "kernels/banding.py": {"bucket_pairs: `0` to `1` in `earlier_bands": "one key alone has no pairs"},
     "search/tables.py": {
         "_search: `self.lookup == 'binary'`": "both ways find the same; the time differs",
@@ -289,7 +309,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_build: `1` to `2` in `memory": "how much more memory than asked for small indexes may take",
         "_run: `len(open_rows) < len(query)`": "a copy of the same queries",
     },
+    "kernels/shingling.py": {"hash_separated: `0` to `1` in `start = 0`": "where a token begins is set before it is read"},
     "kernels/self_join.py": {
+        "make_entries: `key >> np.uint64(29)`": "another mix: what is equal stays so, and the rest is compared",
         "join_runs: `entries[start + _AHEAD + 1] & low`": "what is fetched ahead, not what is compared",
         "join_runs: `1` to `2` in `if start + _AHEAD": "what is fetched ahead, not what is compared",
         "join_runs: `np.int64(entries[start + _AHEAD + 1] & low) *": "what is fetched ahead, not what is compared",

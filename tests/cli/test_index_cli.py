@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import semblance as sb
+from semblance.cli.index import _shown
 from semblance.cli.main import main, program
 
 TEXTS = ["the quick brown fox jumps over the lazy dog", "pack my box with five dozen liquor jugs", "an entirely different text"]
@@ -30,6 +31,13 @@ def failure(capsys, *arguments):
     with pytest.raises(SystemExit) as stop:
         main([str(a) for a in arguments])
     return stop.value.code, capsys.readouterr().err
+
+
+def test_lists_are_shown_item_by_item():
+    assert (
+        _shown(["segment-00000000: damaged", "segment-00000004: gone"]) == "segment-00000000: damaged, segment-00000004: gone"
+    )
+    assert _shown([]) == "none"
 
 
 def test_a_life(tmp_path, corpus, capsys):

@@ -83,6 +83,12 @@ def test_tune_refuses_what_is_not_a_size(capfd, size):
     assert code == 2 and f"{size!r} is not a size; write 4GB, 500MB or a number of bytes" in err
 
 
+@pytest.mark.parametrize("size", ["1", "0.5", "0.001KB"])
+def test_little_memory_is_a_size(capfd, size):
+    code, out, _ = run(capfd, "tune", "-n", "1000", "--no-measure", "--memory", size)
+    assert code == 0 and out.endswith("none: allow more memory or a lower recall\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

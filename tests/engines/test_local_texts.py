@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semblance as sb
+from semblance.engines import local_texts
 from semblance.engines.local_texts import HeldTexts, KeptTexts, SpilledTexts, Spilling
 from semblance.files.store import Workspace
 from semblance.text.texts import Texts
@@ -67,6 +68,25 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cuts, data):
         place += len(some)
     with pytest.raises(sb.IndexFormatError, match="parts of the job are missing"):
         list(kept.read(begin, len(rows) + 1))
+
+
+def test_two_partitions_are_held_at_a_time(monkeypatch):
+    made_again = []
+
+    class Watched(local_texts._Partition):
+        def __init__(self, workspace, chunks, partition, hold):
+            made_again.append(partition)
+            super().__init__(workspace, chunks, partition, hold)
+
+    monkeypatch.setattr(local_texts, "_Partition", Watched)
+    space, partition, rows = Workspace(), np.arange(3, dtype=np.int32), [b"none", b"of", b"three"]
+    spilling = Spilling(space, partition, 0)
+    spilling.take(0, made(rows))
+    spilling.flush()
+    spilled = SpilledTexts(space, partition, 3)
+    for row in (0, 1, 0, 2, 0, 1):
+        assert listed(spilled.take(np.array([row]), sizes_of(rows, [row]))) == [rows[row]]
+    assert made_again == [0, 1, 2, 1], "the one that was used last stays"
 
 
 @given(texts, cuts, st.integers(0, 12), st.integers(0, 3), st.data())

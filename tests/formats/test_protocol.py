@@ -267,6 +267,8 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
             with pytest.raises(sb.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
                 texts(open_sources([path]), **columns)
             assert str(error.value).startswith(str(path))
+            way_out = "".join(f"; name another with --{option} ({option}=)" for option in columns if option != "others")
+            assert str(error.value).endswith("found: id, text" + way_out)
     else:
         with pytest.raises(sb.ParameterError, match="have no columns; url was asked for"):
             texts(open_sources([path]), id="url")

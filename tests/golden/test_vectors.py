@@ -53,6 +53,13 @@ def test_signatures():
     assert digest(sb.MinHash(permutations=96, seed=7).sign(shingles).values) == "49002e1262faf2d1"
 
 
+def test_plans():
+    """Bands and rows decide which pairs a job meets: with others, the same job may find others."""
+    asked = [(0.6, 0.95), (0.7, 0.99), (0.8, 0.99), (0.9, 0.95), (0.99, 0.99)]
+    plans = [sb.plan(threshold=threshold, recall=recall) for threshold, recall in asked]
+    assert [(plan.bands, plan.rows) for plan in plans] == [(63, 6), (37, 6), (16, 6), (5, 7), (3, 19)]
+
+
 def test_from_arrays():
     assert [hex(v) for v in sb.Shingles.from_arrays([0, 1, -1], [0, 3]).values.tolist()] == [
         "0x5f80708adb6c5a9",

@@ -114,6 +114,18 @@ def test_closing_waits_for_the_change_under_way(tmp_path):
     assert ids_in(tmp_path / "x") == sorted(added)
 
 
+def test_a_closed_index_is_open_until_its_change_has_ended(tmp_path):
+    index = sb.Index.create(tmp_path / "x")
+    closing = threading.Thread(target=index.close)
+    with index._turn:  # as a change holds it
+        closing.start()
+        closing.join(0.2)
+        assert closing.is_alive() and len(index) == 0
+    closing.join()
+    with pytest.raises(sb.ParameterError, match="has been closed"):
+        len(index)
+
+
 @pytest.mark.parametrize("use", [
     lambda index: len(index), lambda index: index.info, lambda index: index.id_type, lambda index: index.query(["a"]),
     lambda index: index.first(["a"]), lambda index: index.add(["x"], ["y"]), lambda index: index.remove(["x"]),

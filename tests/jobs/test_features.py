@@ -40,6 +40,10 @@ def test_frequencies_are_counted_merged_and_stored(tmp_path):
     assert found.counts.tolist() == whole.counts.tolist()
     with pytest.raises(sb.ParameterError, match="asked for"):
         sb.DocumentFrequencies.load(tmp_path / "df.npz", sb.Shingling(width=2))
+    sb.DocumentFrequencies.collect(sb.Shingles.from_arrays([1, 2], [0, 2])).save(tmp_path / "arrays.npz")
+    assert sb.DocumentFrequencies.load(tmp_path / "arrays.npz").counts.tolist() == [1, 1]
+    with pytest.raises(sb.ParameterError, match="counts features of arrays; others was asked for"):
+        sb.DocumentFrequencies.load(tmp_path / "arrays.npz", "others")
     (tmp_path / "bad").write_bytes(b"nothing")
     with pytest.raises(sb.InputDataError):
         sb.DocumentFrequencies.load(tmp_path / "bad")
@@ -80,6 +84,14 @@ def test_damaged_frequencies_are_refused(tmp_path, damage):
         path.write_bytes({"empty": b"", "cut": data[:-200], "flipped": data[:300] + b"\xff\xff" + data[302:]}[damage])
     with pytest.raises(sb.InputDataError, match="not a file of document frequencies"):
         sb.DocumentFrequencies.load(path, sb.Shingling(width=1))
+
+
+@pytest.mark.parametrize("values", [[1, 1, 5], [1, 5, 3], [5, 1, 6], [[1, 2, 3]], [1, 2]], ids=str)
+def test_features_that_do_not_ascend_are_refused(tmp_path, values):
+    path = tmp_path / "df.npz"
+    np.savez(path, values=np.array(values, "<u8"), counts=np.ones(3, "<i8"), n_documents=1, parameters="arrays")
+    with pytest.raises(sb.InputDataError, match="its features do not ascend, or have no counts"):
+        sb.DocumentFrequencies.load(path)
 
 
 def test_weights_are_those_of_the_formula():

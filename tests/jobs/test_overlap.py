@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semblance as sb
+from semblance.jobs import passages
 
 WIDTH = 3
 
@@ -247,13 +248,22 @@ def test_parameters(settings, message):
         sb.overlap(["a"], against=["a"], **settings)
 
 
-def test_chance_hashes_zero(monkeypatch):
-    """A shingle whose hash is 0 is looked up like any other."""
-    from semblance.jobs.passages import Passages
+@pytest.mark.parametrize(("width", "entries"), [(None, 10), (4, 16)])
+def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
+    """Of ten: in passages of four that begin at 0, 2, 4 and 6."""
+    values, offsets = np.arange(10, dtype=np.uint64), np.array([0, 0, 10])
+    monkeypatch.setattr(passages, "MAX_ENTRIES", entries)
+    assert passages.Passages.of(values, offsets, width).sizes.sum() == entries
+    monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
+    with pytest.raises(sb.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
+        passages.Passages.of(values, offsets, width)
 
-    known = Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
-    rows, passages, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
-    assert (rows.tolist(), passages.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
+
+def test_chance_hashes_zero():
+    """A shingle whose hash is 0 is looked up like any other."""
+    known = passages.Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
+    rows, found, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
+    assert (rows.tolist(), found.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
 
 
 FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key

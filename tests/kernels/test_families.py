@@ -38,6 +38,19 @@ def test_permutation_of_all_64_bit_integers():
     assert len(set(places.tolist())) == len(KEYS)
 
 
+@pytest.mark.parametrize("universe", [1 << 64, 1, 7, 1000])
+def test_least_images_of_sets_equal_twin(universe):
+    k, sets = 5, [[], [0], [0, universe // 2], list(range(0, universe, universe // 9 + 1))]
+    sets = [sorted(set(some)) for some in sets]
+    scheme = sb.PermutationMinHash(universe=universe, permutations=k, seed=3)
+    found = scheme.sign_sets(np.array([x for some in sets for x in some], np.uint64), np.cumsum([0, *map(len, sets)])).values
+    n = hashing.ROUNDS
+    keys = derive(3, "permutations", n * k)
+    rounds = [keys[n * j : n * (j + 1)] for j in range(k)]
+    images = [[[naive.permute(x, universe, some_rounds) for x in some] for some_rounds in rounds] for some in sets]
+    assert found.tolist() == [[min(of_one, default=(1 << 64) - 1) for of_one in row] for row in images]
+
+
 def test_permutations_are_uniform_enough(rng):
     """Each place is equally likely for each element: chi squared over seeds, within five standard deviations."""
     universe, n = 11, 200 if JIT_OFF else 4000
@@ -84,6 +97,7 @@ def test_shuffled_is_a_permutation():
     [
         lambda: hashing.MultiplyShift(seed=-1), lambda: hashing.Permutation(universe=0), lambda: hashing.Permutation(universe=5, seed=-1),
         lambda: hashing.Permutation(universe=5).apply([5]), lambda: hashing.shuffled(0, 1),
+        lambda: hashing.shuffled((1 << 31) + 1, 1),
         lambda: sb.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: sb.PermutationMinHash(universe=9, permutations=0),
     ],
 )  # fmt: skip

@@ -47,6 +47,15 @@ def test_xored_bits_equal_twin(rng, combined):
     assert packed.matches(0, 1).tolist() == [sum(a == b for a, b in zip(bits[0], bits[1], strict=True))]
 
 
+def test_single_bits_have_the_error_of_a_share():
+    """R is 2 E - 1 for a share E of equal bits: its error is twice that of E, with two more matches and two more misses."""
+    matches = np.array([[40], [55], [64]])
+    found, error = sb.XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
+    share = (matches[:, 0] + 2) / 68
+    assert found.tolist() == (2 * matches[:, 0] / 64 - 1).tolist()
+    np.testing.assert_allclose(error, 2 * (share * (1 - share) / 68) ** 0.5)
+
+
 def test_fractions_keep_the_order_of_slots(rng):
     signatures = random_signatures(rng, 3, 100)
     packed = sb.Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
@@ -56,6 +65,15 @@ def test_fractions_keep_the_order_of_slots(rng):
     assert second[1].tolist() == naive.codes(row, 5, True)[70:]
     assert packed.matches(0, 2).tolist() == [70, 30]
     assert packed.n_bytes == 3 * 8 * (2 + 5)
+
+
+@pytest.mark.parametrize("size", [1, 2, 63, 100])
+@pytest.mark.parametrize("seed", [0, 7, (1 << 64) - 1])
+def test_bins_of_one_permutation_equal_twin(rng, size, seed):
+    rows = [rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (0, 1, 50, 300)]
+    sets = sb.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
+    found = sb.OnePermutation(permutations=size, seed=seed).sign(sets).values
+    assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
 
 
 def test_rotation_equals_twin(rng):

@@ -133,6 +133,8 @@ def test_recall_is_that_of_the_plan_and_of_the_radius():
     estimated = make_method("simhash", MethodSettings(radius=16, verify="sketch"))
     assert simhash.cosine(9, 64) >= 0.9 > simhash.cosine(10, 64), "what the next line takes for granted"
     assert estimated.recall(0.9) == float(simhash.within_radius(0.9, 9, 64))
+    reached = float(simhash.cosine(9, 64))
+    assert estimated.recall(reached) == float(simhash.within_radius(reached, 9, 64)), "equal is enough"
 
 
 def test_what_summaries_say():

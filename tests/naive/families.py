@@ -1,5 +1,7 @@
 """Twins of hash families, permutations and packing, in Python integers."""
 
+import math
+
 from naive.hashing import MASK, derive, fmix64
 
 EMPTY, GOLDEN = 0xFFFFFFFF, 0x9E3779B97F4A7C15
@@ -59,6 +61,37 @@ def matches_by_table(left, right, bits):
         a, b = (sum(c << (bits * i) for i, c in enumerate(side[at : at + lanes])) for side in (left, right))
         total += zero_lanes[a ^ b] - (lanes - len(left[at : at + lanes]))
     return total
+
+
+def one_permutation(values, bins, seed):
+    """The least value that falls into each bin: the upper half of a hash tells the bin, its lowest 31 bits the value."""
+    out = [EMPTY] * bins
+    for x in values:
+        mixed = ((x ^ fmix64(seed)) * 0xD6E8FEB86659FD93) & MASK
+        place = (mixed >> 32) * bins >> 32
+        out[place] = min(out[place], mixed & 0x7FFFFFFF)
+    return out
+
+
+def uniform(key, turn):
+    """A number in (0, 1), of 53 bits and a half."""
+    return ((fmix64((key + turn * GOLDEN) & MASK) >> 11) + 0.5) / (1 << 53)
+
+
+def icws(weighted, slots, seed):
+    """Ioffe's algorithm: of {element: weight} the element of the least a, and its level, for each slot."""
+    out = []
+    for j in range(slots):
+        slot_key, sampled = fmix64((seed + (j + 1) * GOLDEN) & MASK), []
+        for x, weight in weighted.items():
+            r1, r2, c1, c2, beta = (uniform(fmix64(x ^ slot_key), turn) for turn in range(1, 6))
+            r, c = -math.log(r1 * r2), -math.log(c1 * c2)
+            level = math.floor(math.log(weight) / r + beta)
+            y = math.exp(r * (level - beta))
+            sampled.append((c / (y * math.exp(r)), x, level))
+        _, x, level = min(sampled)
+        out.append(fmix64(x ^ fmix64(level + (1 << 40))))
+    return out
 
 
 def rotate(slots):

@@ -5,6 +5,7 @@ import pytest
 from naive import hamming as naive
 
 import semblance as sb
+from semblance.search import hamming
 
 
 def planted(rng, n, bits, radius):
@@ -53,7 +54,7 @@ def test_exact_indexes_equal_the_oracle(rng, bits, radius, n):
         assert len(index) == n
         name = f"{type(index).__name__} {vars(index).get('blocks')}"
         assert triples(index.query(queries)) == expected, name
-        assert triples(index.pairs()) == joined, name
+        assert triples(index.pairs()) == joined and index.pairs().n_rows == n, name
         check_first(index.first(queries), expected, name)
 
 
@@ -137,6 +138,16 @@ def test_weak_bits_find_most_pairs_with_few_probes(rng):
     assert shares["random"] < shares["weak"] - 0.1, "an order of bits that tells nothing"
     first = sb.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored).first(asked, margins)
     assert np.mean(first[near] == near) >= 0.93
+
+
+def test_small_indexes_may_take_64_bytes_for_each_word(rng, monkeypatch):
+    asked = []
+    monkeypatch.setattr(hamming, "LEAST_MEMORY", 1.0)
+    monkeypatch.setattr(hamming, "choose_layout", lambda *given: asked.append(given[4]))
+    for n_words in (1, 2):
+        index = sb.HammingIndex(bits=64 * n_words).add(rng.integers(0, 1 << 64, (4096, n_words), dtype=np.uint64))
+        assert index.layout is None
+    assert asked == [64 * 4096, 128 * 4096]
 
 
 def test_streaming_equals_adding_at_once(rng):

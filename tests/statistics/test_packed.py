@@ -253,7 +253,7 @@ def test_setsketch_merges_and_refuses(rng):
     with pytest.raises(sb.IncompatibleSketchError):
         one.estimated_resemblance(0, 0, other=sb.SetSketch(permutations=32).sign(shingles))
     edges = scheme.sign(sb.shingle(["", "a b"]))
-    assert edges.estimated_resemblance(0, 1) == 0.0 and np.isnan(edges.estimated_resemblance(0, 0))
+    assert edges.estimated_resemblance([0, 1], [1, 0]).tolist() == [0.0, 0.0] and np.isnan(edges.estimated_resemblance(0, 0))
     assert np.isnan(edges.estimated_containment(0, 1)) and edges.estimated_containment(1, 0) == 0.0
     for wrong in ({"base": 1.0}, {"rate": 0}, {"permutations": 0}, {"limit": 0}):
         with pytest.raises(sb.ParameterError):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from semblance.text import characters
 from semblance.text.shingle import Shingling
-from semblance.text.texts import from_arrow_array, from_strings
+from semblance.text.texts import Texts, from_arrow_array, from_strings
 
 same_unicode = pytest.mark.skipif(
     unicodedata.unidata_version != characters.UNICODE_VERSION,
@@ -84,3 +84,16 @@ def test_stretches_near_each_other_are_normalized_in_one_call(monkeypatch):
     texts = from_strings(["re\u0301sume\u0301 " * 50, "a" * 99 + "e\u0301" + "b" * 99 + "e\u0301"])
     assert Shingling().normalized(texts).row(0).decode() == "r\u00e9sum\u00e9 " * 50
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 3])
+def test_texts_behind_others_are_normalized(first):
+    strings = [
+        "e\u0301t\u00e9",
+        "plain, and longer than a block of sixty-four bytes can ever be, I would say",
+        "A\u030a and \u212b",
+        "x",
+    ]
+    every = from_strings(strings)
+    found = Shingling(normalization="NFC").normalized(Texts(every.data, every.offsets[first:]))
+    assert [found.row(i).decode() for i in range(len(found))] == [unicodedata.normalize("NFC", s) for s in strings[first:]]

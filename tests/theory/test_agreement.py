@@ -30,7 +30,8 @@ def test_known_numbers_and_limits():
 
 
 @pytest.mark.parametrize(
-    "changed", [{"bands": 0}, {"rows": 0}, {"threshold": 0}, {"recall": 1}, {"recall": 0}, {"plan_recall": 1.1}]
+    "changed",
+    [{"bands": 0}, {"rows": 0}, {"threshold": 0}, {"threshold": 1.5}, {"recall": 1}, {"recall": 0}, {"plan_recall": 1.1}],
 )
 def test_what_is_out_of_range_is_refused(changed):
     with pytest.raises(ParameterError, match=next(iter(changed))):

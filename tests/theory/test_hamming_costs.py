@@ -98,6 +98,7 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, COMPARISONS) == pytest.approx(4 * n * m / 2**16)
     looked_up = replace(NOTHING, probe=(1.0,) * 3)
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up, pieces=4) == m * 23 * 4  # left out of 6.19
+    assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up) == m * 23, "a file in one piece"
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, COMPARISONS) == pytest.approx(m * 23 * 4)
     assert hamming_costs.layout_query(n, [(26, 1), (26, 1)], looked_up) == 54  # two tables with one flip
 
@@ -121,6 +122,7 @@ def test_parts_of_a_batch():
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.layout_batch(n, m, 2, [(10, 0)], reads) == 20 * n
+    assert hamming_costs.layout_batch(n, m, 1, [(10, 0), (10, 0)], sorts) == 2 * 10 * m
     assert hamming_costs.layout_batch(n, 1, 1, [(10, 0), (10, 0)], sorts) == 2, "one query is sorted too"
     assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
     assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
@@ -163,7 +165,9 @@ def arrays(thing, seen=None):
 def test_choices_keep_to_memory_and_recall():
     every = tune.choices(10**6, radius=3, recall=0.95)
     assert [c.nanoseconds for c in every] == sorted(c.nanoseconds for c in every)
-    assert any("WeakBitIndex" in c.method for c in every) and any("TableIndex" in c.method for c in every)
+    assert any("WeakBitIndex" in c.method for c in every)
+    tables = {c.method for c in every if c.method.startswith("TableIndex")}
+    assert tables == {f"TableIndex(radius=3, blocks={blocks}, lead={blocks - 3})" for blocks in (4, 5, 6, 7)}
     exact = tune.choices(10**6, radius=3, recall=1.0, memory=7e7)
     assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
     assert any(c.method.startswith("HammingIndex") for c in exact), "tables that find all are among them"
@@ -190,7 +194,16 @@ def test_measured_constants_are_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     costs.machine_costs.cache_clear()
     assert costs.machine_costs() == Costs()
+    scanned = []
+
+    class Watched(sb.ExhaustiveHammingIndex):
+        def add(self, values):
+            scanned.append(values)
+            return super().add(values)
+
+    monkeypatch.setattr(tune, "ExhaustiveHammingIndex", Watched)
     measured = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
+    assert [words.shape for words in scanned] == [(tune.QUERIES, 1)], "constants are of fingerprints of one word"
     assert all(
         x > 0 for v in asdict(measured).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,))
     )

@@ -69,6 +69,12 @@ def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
         np.testing.assert_array_equal(permuted.sign_sets(v, o).values, permuted.sign_sets(values, offsets).values)
 
 
+def test_pairs_of_no_documents():
+    assert len(sb.Pairs([], [], 0)) == sb.Pairs([], [], 0).n_rows == 0
+    with pytest.raises(sb.ParameterError, match="n_rows"):
+        sb.Pairs([], [], -1)
+
+
 SHINGLES = sb.Shingles.from_arrays([1, 2, 3, 2, 3, 4], [0, 3, 6])
 WEIGHTED = sb.WeightedSets.from_arrays([1, 2, 2, 3], [1.0, 2.0, 1.0, 1.0], [0, 2, 4])
 COMPARE = {

@@ -1,6 +1,10 @@
 """Machine instructions that Python has no operator for, as plain Python: what the compiled ones of ``_jit.py`` are held to."""
 
+import struct
+
 import numpy as np
+
+_EIGHT = struct.Struct("<Q")  # refuses less
 
 
 def multiply_high(a, b):
@@ -10,7 +14,7 @@ def multiply_high(a, b):
 
 def load64(data, index):
     """Eight bytes of a uint8 array from ``index`` on, little endian; the caller guarantees that they exist."""
-    return np.uint64(int.from_bytes(data[index : index + 8].tobytes(), "little"))
+    return np.uint64(_EIGHT.unpack_from(data, index)[0])
 
 
 def store64(data, index, value):

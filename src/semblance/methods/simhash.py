@@ -89,7 +89,8 @@ class SimHashMethod:
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: the cosine, measured or estimated, and the distance."""
-        return dict(zip(self.added, (to_arrow(score, missing), to_arrow(distance, missing)), strict=True))
+        cosine, bits = self.added
+        return {cosine: to_arrow(score, missing), bits: to_arrow(distance, missing)}
 
     def recall(self, threshold: float, bands_left_out: int = 0) -> float:
         """Return the probability that a pair whose cosine is the threshold is found: its fingerprints are within the radius.

@@ -52,12 +52,12 @@ class SetSketches:
         left, right = pairs_of_rows(left, len(self), right, len(there))
         a, b = self.registers[left], there.registers[right]
         n_left, n_right = np.asarray(self.cardinality(left)), np.asarray(there.cardinality(right))
-        total = n_left + n_right
-        share = np.divide(n_left, total, out=np.full_like(total, 0.5), where=total > 0)
+        total, filled = n_left + n_right, (n_left > 0) & (n_right > 0)
+        share = np.divide(n_left, total, out=np.full_like(total, 0.5), where=filled)
         found = setsketch.most_likely_resemblance(
-            (a > b).sum(-1), (a < b).sum(-1), self.scheme.permutations, np.clip(share, 1e-9, 1 - 1e-9), self.scheme.base
+            (a > b).sum(-1), (a < b).sum(-1), self.scheme.permutations, share, self.scheme.base
         )
-        found = np.where((n_left == 0) | (n_right == 0), 0.0, found)
+        found = np.where(filled, found, 0.0)
         return np.where((n_left == 0) & (n_right == 0), np.nan, found)[()], n_left, n_right
 
     def estimated_resemblance(self, left: ArrayLike, right: ArrayLike, *, other: SetSketches | None = None) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 from ..kernels.walk import walk_bundles
 from ..values import Int64Array
 from ..values.tables import MATCHES
-from ._batches import PIECE_WEIGHT, Batches, batch_of, ints, starts_of
+from . import _batches
+from ._batches import Batches, batch_of, ints, starts_of
 from ._comparing import Comparing, comparable, partners_of, weights
 
 
@@ -84,7 +85,7 @@ class _Source:
             keys, total = ints(batch, "bundle"), np.cumsum(weights(batch)) + weight
             starts = np.flatnonzero(starts_of(keys, before))
             ahead = np.where(starts > 0, total[starts - 1], weight)
-            full = starts[(ahead >= PIECE_WEIGHT)]
+            full = starts[(ahead >= _batches.PIECE_WEIGHT)]
             end = int(full[0]) if len(full) else len(batch)
             if end:
                 part = batch.slice(0, end)
