@@ -87,3 +87,20 @@ def test_large_numbers_meet_small_ones(kind, once, tmp_path, monkeypatch):
     assert sorted(rows) == sorted(found)
     assert [right for left, right in rows if left == 1] == [4, 5, 6, 1 << 40]
     assert [right for left, right in rows if left == 3] == [1, 2, 7]
+
+
+@pytest.mark.parametrize("beyond", [0, 1 << 33])
+@pytest.mark.parametrize("kind", ["local", "spilled"])
+def test_numbers_of_32_bits_meet_like_others(kind, beyond, tmp_path, monkeypatch):
+    """Keys of couples have 32 bits: packed, the upper half of them are negative, and the last of the others has no next one."""
+    edges = [0, 1, (1 << 31) - 1, 1 << 31, (1 << 32) - 1]
+    found = [(key, order) for order in range(3) for key in edges] + [(beyond, 7)] * bool(beyond)
+    for last in range(1, len(edges) + 1):
+        some = [row for row in found if row[0] in (*edges[:last], beyond)]
+        engine = make(kind, tmp_path / str(last), monkeypatch)
+        monkeypatch.setattr(local_numbers, "MEMBERS", 2)
+        rows = met(engine, some, 4, False)
+        engine.close()
+        assert sorted(rows) == sorted(some)
+        groups = [key for key, _ in itertools.groupby(rows, key=lambda row: row[0])]
+        assert len(groups) == len(set(groups))

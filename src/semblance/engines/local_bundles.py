@@ -104,7 +104,7 @@ class PairsByRight:
     """All pairs in memory, found by their right document."""
 
     def __init__(self, left: Int64Array, right: Int64Array) -> None:
-        if len(right) and int(right.max()) < 1 << 32:
+        if len(right) and int(right.max()) < 1 << 31:
             packed = (right << 32) | left  # one array of integers sorts faster than an index
             packed.sort()
             self.left, self.right = packed & 0xFFFFFFFF, packed >> 32

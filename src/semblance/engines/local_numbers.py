@@ -114,13 +114,18 @@ def _packed(arrays: Arrays, by: str, sort: str) -> Arrays:
     return {f"{PACKED} {by} {sort}": (arrays[by] << 32) | arrays[sort]}
 
 
+def _upper(packed: Int64Array) -> Int64Array:
+    """Return the first of the numbers that were packed; one of 32 bits has made the whole negative."""
+    return (packed >> 32) & _LOW
+
+
 def _unpacked(arrays: Arrays) -> Arrays:
     """Take two numbers apart again."""
     name = next(iter(arrays))
     if not name.startswith(PACKED):
         return arrays
     _, by, sort = name.split(" ")
-    return {by: arrays[name] >> 32, sort: arrays[name] & _LOW}
+    return {by: _upper(arrays[name]), sort: arrays[name] & _LOW}
 
 
 def _part_of(arrays: Arrays, by: str, bound: int | None) -> NDArray[np.uint8]:
@@ -128,7 +133,7 @@ def _part_of(arrays: Arrays, by: str, bound: int | None) -> NDArray[np.uint8]:
     column = arrays[by] if by in arrays else next(iter(arrays.values()))
     part = np.empty(len(column), np.uint8)
     for begin in range(0, len(column), BLOCK):
-        numbers = column[begin : begin + BLOCK] if by in arrays else column[begin : begin + BLOCK] >> 32
+        numbers = column[begin : begin + BLOCK] if by in arrays else _upper(column[begin : begin + BLOCK])
         spread = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58) if bound is None else numbers // -(-bound // SPREAD)
         part[begin : begin + BLOCK] = spread
     return part
@@ -180,7 +185,7 @@ def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[A
         begin = 0
         while begin < len(packed):
             end = min(begin + MEMBERS, len(packed))
-            end = int(np.searchsorted(packed, ((packed[end - 1] >> 32) + 1) << 32))
+            end = int(np.searchsorted(packed, packed[end - 1] | _LOW, "right"))
             yield partial(_pairs, schema, by, sort, packed[begin:end])
             begin = end
         return
@@ -196,5 +201,5 @@ def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[A
 
 def _pairs(schema: pa.Schema, by: str, sort: str, packed: Int64Array) -> Batches:
     """Make a batch of numbers that were packed."""
-    columns = {by: packed >> 32, sort: packed & _LOW}
+    columns = {by: _upper(packed), sort: packed & _LOW}
     yield pa.RecordBatch.from_arrays([to_arrow(columns[name]) for name in schema.names], schema=schema)
