@@ -7,7 +7,6 @@ decompressed as a stream.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -194,6 +193,8 @@ class _Dictionary:
     """The values of a dictionary page, in a temporary file."""
 
     def __init__(self, stream: _Stream, n_values: int) -> None:
+        import tempfile  # here, for what is not needed to start
+
         self._file = tempfile.TemporaryFile(prefix="semblance-")
         offsets = [0]
         for _ in range(n_values):
