@@ -11,7 +11,7 @@ from naive.text import pieces
 
 import semblance as sb
 from semblance.kernels import vocabulary as kernel
-from semblance.text import vocabulary
+from semblance.text import tokens, vocabulary
 from semblance.text.shingle import Shingling
 from semblance.text.texts import from_strings
 from semblance.text.vocabulary import Vocabulary
@@ -59,8 +59,9 @@ def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_c
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
 def test_growing_changes_no_number(unit, monkeypatch, rng):
     """Little room, so that every table is moved several times, and rows that do not fit in what is read at a time."""
-    monkeypatch.setattr(vocabulary, "AT_A_TIME", 8)
-    monkeypatch.setattr(vocabulary, "scratch", lambda name, size, dtype: np.empty(size, dtype))
+    monkeypatch.setattr(tokens, "AT_A_TIME", 8)
+    for module in (tokens, vocabulary):
+        monkeypatch.setattr(module, "scratch", lambda name, size, dtype: np.empty(size, dtype))
     names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
     texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(5 if JIT_OFF else 40)]
     texts += ["\n".join(texts[:3]), *texts[:5]]

@@ -122,15 +122,17 @@ def remove_leftovers(path: Path) -> None:
 
 
 @contextmanager
-def atomic_file(path: Path, *, compress: bool = True) -> Iterator[BinaryIO]:
+def atomic_file(path: Path, *, compress: bool = True, mode: int | None = None) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name only when all of it is on the disk.
 
-    Compression follows the suffix, unless unwanted.
+    Compression follows the suffix, unless unwanted. ``mode``: who may read and write it, from before the first byte is there.
     """
     with reporting(path):
         make_folders(path.parent)
         temporary, lock = create_temporary(path)
         try:
+            if mode is not None:
+                os.fchmod(lock, mode)
             with open(os.dup(lock), "wb") as raw, compressed(raw, path) if compress else nullcontext(raw) as stream:
                 yield stream
             os.fsync(lock)

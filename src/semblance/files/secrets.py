@@ -10,7 +10,7 @@ from pathlib import Path
 from zlib import crc32
 
 from ..errors import IndexFormatError, OutputError
-from .atomic import create_temporary, reporting, sync_folder
+from .atomic import atomic_file
 from .names import shown
 
 SECRET = "secret"
@@ -66,19 +66,7 @@ def write_secret(folder: Path, secret: bytes) -> None:
         If it cannot be written, or another file has its name.
     """
     path = folder / SECRET
-    with reporting(path):
-        if os.path.lexists(path) and read_secret(folder) is None:
-            raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
-        temporary, file = create_temporary(path)
-        try:
-            os.fchmod(file, 0o600)
-            os.write(file, _MAGIC + secret + crc32(secret).to_bytes(4, "little"))
-            os.fsync(file)
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
-        finally:
-            os.close(file)
-    sync_folder(folder)
+    if os.path.lexists(path) and read_secret(folder) is None:
+        raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
+    with atomic_file(path, compress=False, mode=0o600) as stream:
+        stream.write(_MAGIC + secret + crc32(secret).to_bytes(4, "little"))

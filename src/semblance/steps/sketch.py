@@ -20,7 +20,7 @@ from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SKETCHES, WITHIN_BYTES
-from ._binary import row_starts, words_of
+from ._binary import words_of
 
 _PASSED_ON = ("id", "id_is_text", "priority", "skipped")
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
@@ -119,10 +119,10 @@ def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa
 
 def _groups(piece: pa.RecordBatch, key: bytes) -> tuple[UInt64Array, UInt64Array]:
     """Return, of what documents are compared within, the word that enters sketches, and a keyed digest that decides."""
-    data, starts = row_starts(piece.column("within"), WITHIN_BYTES)
-    withins = np.empty((len(piece), 2), np.uint64)
-    digest_documents(data, np.append(starts, starts[-1:] + WITHIN_BYTES), _NOT_WITHIN, digest_secret(key, "within"), withins)
-    return words_of(piece.column("within"), WITHIN_BYTES, np.uint64)[:, 0].astype(np.uint64), withins
+    words = words_of(piece.column("within"), WITHIN_BYTES, np.uint64)
+    withins, offsets = np.empty((len(piece), 2), np.uint64), WITHIN_BYTES * np.arange(len(piece) + 1)
+    digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, "within"), withins)
+    return words[:, 0].astype(np.uint64), withins
 
 
 def _texts(batch: pa.RecordBatch) -> Texts:

@@ -56,7 +56,7 @@ class KeyedHashes:
     of at most (3 m + 1) / 2^61 over the choice of the key (2^-57 for five words). Their polynomials differ: they agree at no
     more than 3 m of the 2^61 - 1 points, each of which is drawn with a probability of at most 9 / 2^64, and most with 8 / 2^64.
     That holds as long as the tokens are told apart: those of up to 15 bytes always are, and two longer ones of n bytes
-    together but for a probability of (2^-64 + (3 n / 256 + 6) / 2^61)^2 (see ``kernels.digests``), 2^-88 for 8 MB.
+    together but for a probability of (2^-64 + (3 n / 256 + 7) / 2^61)^2 (see ``kernels.digests``), 2^-88 for 8 MB.
 
     Parameters
     ----------

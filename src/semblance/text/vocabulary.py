@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
-from ..kernels import digests
 from ..kernels import vocabulary as kernel
 from ..kernels._scratch import scratch
-from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
-from .characters import character_tables
 from .shingle import Shingling
 from .texts import Texts
+from .tokens import token_rows
 
-AT_A_TIME = 1 << 16  # tokens whose keys are made before they are numbered: these stay in a cache
-BEYOND = 96  # bytes that kernels may read, or write, behind a text
 Int32Array = NDArray[np.int32]
-Rows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
 _ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state
 
 
@@ -67,7 +62,7 @@ class Vocabulary:
         """
         self._known = self._known or _room(texts.n_bytes)
         numbers, sizes, done = scratch("numbers", texts.n_bytes // 4, np.int32), [np.zeros(1, np.int64)], 0
-        for offsets, keys in self._rows(texts, name):
+        for offsets, keys in token_rows(self._shingling, self._points, texts, name):
             counts = np.diff(offsets)
             sizes.append(np.where(counts > 0, np.maximum(1, counts - self._width + 1), 0))
             total = int(sizes[-1].sum())
@@ -77,40 +72,6 @@ class Vocabulary:
             self._number(offsets, keys, numbers[done : done + total])
             done += total
         return numbers[:done], np.cumsum(np.concatenate(sizes))
-
-    def _rows(self, texts: Texts, name: Callable[[int], str]) -> Iterator[Rows]:
-        """Yield the tokens of some rows after the other."""
-        shingling = self._shingling
-        if shingling.tokenizer is not None:
-            tokens, bounds = shingling.tokens(texts, name)
-            keys = np.empty((len(tokens), 2), np.uint64)
-            padded = np.concatenate([tokens.data[tokens.offsets[0] : tokens.offsets[-1]], np.zeros(BEYOND, np.uint8)])
-            digests.key_rows(padded, tokens.offsets - tokens.offsets[0], self._points, keys)
-            yield bounds, keys
-            return
-        if shingling.unit == "byte":
-            for begin, end in texts.cut(AT_A_TIME):
-                first, last = texts.offsets[[begin, end]]
-                data = texts.data[first:last].astype(np.uint64)
-                yield texts.offsets[begin : end + 1] - first, np.stack([data, np.ones_like(data)], 1)
-            return
-        texts = shingling.normalized(texts)
-        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + BEYOND, np.uint8)
-        offsets, row, room = np.empty(len(texts) + 1, np.int64), 0, AT_A_TIME
-        where, fold_case = (texts.data, texts.offsets), shingling.fold_case
-        while row < len(texts):
-            flat = scratch("keys", 2 * room, np.uint64)
-            keys = flat[: len(flat) // 2 * 2].reshape(-1, 2)
-            if shingling.unit == "char":
-                after = kernel.key_points(*where, row, fold_case, character_tables(), folded, offsets, keys)
-            else:
-                unit = UNITS.index(shingling.unit)
-                after = kernel.key_texts(*where, row, unit, fold_case, character_tables(), folded, self._points, offsets, keys)
-            if after == row:  # it has more tokens than there is room for
-                room = len(flat)
-            else:
-                yield offsets[: after - row + 1], keys[: offsets[after - row]]
-            row = after
 
     def _number(self, offsets: Int64Array, keys: UInt64Array, out: Int32Array) -> None:
         """Number the shingles of some rows of tokens."""
