@@ -1,6 +1,8 @@
 """Pages of parquet files: their headers, values read as a stream, and batches that stay small however a file is laid out."""
 
 import dataclasses
+import io
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -144,3 +146,16 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
         rows_of(path, Limit(1100))
     except sb.InputDataError as error:
         assert str(error).startswith(f"{path}, after row 0: damaged parquet data")
+
+
+@pytest.mark.parametrize(("header", "what"), [
+    (b"\x1c" * 5000, "structs within structs"), (b"\x15" + b"\x80" * 5000, "a number without end"),
+    (b"\x1c\x00\x15\x02\x15\x02\x00", "a struct where the kind is to be"), (b"\x15\x00\x15\x01\x15\x02\x00", "less than no bytes"),
+    (b"\x15\x00\x15\x02\x15\x02\x25\x02\x00", "a number where the counts are to be"), (b"\x1d" * 50, "a type that there is not"),
+    (b"\x15\x00", "an end"),
+])  # fmt: skip
+def test_headers_that_somebody_wrote_end_in_one_error(header, what):
+    """Neither deep nor endless, and of other types than expected: nothing but an OSError, which Arrow's own then replaces."""
+    chunk = SimpleNamespace(data_page_offset=0, has_dictionary_page=False, num_values=1, total_compressed_size=len(header))
+    with pytest.raises(OSError, match="header of a page is"):
+        list(pages_of(io.BytesIO(header), chunk))

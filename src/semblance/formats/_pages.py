@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 LARGE = 16 << 20  # bytes of a page from which on it is read as a stream
 STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "brotli"}
 WHOLE = {"SNAPPY": "snappy"}
+_DEEPEST = 8  # structs within structs; a header has three
 _HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
 _DATA, _DICTIONARY, _DATA2 = 0, 2, 3
 _PLAIN, _PLAIN_DICTIONARY, _RLE_DICTIONARY = 0, 2, 8
@@ -53,15 +54,21 @@ def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
     end = at + (chunk.total_compressed_size if chunk.num_values else 0)
     while at < end:
         fields, length = _header_at(file, at)
-        if min(fields.get(1, -1), fields.get(2, -1), fields.get(3, -1)) < 0:
+        kind, n_bytes, n_stored = (_count(fields, number, -1) for number in (1, 2, 3))
+        inside = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA2: 8}.get(kind, -1), {})
+        if min(kind, n_bytes, n_stored) < 0 or not isinstance(inside, dict):
             raise OSError("the header of a page is damaged")
-        kind = fields[1]
-        known = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA2: 8}.get(kind, -1), {})
-        levels = known.get(5, 0) + known.get(6, 0) if kind == _DATA2 else 0
-        encoding = known.get(4 if kind == _DATA2 else 2, -1)
+        levels = _count(inside, 5) + _count(inside, 6) if kind == _DATA2 else 0
+        encoding = _count(inside, 4 if kind == _DATA2 else 2, -1)
         at += length
-        yield Page(kind, at, fields[2], fields[3], known.get(1, 0), encoding, levels, known.get(7, True))
-        at += fields[3]
+        yield Page(kind, at, n_bytes, n_stored, _count(inside, 1), encoding, levels, bool(inside.get(7, True)))
+        at += n_stored
+
+
+def _count(fields: dict[int, Any], number: int, missing: int = 0) -> int:
+    """Return a field that counts something; what is no number counts as missing, and so does a negative one."""
+    value = fields.get(number)
+    return value if type(value) is int and value >= 0 else missing
 
 
 def _header_at(file: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
@@ -87,10 +94,14 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 128:
             return value, at
+        if shift > 63:
+            raise OSError("the header of a page is damaged")
 
 
-def _struct(data: bytes, at: int) -> tuple[dict[int, Any], int]:
+def _struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
     """Read a struct of Thrift's compact protocol, of which only numbers, truth and structs matter here."""
+    if depth > _DEEPEST:
+        raise OSError("the header of a page is damaged")
     found: dict[int, Any] = {}
     field = 0
     while data[at]:
@@ -114,7 +125,7 @@ def _struct(data: bytes, at: int) -> tuple[dict[int, Any], int]:
             n_bytes, at = _number(data, at)
             at += n_bytes
         elif kind == 12:
-            found[field], at = _struct(data, at)
+            found[field], at = _struct(data, at, depth + 1)
         else:
             raise OSError("the header of a page is damaged")
     return found, at + 1
