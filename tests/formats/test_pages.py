@@ -152,7 +152,8 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
     (b"\x1c" * 5000, "structs within structs"), (b"\x15" + b"\x80" * 5000, "a number without end"),
     (b"\x1c\x00\x15\x02\x15\x02\x00", "a struct where the kind is to be"), (b"\x15\x00\x15\x01\x15\x02\x00", "less than no bytes"),
     (b"\x15\x00\x15\x02\x15\x02\x25\x02\x00", "a number where the counts are to be"), (b"\x1d" * 50, "a type that there is not"),
-    (b"\x15\x00", "an end"),
+    (b"\x15\x00", "an end"), (b"\x15\x00\x15\x02\x15\x02\x2c\x15\x04\x00\x00", "more values than the column has"),
+    (b"\x15\x04\x15\x02\x15\x02\x4c\x15\x04\x00\x00", "more values in a dictionary than it has bytes"),
 ])  # fmt: skip
 def test_headers_that_somebody_wrote_end_in_one_error(header, what):
     """Neither deep nor endless, and of other types than expected: nothing but an OSError, which Arrow's own then replaces."""

@@ -56,12 +56,14 @@ def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
         fields, length = _header_at(file, at)
         kind, n_bytes, n_stored = (_count(fields, number, -1) for number in (1, 2, 3))
         inside = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA2: 8}.get(kind, -1), {})
-        if min(kind, n_bytes, n_stored) < 0 or not isinstance(inside, dict):
+        n_values = _count(inside, 1) if isinstance(inside, dict) else -1
+        most = n_bytes if kind == _DICTIONARY else chunk.num_values
+        if min(kind, n_bytes, n_stored, n_values) < 0 or n_values > most:
             raise OSError("the header of a page is damaged")
         levels = _count(inside, 5) + _count(inside, 6) if kind == _DATA2 else 0
         encoding = _count(inside, 4 if kind == _DATA2 else 2, -1)
         at += length
-        yield Page(kind, at, n_bytes, n_stored, _count(inside, 1), encoding, levels, bool(inside.get(7, True)))
+        yield Page(kind, at, n_bytes, n_stored, n_values, encoding, levels, bool(inside.get(7, True)))
         at += n_stored
 
 
@@ -241,7 +243,7 @@ def _hybrid(data: bytes, width: int, n: int) -> NDArray[np.int64]:
             found.append(bits.reshape(8 * (head >> 1), width).astype(np.int64) @ (1 << np.arange(width)))
             at += n_bytes
         else:
-            found.append(np.full(head >> 1, int.from_bytes(data[at : at + size], "little"), np.int64))
+            found.append(np.full(min(head >> 1, n - count), int.from_bytes(data[at : at + size], "little"), np.int64))
             at += size
         count += len(found[-1])
     return np.concatenate(found)[:n]
