@@ -19,7 +19,7 @@ class Slices(LocalEngine):
 class Rounds(Slices):
     """Decides by rounds alone."""
 
-    slices = together = None
+    slices = together = sieve = None
 
 
 OTHERS = {"slices": Slices, "rounds": Rounds}

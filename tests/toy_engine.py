@@ -36,7 +36,7 @@ class ToyEngine(Engine):
     """Runs everything at once, one row after the other."""
 
     joins_in_place = False
-    components = slices = together = None
+    components = slices = together = sieve = None
 
     def __init__(self, seed=0):
         self.random = Random(seed)

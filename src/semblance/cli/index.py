@@ -64,11 +64,17 @@ def _documents(
     glob: str | None,
     format: str | None,
     output: str | None = None,
-) -> Iterator[tuple[list[Any], Any]]:  # fmt: skip
-    """Yield (ids, texts) of many documents at a time; ``columns``: text, id, and what invalid UTF-8 is."""
-    from ..formats.sources import Columns, open_sources
+    limits: tuple[Any, int] | None = None,
+) -> Iterator[tuple[list[Any], Any]]:
+    """Yield (ids, texts) of many documents at a time.
+
+    ``columns``: text, id, and what invalid UTF-8 is; ``limits``: how large a document may be, and the bytes of a batch.
+    """
+    from dataclasses import replace
+
+    from ..formats.sources import Columns, Limit, open_sources
     from ..formats.writers import check_before
-    from ..inputs.batches import read_with_ids
+    from ..inputs.batches import BATCH_BYTES, ROW_BYTES, read_with_ids
     from .progress import note_skipped
 
     sources = open_sources(given, glob=glob, format=format)
@@ -76,7 +82,9 @@ def _documents(
     if output is not None:
         check_before(output, sources)
     text, id, encoding_errors = columns
-    return read_with_ids(sources, Columns(text, id, (), (), encoding_errors))
+    limit, n_bytes = limits or (Limit(), BATCH_BYTES)
+    limited = [replace(source, limit=limit) for source in sources]
+    return read_with_ids(limited, Columns(text, id, (), (), encoding_errors), n_bytes, n_bytes // ROW_BYTES)
 
 
 def _threads(wanted: int | None) -> int:
@@ -90,23 +98,34 @@ def _threads(wanted: int | None) -> int:
 @inputs
 @reading
 @click.option("--replace", is_flag=True, help="Replace documents with the same ids.")
+@options.guarding
 @wait
 @threads
+@options.memory
 def add(
     path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
-    replace: bool, wait: bool, threads: int | None,
+    replace: bool, max_document: str | None, on_error: str, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
 
-    Each batch of up to 100,000 documents is on disk, and survives a crash, before the next is read.
+    Each batch of up to 100,000 documents (fewer under a small --memory) is on disk, and survives a crash, before
+    the next is read.
     """
+    from ..engines.memory import BYTES_PER_ENTRY, Memory
     from ..index.index import Index
+    from ..inputs.batches import BATCH_BYTES
+    from ..jobs.limits import check_skipping, limit_of
     from ..wording import counted
 
+    check_skipping(on_error, max_document)
+    cap = Memory.wanted(memory)
     with Index.open(path, wait=wait) as opened:
         before, read = len(opened), 0
+        limits = limit_of(max_document, on_error, cap), cap.batch(BATCH_BYTES)
         try:
-            for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format):
+            for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format, limits=limits):
+                if memory is not None:
+                    cap.check_documents(len(opened) + len(ids), BYTES_PER_ENTRY)
                 opened.add(ids, texts, replace=replace, threads=_threads(threads))
                 read += len(ids)
         except SemblanceError:

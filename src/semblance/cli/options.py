@@ -131,13 +131,15 @@ guarding = apply(
                  help="What to do with a larger document: stop, or leave it out; skip needs --max-document."),
 )  # fmt: skip
 
+memory = click.option("--memory", default=None, metavar="SIZE",
+                      help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
+                      "[default: 60% of the free memory]")  # fmt: skip
+
 running = apply(
     seed,
     click.option("--threads", type=click.IntRange(1), default=None,
                  help="The result does not depend on it.  [default: all processors]"),
-    click.option("--memory", default=None, metavar="SIZE",
-                 help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
-                 "[default: 60% of the free memory]"),
+    memory,
     click.option("--quiet", is_flag=True, help="Print nothing but errors; with --json, the JSON."),
     as_json,
 )  # fmt: skip

@@ -143,8 +143,14 @@ class Engine(Protocol):
     joins_in_place: bool
     """Whether the rows of a join are in the order and groups of its left table, and ranked rows in that of positions."""
 
-    slices: Callable[[Table], list[tuple[int, int]]] | None
-    """From pairs to runs of orders whose documents can be compared at one time; None: the engine decides by rounds."""
+    slices: Callable[[Table], list[tuple[int, int, int]]] | None
+    """From pairs to runs of orders whose documents can be compared at one time, and how many these are.
+
+    None: the engine decides by rounds.
+    """
+
+    sieve: Callable[[Table, Callable[..., Any], Callable[..., Any]], Table] | None
+    """From pairs to those that may match, by ``halves`` and ``sift`` of ``semblance.steps.sift``; None: all are compared."""
 
     together: Callable[[Table], Table] | None
     """From pairs to one bundle of all their documents, without texts; where there are slices."""

@@ -21,11 +21,13 @@ from ..values.tables import SOURCE_BITS
 from . import local_sort
 from .engine import Fold, Step
 from .local_bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, bundles, find_roots, linked
+from .local_columns import numbered_type
 from .local_documents import Documents
 from .local_joins import Dense, Filed, filtered, joined, left_out, nothing, with_text
 from .local_keeping import Keeping
 from .local_numbers import by_number
 from .local_ranks import places
+from .local_sieve import HashTexts, Sieve, SiftPairs
 from .local_tables import Lazy, Piece, Stored, Union
 from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
@@ -35,7 +37,7 @@ MATCH_BYTES = 24
 WORD = 8
 SETS = 5  # times the bytes of their text, that the sets of a component take while it is walked
 LIMITS, TEXTS_DONE = "limits", "texts-done"
-DECIDED = ("matches", "verified", "rest", "states", "waiting", "named")
+DECIDED = ("matches", "verified", "rest", "sifted", "states", "waiting", "named")
 """Tables that depend on which components fit the memory."""
 Progress = Callable[[str, int], None]
 
@@ -142,7 +144,7 @@ class LocalEngine:
         missing = (nothing if right.mask is None else partial(left_out, right)) if known else side.missing
         fields = [field for field in right.schema if field.name != "order"]
         whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
-        kinds = [_numbered_type(field.type) if whole else field.type for field in fields]
+        kinds = [numbered_type(field.type) if whole else field.type for field in fields]
         added = [pa.field(prefix + field.name, kind) for field, kind in zip(fields, kinds, strict=True)]
         schema = pa.schema([*left.schema, *added])
         look_up = partial(joined, schema, on, [field.name for field in fields], partial(side.at, whole=whole), missing, how)
@@ -151,7 +153,7 @@ class LocalEngine:
     def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
         """Add the text of each row."""
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
-        rows = self.map(left, partial(with_text, schema, on, self._texts_at, self._sizes), schema)
+        rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
 
         def pieces(mark: int) -> Iterator[Piece]:
             self._write_texts()
@@ -237,21 +239,21 @@ class LocalEngine:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
         self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
         orders, roots = linked(find_roots(pairs, len(self)))
-        division = Division(orders, roots, len(self), self._sizes, *self._limits())
+        division = Division(orders, roots, len(self), self.sizes, *self._limits())
         if not self.workspace.on_disk and SETS * division.largest > self.memory.free // 2:
             self.spill()
-            division = Division(orders, roots, len(self), self._sizes, *self._limits())
+            division = Division(orders, roots, len(self), self.sizes, *self._limits())
         self._division = division
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
             read: Callable[[int], PairsByRight] = partial(division.pairs, self.workspace)
         else:
             read = partial(all_pairs, pairs)
-        closed = Closed(CLOSED, partial(division.pieces, read, self._sizes), self.threads)
+        closed = Closed(CLOSED, partial(division.pieces, read, self.sizes), self.threads)
         closed.present = division.present
         return closed
 
-    def _sizes(self, orders: NDArray[Any]) -> Int64Array:
+    def sizes(self, orders: NDArray[Any]) -> Int64Array:
         """Bytes of the texts of some documents."""
         rows = self._sketches
         assert rows is not None
@@ -269,18 +271,14 @@ class LocalEngine:
         found: Int64Array = self._bytes[orders].astype(np.int64)
         return found
 
-    def slices(self, pairs: Any) -> list[tuple[int, int]]:
-        """Cut the documents of some pairs into runs of orders whose texts are compared at one time.
-
-        The kept documents that they may match come on top of that.
-        """
+    def slices(self, pairs: Any) -> list[tuple[int, int, int]]:
+        """Cut the right documents of some pairs into runs of orders, and count each; those they may match come on top."""
         there = np.zeros(len(self), np.bool_)
         for batch in pairs.select(["right"]).batches():
             there[to_numpy(batch.column(0))] = True
         orders = np.flatnonzero(there)
-        sizes = self._sizes(orders)
-        bounds = runs((np.cumsum(sizes) - sizes) // self.memory.slice(self.threads))
-        return [(int(orders[begin]), int(orders[end - 1]) + 1) for begin, end in bounds]
+        bounds = runs((np.cumsum(sizes := self.sizes(orders)) - sizes) // self.memory.slice(self.threads))
+        return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
 
     def together(self, pairs: Any) -> Lazy:
         """Return one bundle of all documents of some pairs."""
@@ -292,6 +290,11 @@ class LocalEngine:
                 yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
 
         return Lazy(CLOSED, pieces, 1)
+
+    def sieve(self, pairs: Any, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
+        """Return the pairs that may match, by hashes of their texts."""
+        self._write_texts()
+        return Sieve(self, pairs, hashed, sifted).rows()
 
     def _limits(self) -> tuple[int, int]:
         """Return the bytes of a partition, and of a component: those of an earlier run, unless they are too many by now."""
@@ -307,14 +310,19 @@ class LocalEngine:
         self.workspace.put(LIMITS, {"bytes": np.array(limits)})
         return limits
 
-    def _texts_at(self, orders: Int64Array) -> Texts:
+    def by_row(self, orders: Int64Array) -> Int64Array:
+        """Return the same orders, sorted as the documents were read."""
+        assert self._sketches is not None
+        return orders if self._sketches.place is None else orders[np.argsort(self._sketches.rows_at(orders))]
+
+    def texts_at(self, orders: Int64Array) -> Texts:
         """Return the texts of some documents, in the order given."""
         assert self._documents is not None and self._sketches is not None
         rows = self._sketches.rows_at(orders)
         if self._documents.held is not None:
-            return self._documents.held.take(rows, self._sizes(orders))
+            return self._documents.held.take(rows, self.sizes(orders))
         assert self._spilled is not None
-        return self._spilled.take(rows, self._sizes(orders))
+        return self._spilled.take(rows, self.sizes(orders))
 
     def _write_texts(self) -> None:
         """Write the texts of connected documents to the disk, partition by partition, where they are not held."""
@@ -340,8 +348,3 @@ class LocalEngine:
     def close(self) -> None:
         """Remove what was kept."""
         self.workspace.close()
-
-
-def _numbered_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a column that comes as row numbers: those of bytes of fixed width do."""
-    return pa.dictionary(pa.int64(), kind) if pa.types.is_fixed_size_binary(kind) else kind

@@ -113,3 +113,8 @@ def take_column(field: pa.Field, workspace: Workspace, parts: list[str], starts:
     back = np.empty(len(rows), np.int64)
     back[order] = np.arange(len(rows))
     return pa.concat_arrays(pieces).take(to_arrow(back))
+
+
+def numbered_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column that comes as row numbers: those of bytes of fixed width do."""
+    return pa.dictionary(pa.int64(), kind) if pa.types.is_fixed_size_binary(kind) else kind

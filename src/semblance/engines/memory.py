@@ -20,6 +20,8 @@ FLOOR = FLOORS.get(MODE, FLOORS["library"])
 LEAST_ROOM = 64 << 20
 # The most of any stage; what each takes is in docs/scale.md.
 BYTES_PER_DOCUMENT = 48
+# What merging segments of an index takes.
+BYTES_PER_ENTRY = 72
 DEFAULT_SHARE = 0.6
 PARTITION = 32 << 20
 MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
@@ -171,6 +173,10 @@ class Memory:
         """Bytes of text whose sets are held at once; hashes, numbers and maps take several times as much."""
         return max(1 << 20, self.free // (24 * threads))
 
+    def batch(self, most: int) -> int:
+        """Bytes of texts, up to the ``most``, that are added to an index at one go."""
+        return max(1 << 20, min(most, self.free // 20))
+
     def holding(self, n: int) -> Memory:
         """Return what there is once the number of documents is known.
 
@@ -182,17 +188,17 @@ class Memory:
         self.check_documents(n)
         return replace(self, documents=n)
 
-    def check_documents(self, n: int) -> None:
-        """Refuse more documents than the cap has room for.
+    def check_documents(self, n: int, each: int = BYTES_PER_DOCUMENT) -> None:
+        """Refuse more documents, of which so many bytes ``each`` are kept, than the cap has room for.
 
         Raises
         ------
         ParameterError
             If there are more.
         """
-        needed = FLOOR + LEAST_ROOM + BYTES_PER_DOCUMENT * n
+        needed = FLOOR + LEAST_ROOM + each * n
         if needed > self.cap:
             raise ParameterError(
-                f"{n:,} documents need {needed / 1e6:,.0f} MB ({BYTES_PER_DOCUMENT} bytes each beyond the floor); "
+                f"{n:,} documents need {needed / 1e6:,.0f} MB ({each} bytes each beyond the floor); "
                 f"the cap is {self.cap / 1e6:,.0f} MB: raise --memory (memory=)"
             )

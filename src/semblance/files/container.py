@@ -91,7 +91,13 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         with open_regular(self.path, self._kind) as stream:
             if os.fstat(stream.fileno()).st_size != self.size:
                 raise self._kind.error(f"{self.path}: changed while it was opened")
-            self._whole = np.frombuffer(mmap.mmap(stream.fileno(), self.size, access=mmap.ACCESS_READ), np.uint8)
+            self._mapping = mmap.mmap(stream.fileno(), self.size, access=mmap.ACCESS_READ)
+            self._whole = np.frombuffer(self._mapping, np.uint8)
+
+    def let_go(self) -> None:
+        """Take the pages of a file that is held out of this process; they come again when they are touched."""
+        if hasattr(mmap, "MADV_DONTNEED"):  # not where the system has no such advice
+            self._mapping.madvise(mmap.MADV_DONTNEED)
 
     def map(self, name: str) -> NDArray[Any]:
         """Return one array of a file that is held without reading it: its pages come when they are touched, unchecked."""

@@ -23,6 +23,7 @@ from ..values import Int64Array, UInt64Array
 from .kinds import Kind, MinHashKind, SimHashKind, Sketches
 
 MOST_ROWS = (1 << 32) - 1
+Places = NDArray[np.integer[Any]]
 KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
 NONE = np.empty(0, np.bool_)
 
@@ -39,7 +40,7 @@ def _prefix_bits(n: int, most: int) -> int:
 
 
 def _tables(
-    name: str, n_tables: int, n: int, n_keys: int, prefix_bits: int, key: Callable[[int], tuple[UInt64Array, Int64Array]]
+    name: str, n_tables: int, n: int, n_keys: int, prefix_bits: int, key: Callable[[int], tuple[UInt64Array, Places]]
 ) -> dict[str, Streamed]:
     """Return the arrays of sorted tables; ``key`` gives the keys of one table and their rows."""
     last: dict[int, Any] = {}
@@ -49,9 +50,10 @@ def _tables(
             last.clear()
             keys, rows = key(table)
             order = np.argsort(keys, kind="stable")
+            keys, rows = keys[order], rows.astype(np.uint32, copy=False)[order]
             starts = np.empty((1 << prefix_bits) + 1, np.uint32)
-            kernel.start_runs(keys[order], np.uint64(prefix_bits), starts)
-            last[table] = keys[order], rows[order].astype(np.uint32), starts
+            kernel.start_runs(keys, np.uint64(prefix_bits), starts)
+            last[table] = keys, rows, starts
         return last[table]
 
     def pieces(table: int, part: int) -> Iterator[NDArray[Any]]:
@@ -69,7 +71,7 @@ def write_segment(path: Path, kind: Kind, ids: Texts, sketches: Sketches, texts:
     """Write some documents as a segment."""
     full = np.flatnonzero(~sketches.empty)
     ids_hash = hash_ids(ids)
-    arrays: dict[str, Any] = _describe(
+    arrays: dict[str, Any] = describe(
         kind, len(ids), len(full), lambda table: (np.ascontiguousarray(sketches.keys[full, table]), full),
         lambda table: (ids_hash, np.arange(len(ids))),
     )  # fmt: skip
@@ -79,7 +81,8 @@ def write_segment(path: Path, kind: Kind, ids: Texts, sketches: Sketches, texts:
     write_arrays(path, arrays, meta | {"rows": len(ids), "full": len(full)})
 
 
-def _describe(kind: Any, n: int, n_full: int, key: Any, id_key: Any) -> dict[str, Any]:
+def describe(kind: Any, n: int, n_full: int, key: Any, id_key: Any) -> dict[str, Any]:
+    """Return the tables of a segment of ``n`` rows, of which ``n_full`` have shingles; keys come when asked for."""
     tables = _tables("band", kind.n_keys, n, n_full, _prefix_bits(n_full, kind.prefix_bits), key)
     return tables | _tables("id", 1, n, n, _prefix_bits(n, 32), id_key)
 
@@ -169,6 +172,7 @@ class Segment:
             kernel.start_runs(keys, np.uint64((len(starts) - 1).bit_length() - 1), runs)
             if seen.sum() != len(rows) or (keys[1:] < keys[:-1]).any() or (runs != starts).any():
                 raise self._damaged(f"the keys of {name} table {i}")
+            self.file.let_go()
         for name in ("id", "text") if self.has_texts else ("id",):
             bounds = self.file.map(f"{name}_offsets")
             if bounds[0] != 0 or bounds[-1] != len(self.file.map(f"{name}_bytes")) or (np.diff(bounds) < 0).any():
@@ -176,6 +180,7 @@ class Segment:
         ids = Texts(np.asarray(self._ids), np.asarray(self._id_offsets))
         if (hash_ids(ids)[self.file.map("id_rows-00")] != self.file.map("id_keys-00")).any() or ids.find_invalid():
             raise self._damaged("its ids")
+        self.file.let_go()
 
     @property
     def n_bytes(self) -> int:
@@ -286,63 +291,3 @@ class Segment:
         out = np.empty(offsets[-1], np.uint8)
         gather_rows(np.asarray(data), np.asarray(bounds), rows, offsets, out)
         return Texts(out, offsets)
-
-
-def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[str, Any]) -> None:
-    """Write the live documents of several segments as one, table after table.
-
-    Raises
-    ------
-    IndexFormatError
-        If one of them is damaged: it would get checksums that hide it. Nothing is written then.
-    OutputError
-        If there is no room.
-    """
-    for segment in segments:
-        segment.check()
-    live = [segment.live for segment in segments]
-    firsts = np.cumsum([0, *map(len, live)])
-    numbers = []
-    for rows, first, segment in zip(live, firsts, segments, strict=False):
-        number = np.full(segment.n_rows, -1, np.int64)
-        number[rows] = first + np.arange(len(rows))
-        numbers.append(number)
-
-    def merged(name: str) -> Callable[[int], tuple[UInt64Array, Int64Array]]:
-        def key(table: int) -> tuple[UInt64Array, Int64Array]:
-            keys, rows = [], []
-            for segment, number in zip(segments, numbers, strict=True):
-                places = number[segment.file.map(f"{name}_rows-{table:02}")]
-                keys.append(segment.file.map(f"{name}_keys-{table:02}")[places >= 0])
-                rows.append(places[places >= 0])
-            return np.concatenate(keys), np.concatenate(rows)
-
-        return key
-
-    n_full = sum(
-        int((number[segment.file.map("band_rows-00")] >= 0).sum()) for segment, number in zip(segments, numbers, strict=True)
-    )
-    n = int(firsts[-1])
-    arrays = _describe(kind, n, n_full, merged("band"), merged("id"))
-    n_codes = segments[0].codes.shape[1]
-    codes = (np.asarray(segment.codes)[rows] for segment, rows in zip(segments, live, strict=True))
-    arrays["codes"] = Streamed(np.uint16, (n, n_codes), codes)
-    for name in ("id", *(["text"] if segments[0].has_texts else [])):
-        arrays |= _merged_texts(name, segments, live)
-    write_arrays(path, arrays, meta | {"rows": n, "full": n_full})
-
-
-def _merged_texts(name: str, segments: list[Segment], live: list[Int64Array]) -> dict[str, Any]:
-    """Return the arrays of the texts of live rows, copied some at a time."""
-    sizes = []
-    for segment, rows in zip(segments, live, strict=True):
-        bounds = segment.file.map(f"{name}_offsets")
-        sizes.append(bounds[rows + 1] - bounds[rows])
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-
-    def pieces() -> Iterator[NDArray[np.uint8]]:
-        for segment, rows in zip(segments, live, strict=True):
-            for part in np.array_split(rows, 1 + len(rows) // 65536):
-                yield segment.take(name, part).data
-
-    return {f"{name}_bytes": Streamed(np.uint8, (int(offsets[-1]),), pieces()), f"{name}_offsets": offsets}

@@ -14,8 +14,9 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches
 from .manifest import Entry, Manifest
+from .merging import merge_segments
 from .opening import open_mask, open_segment
-from .segments import Segment, hash_ids, merge_segments, write_segment
+from .segments import Segment, hash_ids, write_segment
 
 MOST_SEGMENTS, MERGED = 10, 8
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..formats.sources import Batch, Columns
@@ -12,11 +13,15 @@ from ..text.texts import Texts, concatenate
 from .columns import id_columns
 from .reading import check_encoding
 
-BATCH_BYTES, BATCH_ROWS = 64 << 20, 100_000
+BATCH_BYTES, ROW_BYTES = 64 << 20, 640  # what short documents are counted as: of each some hundred bytes are kept
 
 
-def read_with_ids(sources: list[Any], columns: Columns) -> Iterator[tuple[list[Any], pa.Array]]:
+def read_with_ids(
+    sources: list[Any], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
+) -> Iterator[tuple[list[Any], pa.Array]]:
     """Yield (ids, texts) of many documents at a time; ids are those of a column, or ``file:row``.
+
+    Batches are about as large as ``n_bytes`` and ``n_rows`` say. Documents that are left out because of their size are in none.
 
     Raises
     ------
@@ -30,14 +35,28 @@ def read_with_ids(sources: list[Any], columns: Columns) -> Iterator[tuple[list[A
         for batch in source.batches(columns):
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
-            ids += label_rows(source, batch)
-            texts.append(batch.texts)
-            size += batch.texts.n_bytes
-            if size > BATCH_BYTES or len(ids) > BATCH_ROWS:
-                yield ids, as_column(concatenate(texts))
-                ids, texts, size = [], [], 0
+            batch = _without_skipped(batch)
+            labels, some = label_rows(source, batch), batch.texts
+            for begin, end in some.cut(n_bytes):
+                ids += labels[begin:end]
+                texts.append(some.slice(begin, end))
+                size += texts[-1].n_bytes
+                if size >= n_bytes or len(ids) >= n_rows:
+                    yield ids, as_column(concatenate(texts))
+                    ids, texts, size = [], [], 0
+            del batch, labels, some
     if ids:
         yield ids, as_column(concatenate(texts))
+
+
+def _without_skipped(batch: Batch) -> Batch:
+    """Return the rows of a batch that are not left out; those that are have an empty text, and perhaps no id."""
+    if batch.skipped is None:
+        return batch
+    kept = np.flatnonzero(~batch.skipped)
+    texts = Texts(batch.texts.data, np.append(batch.texts.offsets[kept], batch.texts.offsets[-1]))
+    ids = batch.ids if batch.ids is None or isinstance(batch.ids, list) else batch.ids.to_pylist()
+    return Batch(texts, batch.numbers[kept], None if ids is None else [ids[i] for i in kept.tolist()])
 
 
 def label_rows(source: Any, batch: Batch) -> list[Any]:

@@ -7,7 +7,7 @@ an engine knows them and they fit its memory. All others are decided by rounds: 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..steps.bundle import BUNDLED, bundle
 from ..steps.decide import Settle, settle, settled_schema
 from ..steps.name import name
 from ..steps.rounds import LAST, LATER, NOW, Facing, Flag, Resolve, advance, facing, flag, resolve
+from ..steps.sift import Sift, halves, sift
 from ..steps.states import Open, Undecided, opened
 from ..steps.verify import Verify, verify
 from ..steps.walk import Walk, walk
@@ -129,13 +130,19 @@ class Decider:
         return engine.map(rows, partial(verify, settings=Verify(**self._comparing), key=self.key), MATCHES)
 
     def _by_slices(self, pairs: Table) -> Table:
-        """Decide slice after slice of the keep order: each is walked together with the kept documents that it may match."""
+        """Decide slice after slice of the keep order: each is walked together with the kept documents that it may match.
+
+        Where few documents of the first slice are removed, nearly all that came before would have to be at hand for every
+        later one: the other pairs are sifted then.
+        """
         engine = self.engine
         assert engine.slices is not None and engine.together is not None
         settings = Walk(**self._comparing)
-        found: Table | None = None
+        found: list[Table] = []
         gone = np.empty(0, np.int64)
-        for begin, end in engine.slices(pairs):
+        todo, first = engine.slices(pairs), True
+        while todo:
+            begin, end, n = todo.pop(0)
             part = engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
             part = engine.join(part, engine.rows(pa.table({"order": gone})), "left", "anti")
             rows = self._compared(engine.together(part))
@@ -143,13 +150,27 @@ class Decider:
                                   f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
             rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
             gone = np.unique(np.concatenate([gone, *rights]))
-            found = walked if found is None else engine.union(found, walked)
-        assert found is not None
-        return found
+            found.append(walked)
+            if first and todo and 2 * len(gone) < n:
+                later = engine.map(pairs, partial(between, settings=Between(begin=end, end=todo[-1][1])), PAIRS)
+                later = engine.join(later, engine.rows(pa.table({"order": gone})), "left", "anti")
+                pairs = self._sifted(later, f"-{end}")
+                todo = engine.slices(pairs)
+            first = False
+        return reduce(engine.union, found)
+
+    def _sifted(self, pairs: Table, label: str = "") -> Table:
+        """Leave out pairs that cannot match, where the engine and the method know a cheaper way than to compare them."""
+        settings, engine = self.settings, self.engine
+        if engine.sieve is None or not settings.method.exact or settings.method.score != "resemblance":
+            return pairs
+        how = Sift(shingling=settings.shingling, threshold=settings.threshold)
+        hashed, sifted = partial(halves, settings=how, key=self.key), partial(sift, settings=how)
+        return engine.store(engine.sieve(pairs, hashed, sifted), f"sifted{self.label}{label}")
 
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""
-        return self.engine.store(self._all_verified(pairs), f"verified{self.label}")
+        return self.engine.store(self._all_verified(self._sifted(pairs)), f"verified{self.label}")
 
     def _by_rounds(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided round by round."""

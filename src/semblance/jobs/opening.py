@@ -10,20 +10,19 @@ from typing import Any
 
 from .. import __version__
 from ..engines.clock import Clock
-from ..engines.memory import Memory, parse_bytes
+from ..engines.memory import Memory
 from ..engines.registry import Running, make_engine
 from ..errors import OutputError, ParameterError
 from ..files.places import skipped_in
 from ..files.store import Workspace
 from ..formats.memory import as_sources
-from ..formats.sources import Limit
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
 from ..wording import printable
+from .limits import limit_of
 from .settings import Settings, added_columns
 
 SAMPLED = 64
-LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
 Progress = Callable[[str, int], None]
 
 
@@ -91,13 +90,13 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     inputs = as_sources(data, glob=settings.glob, format=settings.format)
     references = [] if against is None else as_sources(against, glob=settings.glob, format=settings.format)
     check_apart(inputs, references)
-    limit = limit_of(settings, memory)
+    limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit) for split in (*references, *inputs)]
     _check_room(splits, settings, memory)
     reading = Reading(
         text=settings.text, id=settings.id, priority=settings.keep_column, within=settings.within,
         encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references),
-        skip=limit.skip,        free=added_columns(settings, bool(references)) if settings.annotate else (),
+        skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
     if engine is None or isinstance(engine, str):
@@ -106,24 +105,6 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
         engine = make_engine(engine or "local", running)
     clock.lap("opening")
     return Opened(settings, splits, reading, engine, workspace, clock, skipped_in(inputs, references))
-
-
-def limit_of(settings: Settings, memory: Memory) -> Limit:
-    """Return how large documents may be.
-
-    Raises
-    ------
-    ParameterError
-        If it is no size, or more than the memory allows.
-    """
-    most = memory.cap // LARGEST
-    wanted = most if settings.max_document is None else parse_bytes(settings.max_document, "max_document")
-    if not 0 < wanted <= most:
-        raise ParameterError(
-            f"max_document must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got {wanted:,} bytes: "
-            "raise --memory (memory=) with it"
-        )
-    return Limit(wanted, settings.on_error == "skip")
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:

@@ -21,6 +21,7 @@ from ..text.shingle import Shingling, Tokenizer
 from ..theory.agreement import least_agreeing
 from ..theory.banding import candidate_probability
 from ..values.arrays import MOST_SEED, RANDOM, drawn_seed, whole
+from .limits import check_skipping
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MAX_BUCKET = 128
@@ -172,7 +173,6 @@ class Settings:
             ("evidence", ("keepers", "all")),
             ("empty", ("keep", "drop")),
             ("encoding_errors", ("strict", "replace")),
-            ("on_error", ("stop", "skip")),
         ):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
@@ -183,8 +183,7 @@ class Settings:
                 object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
-        if self.on_error == "skip" and self.max_document is None:
-            raise ParameterError("on_error='skip' needs max_document: its default depends on the memory, as no result may")
+        check_skipping(self.on_error, self.max_document)
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))

@@ -1,0 +1,58 @@
+"""Which pairs may match, by short hashes of their shingles, where there are far more pairs than matches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import sift as kernel
+from ..text.keyed import KeyedHashes
+from ..text.shingle import Shingling
+from ..text.texts import Texts
+from ..values import Int64Array, drop_repeats
+
+# Shingles of one text whose 64-bit hashes are equal count as one. That this happens three times in a text of a million shingles
+# has a probability of less than 2^-70: as many more than the hashes show may be common to two texts.
+SLACK = 2
+Halves = kernel.Halves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sift:
+    """What is sifted.
+
+    Parameters
+    ----------
+    shingling : Shingling
+    threshold : float
+        Of the resemblance.
+    """
+
+    shingling: Shingling
+    threshold: float
+
+
+def halves(texts: Texts, settings: Sift, key: bytes) -> Halves:
+    """Return the ascending upper halves of the hashes of each text's shingles; repeats count once.
+
+    Parameters
+    ----------
+    texts : Texts
+    settings : Sift
+    key : bytes, 16 of them
+        Secret under which shingles are hashed: nobody can make texts whose hashes are alike.
+    """
+    values, offsets = drop_repeats(*KeyedHashes(settings.shingling, key).hashes(texts))
+    rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))
+    placed = rows << np.uint64(32) | values >> np.uint64(32)
+    placed.sort()  # rows follow each other already: each is sorted by itself
+    return Halves(placed.astype(np.uint32), offsets)
+
+
+def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, settings: Sift) -> NDArray[np.bool_]:
+    """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether it may reach the threshold."""
+    out = np.empty(len(left), np.bool_)
+    kernel.sift_pairs(left, right, lefts, rights, settings.threshold, SLACK, out)
+    return out
