@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,38 @@ def streamed(parts: list[dict[str, NDArray[Any]]], name: str = "keys") -> dict[s
     return found
 
 
-def _whole(field: pa.Field, arrays: Arrays) -> NDArray[Any]:
-    """Return a column of a part, put together where it was taken apart."""
+class Once(Mapping[str, NDArray[Any]]):
+    """The arrays of a part, each read once, by whichever thread asks first, and held as long as this is."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays, self._turn = arrays, threading.Lock()
+        self._read: dict[str, NDArray[Any]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return an array."""
+        with self._turn:
+            if name not in self._read:
+                self._read[name] = self._arrays[name]
+            return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an array of that name, without reading it."""
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        """Return the number of arrays."""
+        return len(self._arrays)
+
+
+def _some(field: pa.Field, arrays: Arrays, rows: slice | Int64Array) -> NDArray[Any]:
+    """Return rows of a column of a part, put together where it was taken apart."""
     if field.name in arrays:
-        return arrays[field.name]
-    return np.stack([arrays[BAND.format(field.name, band)] for band in range(field.type.list_size)], 1)
+        return arrays[field.name][rows]
+    return np.stack([arrays[BAND.format(field.name, band)][rows] for band in range(field.type.list_size)], 1)
 
 
 def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int64Array | None = None) -> pa.Array:
@@ -76,9 +104,9 @@ def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int
         data = arrays[field.name]
         column = pa.Array.from_buffers(kind, len(sizes), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
         return column.slice(begin, end - begin) if chosen is None else column.take(to_arrow(chosen))
-    values, missing = _whole(field, arrays), arrays.get(f"{field.name}.missing")
-    some = slice(begin, end) if chosen is None else chosen
-    return wrapped(kind, values[some], None if missing is None else missing[some])
+    missing = arrays.get(f"{field.name}.missing")
+    rows = slice(begin, end) if chosen is None else chosen
+    return wrapped(kind, _some(field, arrays, rows), None if missing is None else missing[rows])
 
 
 def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:

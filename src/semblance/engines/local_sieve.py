@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 BLOCKS = "halves"
 PIECE = 4 << 20  # bytes of text that are hashed at one go
 TOGETHER = 1 << 15  # pairs that are sifted at one go
+PAIR = 64  # bytes that a pair takes until it is sifted
 HashTexts = Callable[[Texts], Halves]
 SiftPairs = Callable[[Int64Array, Int64Array, Halves, Halves], NDArray[np.bool_]]
 
@@ -45,8 +46,7 @@ class Sieve:
 
     def __init__(self, engine: LocalEngine, pairs: Any, hashed: HashTexts, sifted: SiftPairs) -> None:
         self._engine, self._pairs, self._hashed, self._sifted = engine, pairs, hashed, sifted
-        self._most = engine.memory.held // 8
-        self._get = lru_cache(1)(self._read)
+        self._most = engine.memory.held // 3  # two of them are in memory
 
     def rows(self) -> Lazy:
         """Return the pairs that may match."""
@@ -100,19 +100,31 @@ class Sieve:
 
     def _of_block(self, block: int) -> Iterator[pa.RecordBatch]:
         """Yield the pairs that stay of those whose right document is in a block."""
-        rights, first = self._read(block), self._starts[block]
+        rights, first, end = self._read(block), self._starts[block], self._starts[block + 1]
+        held: list[pa.RecordBatch] = []
+        n = 0
         for batch in self._pairs.batches():
+            right = self._place[arrays_of(batch)["right"]]
+            held.append(batch.filter(to_arrow((right >= first) & (right < end))))
+            n += len(held[-1])
+            if n * PAIR > self._engine.memory.waiting:
+                yield from self._staying(held, block, rights)
+                held, n = [], 0
+        yield from self._staying(held, block, rights)
+
+    def _staying(self, held: list[pa.RecordBatch], block: int, rights: Halves) -> Iterator[pa.RecordBatch]:
+        """Yield some pairs of a block that stay; of the blocks of their left documents each is read once."""
+        for batch in pa.Table.from_batches(held, PAIRS).combine_chunks().to_batches():
             left, right = (self._place[column] for column in arrays_of(batch).values())
-            mine = np.flatnonzero((right >= first) & (right < self._starts[block + 1]))
-            of_left = np.searchsorted(self._starts, left[mine], side="right") - 1
+            of_left = np.searchsorted(self._starts, left, side="right") - 1
             by_left = np.argsort(of_left, kind="stable")
-            stay = np.zeros(len(mine), np.bool_)
+            stay = np.zeros(len(batch), np.bool_)
             for begin, end in runs(of_left[by_left]):
                 some = by_left[begin:end]
                 other = int(of_left[some[0]])
-                lefts = rights if other == block else self._get(other)
-                stay[some] = self._compared(left[mine[some]] - self._starts[other], right[mine[some]] - first, lefts, rights)
-            yield batch.take(to_arrow(mine[stay]))
+                lefts = rights if other == block else self._read(other)
+                stay[some] = self._compared(left[some] - self._starts[other], right[some] - self._starts[block], lefts, rights)
+            yield batch.filter(to_arrow(stay))
 
     def _compared(self, left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves) -> NDArray[np.bool_]:
         """Sift pairs, in threads."""

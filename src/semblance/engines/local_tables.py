@@ -16,7 +16,7 @@ from ..kernels._threads import in_order
 from ..values import Int64Array
 from ..values.arrow import to_arrow
 from .engine import Batches, Step
-from .local_columns import column_of, numbered, take_column
+from .local_columns import Once, column_of, numbered, take_column
 
 ROWS = 1 << 16  # of a stored table that a step is given at a time
 UNFINISHED = -1  # no mark: a job that goes on makes these rows again
@@ -210,10 +210,8 @@ class Stored:
             return numbered(kind, self.workspace.get(self.parts[0])[name], rows)
         return self.take(name, rows)
 
-    def _chunk(self, part: int, begin: int, end: int) -> Batches:
-        """Make a batch of some rows of a part."""
-        first = int(self.starts[part])
-        arrays = self.workspace.get(self.parts[part])
+    def _chunk(self, first: int, arrays: Arrays, begin: int, end: int) -> Batches:
+        """Make a batch of some rows of a part, which begins with row ``first`` of all."""
         chosen = None if self.mask is None else begin + np.flatnonzero(self.mask[first + begin : first + end])
         columns = []
         for field in self.schema:
@@ -230,9 +228,10 @@ class Stored:
         for part in range(len(self.parts)):
             first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
             last = min(n, stop - first)
+            arrays = Once(self.workspace.get(self.parts[part])) if start - first < last else {}
             for begin in range(max(0, start - first), last, ROWS):
                 end = min(last, begin + ROWS)
-                yield Piece(partial(self._chunk, part, begin, end), first + end)
+                yield Piece(partial(self._chunk, first, arrays, begin, end), first + end)
 
     def lazy(self) -> Lazy:
         """Return the same rows as a table of pieces."""
