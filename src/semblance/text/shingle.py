@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels import folding
 from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, replace_stretches
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
 from .keyed import KeyedHashes, check_key, fingerprint
 from .texts import Texts, as_texts, from_arrow_array
 
@@ -140,16 +139,10 @@ class Shingling:
             if strict:
                 texts.check()
             return texts
-        flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
-        where = (texts.data, texts.offsets, 0, len(texts), character_tables(), flag)
-        stretches = np.empty((64, 3), np.int64)
-        count, invalid = folding.find_unnormalized(*where, stretches)
+        found, invalid = normalized(texts, self.normalization)
         if strict and invalid:
             texts.check()
-        if count > len(stretches):
-            stretches = np.empty((count, 3), np.int64)
-            folding.find_unnormalized(*where, stretches)
-        return replace_stretches(texts, stretches[:count], self.normalization) if count else texts
+        return found
 
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
