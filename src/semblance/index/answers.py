@@ -17,7 +17,7 @@ from ..text.texts import Texts, concatenate, from_strings
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches
 from .manifest import Manifest
-from .segments import Segment
+from .segments import MOST_ROWS, Segment
 
 SCORES = ("estimated_resemblance", "standard_error", "resemblance")
 
@@ -44,8 +44,9 @@ def look_up(
     asked = np.flatnonzero(~sketches.empty)
     none = np.empty(0, np.int64)
     parts = [(none, none, none, none)]
+    most = -1 if first_only else 0 if top is None else min(top, MOST_ROWS)
     for number, segment in enumerate(segments):
-        found, row, score = segment.search(kind, sketches, asked, first_only, threads)
+        found, row, score = segment.search(kind, sketches, asked, most, threads)
         parts.append((found, np.full(len(found), number), row, score))
         if first_only and len(found):
             asked = np.setdiff1d(asked, found)

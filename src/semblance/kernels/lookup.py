@@ -9,12 +9,13 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, popcount, prefetch, typed
+from ._compile import compiled, inlined, popcount, prefetch, typed
 from .constants import ONE
 from .hits import Hits
 from .sorting import sort_range
 
 AHEAD = 8  # queries whose runs are fetched at once
+_NO_BOUND = 1 << 62
 
 
 @compiled("void(const uint64[::1], uint64, uint32[::1])")
@@ -70,34 +71,79 @@ def fetch_runs(query_keys, begin, end, tables, runs):
             prefetch(tables.rows[table], run)
 
 
-@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64[::1], int64)")
-def collect_rows(key, radius, keys, rows, begin, end, near, n_near):
-    """Add the rows of one run that match a key to ``near``; return their number, also where not all have room."""
+@inlined("int64(const uint16[:, ::1], int64, const uint16[:, ::1], int64, boolean)")
+def score_of(codes, row, query_codes, query, differing):
+    """Return how many codes of a row and a query are equal, or, where ``differing``, minus the number of differing bits."""
+    score = 0
+    if differing:
+        for j in range(query_codes.shape[1]):
+            score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
+        return score
+    for j in range(query_codes.shape[1]):
+        score += codes[row, j] == query_codes[query, j]
+    return score
+
+
+@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64, int64[::1], int64)")
+def collect_rows(key, radius, keys, rows, begin, end, bound, near, n_near):
+    """Add the rows of one run that match a key to ``near``; return their number, also where not all have room.
+
+    Rows beyond ``bound`` are left out; with radius 0 those of equal keys ascend, so that none comes after the first of these.
+    """
     for i in range(begin, end):
         if popcount(keys[i] ^ key) <= radius:
+            if rows[i] > bound:
+                if radius == 0:
+                    break
+                continue
             if n_near < len(near):
                 near[n_near] = rows[i]
             n_near += 1
     return n_near
 
 
+@inlined("int64(int64[::1], int64, int64)")
+def join_rows(near, known, n_near):
+    """Sort ``near[known:n_near]`` into the ascending ``near[:known]``, once each; return how many there are then.
+
+    Copies have the same rows in every table: where rows ascend, and are known, that is one step for each.
+    """
+    for i in range(known + 1, n_near):
+        if near[i] < near[i - 1]:
+            sort_range(near, known, n_near)
+            break
+    place = 0
+    left = known
+    for i in range(known, n_near):
+        row = near[i]
+        while place < known and near[place] < row:
+            place += 1
+        if (place == known or near[place] != row) and (left == known or near[left - 1] != row):
+            near[left] = row
+            left += 1
+    if 0 < known < left and near[known] < near[known - 1]:
+        sort_range(near, 0, left)
+    return left
+
+
 @compiled(
-    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, boolean, Tables, int64[::1], "
+    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, int64, Tables, int64[::1], "
     "int64[:, :, ::1], int64, Hits)",
     Tables,
     Hits,
 )
-def search(query_keys, query_codes, radius, least, differing, first_only, tables, near, runs, query, hits):
+def search(query_keys, query_codes, radius, least, differing, most, tables, near, runs, query, hits):
     """Look up queries from ``query`` on; return (next query, matches): it is the end, or there is too little room.
 
-    ``query_keys`` has the shape (n_queries, n_tables). The score of a row is the number of equal codes (uint16), or, where
-    ``differing``, minus the number of differing bits; those below ``least`` and rows that are removed do not count. With
-    ``first_only`` a query ends with its first match. ``near`` and ``runs`` (AHEAD, n_tables, 2) are scratch. Where not even
-    ``query`` got an answer it has more candidates than ``near`` or ``hits`` has room for. The next query is -1 where a run does
-    not lie in its table or a row not among the codes: the file is damaged.
+    ``query_keys`` has the shape (n_queries, n_tables). The score of a row is what ``score_of`` says; those below ``least`` and
+    rows that are removed do not count. With ``most`` of 1 or more, a query's best matches, that many, are among those that it
+    gets, of equal scores the first; with 0 it gets all, with -1 the first only. ``near`` and ``runs`` (AHEAD, n_tables, 2) are
+    scratch. Where not even ``query`` got an answer it has more candidates than ``near`` or ``hits`` has room for. The next
+    query is -1 where a run does not lie in its table or a row not among the codes: the file is damaged.
     """
     found_query, found_row, found_score = hits
     codes, removed = tables.codes, tables.removed
+    enough = least if most < 0 else 0 if differing else query_codes.shape[1]  # no score is above it, or none needs to be
     n_out = 0
     first = query
     fetched = query
@@ -108,35 +154,47 @@ def search(query_keys, query_codes, radius, least, differing, first_only, tables
             fetch_runs(query_keys, query, fetched, tables, runs)
         place = query - first
         n_near = 0
+        bound = _NO_BOUND
+        missing = abs(most)
         for table in range(len(tables.keys)):
             begin = runs[place, table, 0]
             end = runs[place, table, 1]
             if begin > end or end > tables.keys.shape[1]:
                 return -1, n_out
             key = query_keys[query, table]
-            n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
-        if n_near > len(near) or n_out + n_near > len(found_row):
+            if table == 0 and radius == 0:  # of many copies the first are enough
+                i = begin
+                while i < end and tables.keys[0, i] < key:
+                    i += 1
+                while missing > 0 and i < end and tables.keys[0, i] == key and tables.rows[0, i] < len(codes):
+                    row = np.int64(tables.rows[0, i])
+                    i += 1
+                    if len(removed) > 0 and removed[row]:
+                        continue
+                    if score_of(codes, row, query_codes, query, differing) < enough:
+                        break
+                    missing -= 1
+                    bound = row if missing == 0 else bound
+            known = n_near
+            n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, bound, near, n_near)
+            if n_near > len(near):
+                return query, n_out
+            n_near = join_rows(near, known, n_near)
+        if n_out + n_near > len(found_row):
             return query, n_out
-        sort_range(near, 0, n_near)
         for i in range(n_near):
             row = near[i]
             if row >= len(codes):
                 return -1, n_out
-            if (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
+            if len(removed) > 0 and removed[row]:
                 continue
-            score = 0
-            if differing:
-                for j in range(query_codes.shape[1]):
-                    score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
-            else:
-                for j in range(query_codes.shape[1]):
-                    score += codes[row, j] == query_codes[query, j]
+            score = score_of(codes, row, query_codes, query, differing)
             if score >= least:
                 found_query[n_out] = query
                 found_row[n_out] = row
                 found_score[n_out] = score
                 n_out += 1
-                if first_only:
+                if most < 0:
                     break
         query += 1
     return query, n_out

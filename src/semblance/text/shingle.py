@@ -324,4 +324,5 @@ def shingle(
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)
-    return Shingles(np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), made_by)
+    whole = values[0] if len(values) == 1 else np.concatenate([np.zeros(0, np.uint64), *values])
+    return Shingles(whole, np.cumsum(np.concatenate(sizes)), made_by)
