@@ -88,6 +88,18 @@ def test_long_texts_equal_twin(texts, unit, fold_case):
         assert values[offsets[row] : offsets[row + 1]].tolist() == expected
 
 
+@settings(max_examples=20 if JIT_OFF else 300)
+@given(
+    st.lists(st.sampled_from(["a", "a", "\n", "\n", "B", " ", "\t", "\r", "\u00e9", "\u2028"]), max_size=200),
+    st.integers(0, 70),
+)
+def test_lines_equal_twin(pieces, before):
+    """Line feeds alone, beside other white space, at both ends and on the borders of blocks."""
+    text = "x" * before + "".join(pieces)
+    for unit in ("line", "char"):
+        assert found(Shingling(unit=unit, width=1), text) == naive.hashes(text, unit, 1)
+
+
 @same_unicode
 @pytest.mark.parametrize("width", [15, 16, 17, 30])
 def test_wide_shingles_equal_twin(rng, width):

@@ -259,11 +259,15 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
     written = 0
     gap = 0
     while position < end:
-        if gap == 0 and position + 64 <= end and (written > 0 or data[position] != 32):
+        if gap == 0 and position + 64 <= end and (written > 0 or (data[position] != 32 and data[position] != 10)):
             special = lower_block(data, position, out, written, fold_case)
             blanks = ~different_bytes(data, position, 32)
+            if keep_lines:  # a line feed alone stays one
+                feeds = ~different_bytes(data, position, 10)
+                special &= ~feeds
+                blanks |= feeds
             size = trailing_zeros(special | (blanks & (blanks << ONE)))
-            if size > 0 and data[position + size - 1] == 32:  # may begin a run
+            if size > 0 and (data[position + size - 1] == 32 or data[position + size - 1] == 10):  # may begin a run
                 size -= 1
             if size > 0:
                 position += size
