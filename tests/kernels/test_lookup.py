@@ -121,7 +121,10 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
     lists = [[p for p, members in enumerate(passages) if v in members] for v in distinct]
     table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.int32)
     spread = np.uint64(0x51ED270B9F4E5D35)
-    overlap.fill_table(distinct.astype(np.uint64), spread, table, numbers)
+    repeated = np.repeat(distinct, 2).astype(np.uint64)
+    out = np.empty(len(repeated), np.int32)
+    assert overlap.fill_table(repeated, spread, table, numbers, out) == len(distinct)
+    assert out.tolist() == [i // 2 for i in range(len(repeated))]
     values, offsets = np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)])
     known = overlap.Passages(
         table,
@@ -144,3 +147,19 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
                 if both and both / (len(b) if contained else len(np.union1d(a, b))) >= 0.2:
                     expected.add((i, j, both))
         assert set(found) == expected and len(found) == len(expected) > 3
+
+
+def test_lists_hold_the_passages_of_each_number(rng):
+    passages = np.sort(rng.integers(0, 9, 100)).astype(np.int32)
+    numbers = rng.integers(0, 12, 100).astype(np.int32)
+    sizes, bounds, last = np.zeros(9, np.int64), np.zeros(13, np.int64), np.full(12, -1, np.int32)
+    overlap.count_lists(numbers, passages, last, sizes, bounds[1:])
+    np.cumsum(bounds, out=bounds)
+    ends, lists = bounds[:-1].copy(), np.empty(bounds[-1], np.int32)
+    last.fill(-1)
+    overlap.fill_lists(numbers, passages, last, ends, lists)
+    pairs = set(zip(numbers.tolist(), passages.tolist(), strict=True))
+    assert sizes.tolist() == [sum(p == passage for _, p in pairs) for passage in range(9)]
+    for number in range(12):
+        assert lists[bounds[number] : bounds[number + 1]].tolist() == sorted(p for n, p in pairs if n == number)
+    assert ends.tolist() == bounds[1:].tolist()

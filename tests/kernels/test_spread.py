@@ -53,7 +53,7 @@ def by_moving(values, spread):
 
 def by_filling(values, spread):
     table = np.zeros(SIZE, np.uint64)
-    overlap.fill_table(values, spread, table, np.zeros(SIZE, np.int32))
+    overlap.fill_table(values, spread, table, np.zeros(SIZE, np.int32), np.empty(len(values), np.int32))
     return table
 
 
