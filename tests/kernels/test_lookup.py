@@ -22,7 +22,7 @@ def test_runs_start_where_prefixes_change(rng, n, prefix_bits):
 
 @pytest.mark.parametrize("differing", [False, True])
 @pytest.mark.parametrize("most", [0, -1, 1, 3, 50])
-@pytest.mark.parametrize("copies", [1, 12])
+@pytest.mark.parametrize("copies", [1, 12, 60])
 def test_search_equals_a_plain_one(rng, differing, most, copies):
     n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
     codes = rng.integers(0, 1 << 16, (n, 4)).astype(np.uint16)

@@ -15,7 +15,7 @@ from .hits import Hits
 from .sorting import sort_range
 
 AHEAD = 8  # queries whose runs are fetched at once
-_NO_BOUND = 1 << 62
+_FEW_ROWS = 64  # that many may wait to be sorted among those of other tables
 
 
 @compiled("void(const uint64[::1], uint64, uint32[::1])")
@@ -84,18 +84,24 @@ def score_of(codes, row, query_codes, query, differing):
     return score
 
 
-@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64, int64[::1], int64)")
-def collect_rows(key, radius, keys, rows, begin, end, bound, near, n_near):
-    """Add the rows of one run that match a key to ``near``; return their number, also where not all have room.
-
-    Rows beyond ``bound`` are left out; with radius 0 those of equal keys ascend, so that none comes after the first of these.
-    """
+@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64[::1], int64)")
+def collect_rows(key, radius, keys, rows, begin, end, near, n_near):
+    """Add the rows of one run that match a key to ``near``; return their number, also where not all have room."""
     for i in range(begin, end):
         if popcount(keys[i] ^ key) <= radius:
+            if n_near < len(near):
+                near[n_near] = rows[i]
+            n_near += 1
+    return n_near
+
+
+@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64[::1], int64)")
+def collect_first_rows(key, bound, keys, rows, begin, end, near, n_near):
+    """As ``collect_rows`` with radius 0, without rows beyond ``bound``: those of a key ascend."""
+    for i in range(begin, end):
+        if keys[i] == key:
             if rows[i] > bound:
-                if radius == 0:
-                    break
-                continue
+                break
             if n_near < len(near):
                 near[n_near] = rows[i]
             n_near += 1
@@ -127,6 +133,33 @@ def join_rows(near, known, n_near):
 
 
 @compiled(
+    "int64(uint64, int64, int64, boolean, Tables, int64, int64, const uint16[:, ::1], int64)",
+    Tables,
+)
+def last_needed(key, enough, most, differing, tables, begin, end, query_codes, query):
+    """Return the last of the first ``most`` rows of a key in table 0, if the scores of all these are ``enough``, or -1.
+
+    Rows that are removed do not count. Of many copies a query needs no more.
+    """
+    keys, rows, codes, removed = tables.keys, tables.rows, tables.codes, tables.removed
+    i = begin
+    while i < end and keys[0, i] < key:
+        i += 1
+    if i + most >= end or keys[0, i + most] != key:
+        return -1
+    while i < end and keys[0, i] == key and rows[0, i] < len(codes):
+        row = np.int64(rows[0, i])
+        if len(removed) == 0 or not removed[row]:
+            if score_of(codes, row, query_codes, query, differing) < enough:
+                return -1
+            most -= 1
+            if most == 0:
+                return row
+        i += 1
+    return -1
+
+
+@compiled(
     "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, int64, Tables, int64[::1], "
     "int64[:, :, ::1], int64, Hits)",
     Tables,
@@ -154,41 +187,44 @@ def search(query_keys, query_codes, radius, least, differing, most, tables, near
             fetch_runs(query_keys, query, fetched, tables, runs)
         place = query - first
         n_near = 0
-        bound = _NO_BOUND
-        missing = abs(most)
+        known = 0  # of these rows ascend, once each
+        bound = -1
         for table in range(len(tables.keys)):
             begin = runs[place, table, 0]
             end = runs[place, table, 1]
             if begin > end or end > tables.keys.shape[1]:
                 return -1, n_out
             key = query_keys[query, table]
-            if table == 0 and radius == 0:  # of many copies the first are enough
-                i = begin
-                while i < end and tables.keys[0, i] < key:
-                    i += 1
-                while missing > 0 and i < end and tables.keys[0, i] == key and tables.rows[0, i] < len(codes):
-                    row = np.int64(tables.rows[0, i])
-                    i += 1
-                    if len(removed) > 0 and removed[row]:
-                        continue
-                    if score_of(codes, row, query_codes, query, differing) < enough:
-                        break
-                    missing -= 1
-                    bound = row if missing == 0 else bound
-            known = n_near
-            n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, bound, near, n_near)
+            if table == 0 and radius == 0 and 0 < abs(most) < end - begin:
+                bound = last_needed(key, enough, abs(most), differing, tables, begin, end, query_codes, query)
+            if bound < 0:
+                n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
+            else:
+                n_near = collect_first_rows(key, bound, tables.keys[table], tables.rows[table], begin, end, near, n_near)
             if n_near > len(near):
                 return query, n_out
+            if n_near - known > _FEW_ROWS:
+                n_near = join_rows(near, known, n_near)
+                known = n_near
+        if known > 0:
             n_near = join_rows(near, known, n_near)
+        else:
+            sort_range(near, 0, n_near)
         if n_out + n_near > len(found_row):
             return query, n_out
         for i in range(n_near):
             row = near[i]
             if row >= len(codes):
                 return -1, n_out
-            if len(removed) > 0 and removed[row]:
+            if (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
                 continue
-            score = score_of(codes, row, query_codes, query, differing)
+            score = 0  # as ``score_of``: a call with arrays would cost as much as the work
+            if differing:
+                for j in range(query_codes.shape[1]):
+                    score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
+            else:
+                for j in range(query_codes.shape[1]):
+                    score += codes[row, j] == query_codes[query, j]
             if score >= least:
                 found_query[n_out] = query
                 found_row[n_out] = row
