@@ -324,5 +324,7 @@ def shingle(
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)
-    whole = values[0] if len(values) == 1 else np.concatenate([np.zeros(0, np.uint64), *values])
+    # What is left of a single chunk stays where it is, unless most of that is not needed any more.
+    compact = len(values) == 1 and 2 * len(values[0]) > len(hashes[0])
+    whole = values[0] if compact else np.concatenate([np.zeros(0, np.uint64), *values])
     return Shingles(whole, np.cumsum(np.concatenate(sizes)), made_by)

@@ -140,5 +140,5 @@ def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array,
     offsets = offsets_of(offsets, len(values))
     longest = int(np.diff(offsets).max(initial=1))
     table = scratch("distinct values", 1 << max(1, (2 * longest - 1).bit_length()), np.uint64, FILLED)
-    out, out_offsets = scratch("kept values", len(values), np.uint64, FILLED), np.empty(len(offsets), np.int64)
-    return out[: distinct_rows(values, offsets, spread(), table, out_offsets, out)].copy(), out_offsets
+    out, out_offsets = np.empty(len(values), np.uint64), np.empty(len(offsets), np.int64)
+    return out[: distinct_rows(values, offsets, spread(), table, out_offsets, out)], out_offsets
