@@ -1,4 +1,4 @@
-"""Write the character tables that tokenizing uses, from ``unicodedata`` of the Unicode version they are pinned to.
+"""Write the character tables that tokenizing and normalizing use, from ``unicodedata`` of the Unicode version they are pinned to.
 
 Run it under Python 3.11 (Unicode 14.0.0): ``python tools/make_unicode_tables.py``. A test compares the file with
 ``unicodedata`` wherever the interpreter has the same version.
@@ -79,19 +79,48 @@ def tables() -> dict[str, np.ndarray]:
             folds[point] = len(fold_bytes)
             fold_bytes.append(int.from_bytes(data, "little") | len(data) << 56)
     kinds[sorted(composing)] |= NOT_NFC | NOT_NFKC
-    blocks, pages = np.unique(np.stack([kinds, folds], 1).reshape(N // 128, 256), axis=0, return_inverse=True)
-    blocks = blocks.reshape(-1, 128, 2)
-    return {
-        "pages": pages.astype(np.uint16).ravel(),
-        "kinds": blocks[:, :, 0].ravel(),
-        "folds": blocks[:, :, 1].ravel(),
-        "fold_bytes": np.array(fold_bytes, np.uint64),
-    }
+    return paged(kinds=kinds, folds=folds) | {"fold_bytes": np.array(fold_bytes, np.uint64)}
+
+
+def paged(**columns: np.ndarray) -> dict[str, np.ndarray]:
+    """What is known of each code point, in blocks of 128 that are held once, and pages that name the block."""
+    blocks, pages = np.unique(np.stack([*columns.values()], 1).reshape(N // 128, -1), axis=0, return_inverse=True)
+    blocks = blocks.reshape(-1, 128, len(columns))
+    return {"pages": pages.astype(np.uint16).ravel()} | {name: blocks[:, :, i].ravel() for i, name in enumerate(columns)}
+
+
+def forms() -> dict[str, np.ndarray]:
+    """How characters decompose, and which two compose, as ``kernels.normal_forms.Forms`` says; of Hangul syllables nothing."""
+    canonical, compatible, firsts, seconds = (np.zeros(N, np.uint16) for _ in range(4))
+    parts, made = [0], {}
+    for point in range(N):
+        if 0xD800 <= point < 0xE000 or 0xAC00 <= point < 0xD7A4:
+            continue
+        character = chr(point)
+        for form, places in (("NFD", canonical), ("NFKD", compatible)):
+            decomposed = unicodedata.normalize(form, character)
+            if decomposed != character:
+                places[point] = len(parts)
+                parts += [len(decomposed), *(ord(part) | unicodedata.combining(part) << 21 for part in decomposed)]
+        pair = unicodedata.decomposition(character).split()
+        if len(pair) == 2 and pair[0][0] != "<" and unicodedata.normalize("NFC", character) == character:
+            made[int(pair[0], 16), int(pair[1], 16)] = point
+    for points, numbers in zip(zip(*made, strict=True), (firsts, seconds), strict=True):
+        numbers[sorted(set(points))] = np.arange(1, 1 + len(set(points)))
+    composites = np.zeros((firsts.max() + 1, seconds.max() + 1), np.uint32)
+    for (first, second), point in made.items():
+        composites[firsts[first], seconds[second]] = point
+    if len(parts) > np.iinfo(np.uint16).max:
+        raise SystemExit(f"{len(parts)} parts have no number of 16 bits")
+    columns = paged(canonical=canonical, compatible=compatible, firsts=firsts, seconds=seconds)
+    return columns | {"parts": np.array(parts, np.uint32), "composites": composites}
 
 
 if __name__ == "__main__":
     if unicodedata.unidata_version != PINNED:
         sys.exit(f"these tables are pinned to Unicode {PINNED}; this interpreter has {unicodedata.unidata_version}")
-    target = Path(__file__).parents[1] / "src/semblance/text" / f"unicode_{PINNED}.npz"
-    np.savez_compressed(target, **tables())
-    print(f"{target}: {target.stat().st_size} bytes")
+    folder = Path(__file__).parents[1] / "src/semblance/text"
+    for name, arrays in (("unicode", tables()), ("forms", forms())):
+        target = folder / f"{name}_{PINNED}.npz"
+        np.savez_compressed(target, **arrays)
+        print(f"{target}: {target.stat().st_size} bytes")

@@ -21,8 +21,9 @@ def test_runs_start_where_prefixes_change(rng, n, prefix_bits):
 
 
 @pytest.mark.parametrize("differing", [False, True])
-@pytest.mark.parametrize("first_only", [False, True])
-def test_search_equals_a_plain_one(rng, differing, first_only):
+@pytest.mark.parametrize("most", [0, -1, 1, 3, 50])
+@pytest.mark.parametrize("copies", [1, 12, 60])
+def test_search_equals_a_plain_one(rng, differing, most, copies):
     n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
     codes = rng.integers(0, 1 << 16, (n, 4)).astype(np.uint16)
     if differing:
@@ -35,6 +36,9 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
     else:
         keys = rng.integers(0, 30, (n, tables)).astype(np.uint64) << np.uint64(55)
         codes %= 3
+    same = np.arange(n) // copies * copies  # copies of rows that stand together, and of some that do not
+    same[5::7] = same[0]
+    keys, codes = keys[same], codes[same]
     order = np.argsort(keys, axis=0, kind="stable").T.copy()
     ordered = np.take_along_axis(keys.T, order, 1)
     starts = np.zeros((tables, (1 << prefix_bits) + 1), np.uint32)
@@ -46,7 +50,7 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
     stored = lookup.Tables(ordered, order.astype(np.uint32), starts, np.uint64(prefix_bits), codes, removed)
     while query < n:
         out, near, runs = room_for(400), np.zeros(400, np.int64), np.zeros((lookup.AHEAD, tables, 2), np.int64)
-        query, count = lookup.search(keys, codes, radius, least, differing, first_only, stored, near, runs, query, out)
+        query, count = lookup.search(keys, codes, radius, least, differing, most, stored, near, runs, query, out)
         found += list(zip(*(array[:count].tolist() for array in out), strict=True))
     expected = []
     for q in range(n):
@@ -57,8 +61,30 @@ def test_search_equals_a_plain_one(rng, differing, first_only):
             candidate = distance <= radius if differing else bool((keys[q] == keys[r]).any())
             if candidate and score >= least and not removed[r]:
                 mine.append((q, r, score))
-        expected += mine[:1] if first_only else mine
-    assert found == expected and len(found) > n // 3
+        if most > 0:  # among what is found are the best; nothing else is promised
+            best = sorted(mine, key=lambda match: -match[2])[:most]
+            assert set(best) <= {match for match in found if match[0] == q} <= set(mine)
+        else:
+            expected += mine[:1] if most else mine
+    assert found == expected or most > 0
+    assert found == sorted(found) and len(found) > n // 3
+
+
+def test_many_copies_cost_no_more_than_the_first_of_them(rng):
+    """A query gets those that it wants, and looks at no others: there is no room for them."""
+    n, codes = 1000, np.repeat(rng.integers(0, 1 << 16, (1, 4)).astype(np.uint16), 1000, 0)
+    starts = np.zeros((2, 3), np.uint32)
+    for table in range(2):
+        lookup.start_runs(np.ones(n, np.uint64), np.uint64(1), starts[table])
+    removed = np.arange(n) < 4
+    tables = lookup.Tables(np.ones((2, n), np.uint64), np.tile(np.arange(n, dtype=np.uint32), (2, 1)), starts, np.uint64(1),
+                           codes, removed)  # fmt: skip
+    asked, runs = np.ones((3, 2), np.uint64), np.zeros((lookup.AHEAD, 2, 2), np.int64)
+    for most, rows in ((3, [4, 5, 6]), (-1, [4])):
+        out = room_for(40)
+        found = lookup.search(asked, codes[:3], 0, 2, False, most, tables, np.zeros(20, np.int64), runs, 0, out)
+        assert found == (3, 3 * len(rows))
+        assert out.right[: found[1]].tolist() == 3 * rows
 
 
 @pytest.mark.parametrize("rows, starts", [([1, 2, 0], [0, 3, 3]), ([1, 0, 9], [0, 3, 3]), ([1, 0, 1], [0, 7, 7]),
@@ -68,7 +94,7 @@ def test_a_damaged_table_is_reported_and_not_read_beyond(rows, starts):
     keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
     tables = lookup.Tables(keys, np.array([rows], np.uint32), np.array([starts], np.uint32), np.uint64(1), codes,
                            np.zeros(0, np.bool_))  # fmt: skip
-    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, False, tables, np.zeros(8, np.int64),
+    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, 0, tables, np.zeros(8, np.int64),
                              np.zeros((1, 1, 2), np.int64), 0, room_for(8))  # fmt: skip
     assert after == -1
 
@@ -81,7 +107,7 @@ def test_a_query_with_more_candidates_than_room_gets_no_answer(near, found):
                            np.zeros(0, np.bool_))  # fmt: skip
     asked, hits = np.array([[1 << 63], [0]], np.uint64), room_for(found)
     for first, expected in ((0, 1), (1, 1)):
-        answer = lookup.search(asked, codes[:2], 0, 0, False, False, tables, np.zeros(near, np.int64),
+        answer = lookup.search(asked, codes[:2], 0, 0, False, 0, tables, np.zeros(near, np.int64),
                                np.zeros((2, 1, 2), np.int64), first, hits)  # fmt: skip
         assert answer == ((2, 3) if near == found == 3 else (expected, 0))
     if near == found == 3:
@@ -95,7 +121,10 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
     lists = [[p for p, members in enumerate(passages) if v in members] for v in distinct]
     table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.int32)
     spread = np.uint64(0x51ED270B9F4E5D35)
-    overlap.fill_table(distinct.astype(np.uint64), spread, table, numbers)
+    repeated = np.repeat(distinct, 2).astype(np.uint64)
+    out = np.empty(len(repeated), np.int32)
+    assert overlap.fill_table(repeated, spread, table, numbers, out) == len(distinct)
+    assert out.tolist() == [i // 2 for i in range(len(repeated))]
     values, offsets = np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)])
     known = overlap.Passages(
         table,
@@ -118,3 +147,19 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
                 if both and both / (len(b) if contained else len(np.union1d(a, b))) >= 0.2:
                     expected.add((i, j, both))
         assert set(found) == expected and len(found) == len(expected) > 3
+
+
+def test_lists_hold_the_passages_of_each_number(rng):
+    passages = np.sort(rng.integers(0, 9, 100)).astype(np.int32)
+    numbers = rng.integers(0, 12, 100).astype(np.int32)
+    sizes, bounds, last = np.zeros(9, np.int64), np.zeros(13, np.int64), np.full(12, -1, np.int32)
+    overlap.count_lists(numbers, passages, last, sizes, bounds[1:])
+    np.cumsum(bounds, out=bounds)
+    ends, lists = bounds[:-1].copy(), np.empty(bounds[-1], np.int32)
+    last.fill(-1)
+    overlap.fill_lists(numbers, passages, last, ends, lists)
+    pairs = set(zip(numbers.tolist(), passages.tolist(), strict=True))
+    assert sizes.tolist() == [sum(p == passage for _, p in pairs) for passage in range(9)]
+    for number in range(12):
+        assert lists[bounds[number] : bounds[number + 1]].tolist() == sorted(p for n, p in pairs if n == number)
+    assert ends.tolist() == bounds[1:].tolist()

@@ -1,8 +1,7 @@
-"""Normal forms are those of Python, without the steps that grow as the square of a run of marks."""
+"""Normal forms are those of Python, in steps that grow as the text does."""
 
 import random
 import unicodedata
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semblance.kernels import normal_forms
 from semblance.text import characters
 from semblance.text.shingle import Shingling
 from semblance.text.texts import Texts, from_arrow_array, from_strings
@@ -18,46 +18,86 @@ same_unicode = pytest.mark.skipif(
     unicodedata.unidata_version != characters.UNICODE_VERSION,
     reason=f"needs an interpreter with Unicode {characters.UNICODE_VERSION}",
 )
-MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099" + "".join(map(chr, characters.MARKS_IN_PARTS))
-PIECES = ["a", "\u1e69", "\u0627", "\u304b", "\uff76", "\u4e00", " ", *MARKS]
+FORMS = ("NFC", "NFKC")
+MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099\u0f73\u0f75\u0f81\uff9e\uff9f\u1161\u11a8\u0308\u0303"
+PIECES = [
+    "a",
+    "\u1e69",
+    "\u0627",
+    "\u304b",
+    "\uff76",
+    "\u4e00",
+    " ",
+    "\ud7a3",
+    "\uac00",
+    "\u1100",
+    "\ufb2c",
+    "\U0001d160",
+    *MARKS,
+]
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFKC"])
-@given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([1, 2, 31, 32, 33, 50])), max_size=8), st.randoms())
+def known(point):
+    """Tell whether the pinned version knows a character: of others Python may know more than it."""
+    return not 0xD800 <= point < 0xE000 and unicodedata.ucd_3_2_0.category(chr(point)) != "Cn"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([1, 2, 23, 24, 25, 50])), max_size=8), st.randoms())
 def test_runs_of_marks_in_any_order_have_the_normal_form_of_python(form, pieces, chance):
-    marks = [chance.choice(MARKS) for _ in range(chance.choice([0, 31, 33, 80]))]
+    marks = [chance.choice(MARKS) for _ in range(chance.choice([0, 24, 25, 80]))]
     text = "".join([piece * times for piece, times in pieces] + marks)
     assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
 
-def test_long_runs_come_in_order(monkeypatch):
-    """What Python gets to order are marks that are in order already, and short runs."""
-    given_runs = []
+@pytest.mark.parametrize("form", FORMS)
+def test_each_character_alone_and_between_others_has_the_normal_form_of_python(form):
+    points = [
+        *range(0x3400),
+        *range(0xA000, 0xAC00),
+        *range(0xAC00, 0xD7B0, 27),
+        *range(0xF900, 0x1F000),
+        *range(0x2F800, 0x2FA1E),
+    ]
+    every = [chr(point) for point in points if known(point)]
+    for text in ("\n".join(every), "\n".join(f"e{c}\u0301\u1161\u11a8" for c in every), "".join(every)):
+        assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
-    def watched(form, text):
-        classes = [unicodedata.combining(c) for c in text]
-        given_runs.append(sum(a > b > 0 for a, b in pairwise(classes)))
-        return found(form, text)
 
-    found = unicodedata.normalize
-    monkeypatch.setattr("semblance.text.characters.unicodedata.normalize", watched)
-    marks = "".join(random.Random(1).choices(MARKS, k=500))
-    for text in ("a" + marks + " b\u0301\u0316", marks, "a" * 40 + "\u0f73" * 500):
-        given_runs.clear()
-        characters.normalize(text, "NFC")
-        assert max(given_runs) <= 1
+def test_lone_surrogates_stay_as_they_are():
+    assert characters.normalize("\udc80e\u0301\ud800\u0301", "NFC") == "\udc80\u00e9\ud800\u0301"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_room_that_runs_out_changes_nothing(form, monkeypatch):
+    """A long run of marks, more bytes than there were, and a place that the next call goes on from."""
+    monkeypatch.setattr(characters, "POINTS", normal_forms.FEWEST_POINTS)
+    monkeypatch.setattr(characters, "MOST_POINTS", 100)
+    chance = random.Random(1)
+    texts = ["".join(chance.choices(PIECES, k=chance.choice([0, 5, 300]))) for _ in range(40)] + ["\ufb2c" * 200, "x" * 99]
+    found = characters.normalized(from_strings(texts), form)[0]
+    assert [found.row(row).decode() for row in range(len(texts))] == [unicodedata.normalize(form, text) for text in texts]
+
+
+def test_a_long_run_of_marks_is_gathered_twice_at_most(monkeypatch):
+    """Once until room runs out, once with room for as many code points as the stretch has bytes."""
+    calls, found = [], normal_forms.normalize_stretches
+    monkeypatch.setattr(normal_forms, "normalize_stretches", lambda *given: calls.append(len(given[5])) or found(*given))
+    characters.normalize("a" + "\u0301\u0316" * 50_000, "NFC")
+    assert calls == [characters.POINTS, 200_001]
 
 
 @same_unicode
-def test_all_that_decomposes_into_marks_counts_as_one():
-    pages, kinds, *_ = characters.character_tables()
-    classes = kinds[pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(pages))] >> 8
-    lacking = [
-        point
-        for point in np.flatnonzero(classes == 0).tolist()
-        if not 0xD800 <= point < 0xE000 and unicodedata.combining(unicodedata.normalize("NFKD", chr(point))[0])
-    ]
-    assert lacking == list(characters.MARKS_IN_PARTS)
+def test_tables_of_normal_forms_are_those_of_the_pinned_version():
+    for form in FORMS:
+        tables = characters.form_tables(form)
+        places = tables.places[tables.pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(tables.pages))]
+        for point in [*range(0xAC00), *range(0xD7A4, 0xD800), *range(0xE000, 0x110000)]:
+            place = places[point]
+            parts = tables.parts[place + 1 : place + 1 + tables.parts[place]] if place else [point]
+            decomposed = unicodedata.normalize(form.replace("C", "D"), chr(point))
+            assert [int(part) & 0x1FFFFF for part in parts] == [ord(part) for part in decomposed], hex(point)
+            assert not place or [int(part) >> 21 for part in parts] == [unicodedata.combining(part) for part in decomposed]
 
 
 @given(
@@ -78,12 +118,23 @@ def test_texts_have_the_normal_form_of_each_alone(rows):
         assert found.row(row).decode("utf-8", "surrogateescape") == expected
 
 
-def test_stretches_near_each_other_are_normalized_in_one_call(monkeypatch):
-    calls, found = [], characters.normalize
-    monkeypatch.setattr(characters, "normalize", lambda text, form: calls.append(text) or found(text, form))
-    texts = from_strings(["re\u0301sume\u0301 " * 50, "a" * 99 + "e\u0301" + "b" * 99 + "e\u0301"])
-    assert Shingling().normalized(texts).row(0).decode() == "r\u00e9sum\u00e9 " * 50
-    assert len(calls) == 3
+@given(
+    st.lists(
+        st.sampled_from([b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x9f", b"\xcc\x81", b"e", b"\xf5", b"\xc0\x80"])
+    )
+)
+def test_bytes_that_are_no_utf8_stay_where_they_are(parts):
+    text = b"".join(parts)
+    found = Shingling().normalized(from_arrow_array(pa.array([text], pa.large_binary())))
+    assert found.row(0).decode("utf-8", "surrogateescape") == unicodedata.normalize(
+        "NFC", text.decode("utf-8", "surrogateescape")
+    )
+
+
+def test_texts_that_are_normal_are_the_very_same():
+    texts = from_strings(["\u0627\u0653 \u0915\u093c \u0316\u0301", "b\u0316\u0301\u0338"])
+    texts = Shingling().normalized(texts)
+    assert Shingling().normalized(texts) is texts
 
 
 @pytest.mark.parametrize("first", [0, 1, 2, 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -17,8 +18,9 @@ from ..text.texts import Texts, concatenate, from_strings
 from ..values import Int64Array
 from .kinds import MinHashKind, SimHashKind, Sketches
 from .manifest import Manifest
-from .segments import Segment
+from .segments import MOST_ROWS, Segment
 
+MOST_KNOWN = 1 << 16  # pairs of texts whose resemblance is remembered
 SCORES = ("estimated_resemblance", "standard_error", "resemblance")
 
 
@@ -44,8 +46,9 @@ def look_up(
     asked = np.flatnonzero(~sketches.empty)
     none = np.empty(0, np.int64)
     parts = [(none, none, none, none)]
+    most = -1 if first_only else 0 if top is None else min(top, MOST_ROWS)
     for number, segment in enumerate(segments):
-        found, row, score = segment.search(kind, sketches, asked, first_only, threads)
+        found, row, score = segment.search(kind, sketches, asked, most, threads)
         parts.append((found, np.full(len(found), number), row, score))
         if first_only and len(found):
             asked = np.setdiff1d(asked, found)
@@ -67,13 +70,29 @@ def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
 
 
 def measure(kind: MinHashKind | SimHashKind, segments: Sequence[Segment], asked: Texts, found: Found) -> Iterator[float]:
-    """Compare queries, given by their texts, with the texts of their matches, exactly: by hashes under a key drawn for it."""
-    hashes = KeyedHashes(kind.shingling, os.urandom(16)).hashes
-    last, values = -1, np.empty(0, np.uint64)
+    """Compare queries, given by their texts, with the texts of their matches, exactly: by hashes under a key drawn for it.
+
+    Equal texts, told by digests under a key, are compared once: a thousand copies would be compared with ten others each.
+    """
+    hashes, key = KeyedHashes(kind.shingling, os.urandom(16)).hashes, os.urandom(16)
+    last, text, mine, known = -1, asked, b"", dict[bytes, float]()
     for q, n, r in zip(found.query.tolist(), found.segment.tolist(), found.row.tolist(), strict=True):
         if q != last:
-            last, values = q, hashes(asked.slice(q, q + 1))[0].copy()
-        yield kind.measure(values, hashes(segments[n].take("text", np.array([r])))[0])
+            last, text, values = q, asked.slice(q, q + 1), None
+            mine = _digest(text, key)
+        other = segments[n].take("text", np.array([r]))
+        pair = mine + _digest(other, key)
+        if pair not in known:
+            if len(known) == MOST_KNOWN:
+                known.clear()
+            values = hashes(text)[0].copy() if values is None else values
+            known[pair] = kind.measure(values, hashes(other)[0])
+        yield known[pair]
+
+
+def _digest(text: Texts, key: bytes) -> bytes:
+    """Return a digest of a single text."""
+    return hashlib.blake2b(text.row(0), key=key, digest_size=16).digest()
 
 
 def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, kind: str | None) -> pa.Array:

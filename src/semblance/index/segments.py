@@ -246,9 +246,9 @@ class Segment:
         return "text_bytes" in self.file
 
     def search(
-        self, kind: MinHashKind | SimHashKind, sketches: Sketches, asked: Int64Array, first_only: bool, threads: int = 1
+        self, kind: MinHashKind | SimHashKind, sketches: Sketches, asked: Int64Array, most: int, threads: int = 1
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Return (query, row, score) of the matches of some queries."""
+        """Return (query, row, score) of the matches of some queries; ``most``: see ``kernels.lookup.search``."""
 
         def work(some: Int64Array) -> list[tuple[Int64Array, Int64Array, Int64Array]]:
             query_keys, query_codes = sketches.keys[some], sketches.codes[some]
@@ -258,7 +258,7 @@ class Segment:
             while query < len(some):
                 hits, near = room_for(room), np.empty(room, np.int64)
                 after, count = kernel.search(
-                    query_keys, query_codes, kind.radius, kind.least, kind.differing, first_only, tables, near, runs, query,
+                    query_keys, query_codes, kind.radius, kind.least, kind.differing, most, tables, near, runs, query,
                     hits,
                 )  # fmt: skip
                 if after < 0:

@@ -120,18 +120,17 @@ class Passages:
             )
         number = np.repeat(np.arange(len(size), dtype=np.int32), size)
         flat = values if width is None else values[np.repeat(offsets[document] + start, size) + _within(size)]
-        order = np.argsort(flat, kind="stable")
-        flat, number = flat[order], number[order]
-        del order
-        fresh = np.ones(total, np.bool_)
-        fresh[1:] = (flat[1:] != flat[:-1]) | (number[1:] != number[:-1])
-        flat, number = flat[fresh], number[fresh]
-        firsts = np.flatnonzero(np.concatenate([np.ones(min(1, len(flat)), np.bool_), flat[1:] != flat[:-1]]))
-        table = np.zeros(1 << max(4, (2 * len(firsts)).bit_length()), np.uint64)
-        numbers = np.zeros(len(table), np.int32)
-        kernel.fill_table(flat[firsts], spread(), table, numbers)
-        bounds = np.append(firsts, len(flat)).astype(np.int64)
-        return cls(np.bincount(number, minlength=len(size)), document, start, table, numbers, bounds, number)
+        table = np.zeros(1 << max(4, (2 * total).bit_length()), np.uint64)
+        numbers, shingle = np.zeros(len(table), np.int32), np.empty(total, np.int32)
+        distinct = kernel.fill_table(flat, spread(), table, numbers, shingle)
+        del flat
+        last, bounds, sizes = np.full(distinct, -1, np.int32), np.zeros(distinct + 1, np.int64), np.zeros(len(size), np.int64)
+        kernel.count_lists(shingle, number, last, sizes, bounds[1:])
+        np.cumsum(bounds, out=bounds)
+        lists = np.empty(bounds[-1], np.int32)
+        last.fill(-1)
+        kernel.fill_lists(shingle, number, last, bounds[:-1].copy(), lists)
+        return cls(sizes, document, start, table, numbers, bounds, lists)
 
     def match(self, values: UInt64Array, offsets: Int64Array, contained: bool, threshold: float) -> list[Any]:
         """Return (row, passage, common, distinct shingles of the row) of all matches."""

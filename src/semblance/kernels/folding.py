@@ -85,19 +85,22 @@ def decode(word, available):
         return first, 1
     if first < 0xC2 or first > 0xF4:
         return -1, 1
-    length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
-    following = np.int64((word >> np.uint64(8)) & np.uint64(0xFFFFFF)) & ((1 << (8 * length - 8)) - 1)
-    if length > available or following & (0xC0C0C0 >> (32 - 8 * length)) != 0x808080 >> (32 - 8 * length):
+    following = np.int64(word >> np.uint64(8))
+    low = following & 0x3F
+    if first < 0xE0:
+        if available < 2 or following & 0xC0 != 0x80:
+            return -1, 1
+        return (first & 0x1F) << 6 | low, 2
+    middle = following >> 8 & 0x3F
+    if first < 0xF0:
+        point = (first & 0xF) << 12 | low << 6 | middle
+        if available < 3 or following & 0xC0C0 != 0x8080 or point < 0x800 or 0xD800 <= point < 0xE000:
+            return -1, 1
+        return point, 3
+    point = (first & 7) << 18 | low << 12 | middle << 6 | (following >> 16 & 0x3F)
+    if available < 4 or following & 0xC0C0C0 != 0x808080 or point < 0x10000 or point > 0x10FFFF:
         return -1, 1
-    point = first & (0x7F >> length)
-    for _ in range(1, length):
-        point = (point << 6) | (following & 0x3F)
-        following >>= 8
-    if length == 3 and (point < 0x800 or 0xD800 <= point < 0xE000):
-        return -1, 1
-    if length == 4 and (point < 0x10000 or point > 0x10FFFF):
-        return -1, 1
-    return point, length
+    return point, 4
 
 
 @compiled("UniTuple(int64, 2)(const uint8[::1], const int64[::1], int64, int64)")
@@ -256,11 +259,15 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
     written = 0
     gap = 0
     while position < end:
-        if gap == 0 and position + 64 <= end and (written > 0 or data[position] != 32):
+        if gap == 0 and position + 64 <= end and (written > 0 or (data[position] != 32 and data[position] != 10)):
             special = lower_block(data, position, out, written, fold_case)
             blanks = ~different_bytes(data, position, 32)
+            if keep_lines:  # a line feed alone stays one
+                feeds = ~different_bytes(data, position, 10)
+                special &= ~feeds
+                blanks |= feeds
             size = trailing_zeros(special | (blanks & (blanks << ONE)))
-            if size > 0 and data[position + size - 1] == 32:  # may begin a run
+            if size > 0 and (data[position + size - 1] == 32 or data[position + size - 1] == 10):  # may begin a run
                 size -= 1
             if size > 0:
                 position += size

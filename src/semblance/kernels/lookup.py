@@ -9,12 +9,13 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, popcount, prefetch, typed
+from ._compile import compiled, inlined, popcount, prefetch, typed
 from .constants import ONE
 from .hits import Hits
 from .sorting import sort_range
 
 AHEAD = 8  # queries whose runs are fetched at once
+_FEW_ROWS = 64  # that many may wait to be sorted among those of other tables
 
 
 @compiled("void(const uint64[::1], uint64, uint32[::1])")
@@ -70,6 +71,19 @@ def fetch_runs(query_keys, begin, end, tables, runs):
             prefetch(tables.rows[table], run)
 
 
+@inlined("int64(const uint16[:, ::1], int64, const uint16[:, ::1], int64, boolean)")
+def score_of(codes, row, query_codes, query, differing):
+    """Return how many codes of a row and a query are equal, or, where ``differing``, minus the number of differing bits."""
+    score = 0
+    if differing:
+        for j in range(query_codes.shape[1]):
+            score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
+        return score
+    for j in range(query_codes.shape[1]):
+        score += codes[row, j] == query_codes[query, j]
+    return score
+
+
 @compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64[::1], int64)")
 def collect_rows(key, radius, keys, rows, begin, end, near, n_near):
     """Add the rows of one run that match a key to ``near``; return their number, also where not all have room."""
@@ -81,23 +95,88 @@ def collect_rows(key, radius, keys, rows, begin, end, near, n_near):
     return n_near
 
 
+@compiled("int64(uint64, int64, const uint64[:], const uint32[:], int64, int64, int64[::1], int64)")
+def collect_first_rows(key, bound, keys, rows, begin, end, near, n_near):
+    """As ``collect_rows`` with radius 0, without rows beyond ``bound``: those of a key ascend."""
+    for i in range(begin, end):
+        if keys[i] == key:
+            if rows[i] > bound:
+                break
+            if n_near < len(near):
+                near[n_near] = rows[i]
+            n_near += 1
+    return n_near
+
+
+@inlined("int64(int64[::1], int64, int64)")
+def join_rows(near, known, n_near):
+    """Sort ``near[known:n_near]`` into the ascending ``near[:known]``, once each; return how many there are then.
+
+    Copies have the same rows in every table: where rows ascend, and are known, that is one step for each.
+    """
+    for i in range(known + 1, n_near):
+        if near[i] < near[i - 1]:
+            sort_range(near, known, n_near)
+            break
+    place = 0
+    left = known
+    for i in range(known, n_near):
+        row = near[i]
+        while place < known and near[place] < row:
+            place += 1
+        if (place == known or near[place] != row) and (left == known or near[left - 1] != row):
+            near[left] = row
+            left += 1
+    if 0 < known < left and near[known] < near[known - 1]:
+        sort_range(near, 0, left)
+    return left
+
+
 @compiled(
-    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, boolean, Tables, int64[::1], "
+    "int64(uint64, int64, int64, boolean, Tables, int64, int64, const uint16[:, ::1], int64)",
+    Tables,
+)
+def last_needed(key, enough, most, differing, tables, begin, end, query_codes, query):
+    """Return the last of the first ``most`` rows of a key in table 0, if the scores of all these are ``enough``, or -1.
+
+    Rows that are removed do not count. Of many copies a query needs no more.
+    """
+    keys, rows, codes, removed = tables.keys, tables.rows, tables.codes, tables.removed
+    i = begin
+    while i < end and keys[0, i] < key:
+        i += 1
+    if i + most >= end or keys[0, i + most] != key:
+        return -1
+    while i < end and keys[0, i] == key and rows[0, i] < len(codes):
+        row = np.int64(rows[0, i])
+        if len(removed) == 0 or not removed[row]:
+            if score_of(codes, row, query_codes, query, differing) < enough:
+                return -1
+            most -= 1
+            if most == 0:
+                return row
+        i += 1
+    return -1
+
+
+@compiled(
+    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, int64, Tables, int64[::1], "
     "int64[:, :, ::1], int64, Hits)",
     Tables,
     Hits,
 )
-def search(query_keys, query_codes, radius, least, differing, first_only, tables, near, runs, query, hits):
+def search(query_keys, query_codes, radius, least, differing, most, tables, near, runs, query, hits):
     """Look up queries from ``query`` on; return (next query, matches): it is the end, or there is too little room.
 
-    ``query_keys`` has the shape (n_queries, n_tables). The score of a row is the number of equal codes (uint16), or, where
-    ``differing``, minus the number of differing bits; those below ``least`` and rows that are removed do not count. With
-    ``first_only`` a query ends with its first match. ``near`` and ``runs`` (AHEAD, n_tables, 2) are scratch. Where not even
-    ``query`` got an answer it has more candidates than ``near`` or ``hits`` has room for. The next query is -1 where a run does
-    not lie in its table or a row not among the codes: the file is damaged.
+    ``query_keys`` has the shape (n_queries, n_tables). The score of a row is what ``score_of`` says; those below ``least`` and
+    rows that are removed do not count. With ``most`` of 1 or more, a query's best matches, that many, are among those that it
+    gets, of equal scores the first; with 0 it gets all, with -1 the first only. ``near`` and ``runs`` (AHEAD, n_tables, 2) are
+    scratch. Where not even ``query`` got an answer it has more candidates than ``near`` or ``hits`` has room for. The next
+    query is -1 where a run does not lie in its table or a row not among the codes: the file is damaged.
     """
     found_query, found_row, found_score = hits
     codes, removed = tables.codes, tables.removed
+    enough = least if most < 0 else 0 if differing else query_codes.shape[1]  # no score is above it, or none needs to be
     n_out = 0
     first = query
     fetched = query
@@ -108,23 +187,38 @@ def search(query_keys, query_codes, radius, least, differing, first_only, tables
             fetch_runs(query_keys, query, fetched, tables, runs)
         place = query - first
         n_near = 0
+        known = 0  # of these rows ascend, once each
+        bound = -1
         for table in range(len(tables.keys)):
             begin = runs[place, table, 0]
             end = runs[place, table, 1]
             if begin > end or end > tables.keys.shape[1]:
                 return -1, n_out
             key = query_keys[query, table]
-            n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
-        if n_near > len(near) or n_out + n_near > len(found_row):
+            if table == 0 and radius == 0 and 0 < abs(most) < end - begin:
+                bound = last_needed(key, enough, abs(most), differing, tables, begin, end, query_codes, query)
+            if bound < 0:
+                n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
+            else:
+                n_near = collect_first_rows(key, bound, tables.keys[table], tables.rows[table], begin, end, near, n_near)
+            if n_near > len(near):
+                return query, n_out
+            if n_near - known > _FEW_ROWS:
+                n_near = join_rows(near, known, n_near)
+                known = n_near
+        if known > 0:
+            n_near = join_rows(near, known, n_near)
+        else:
+            sort_range(near, 0, n_near)
+        if n_out + n_near > len(found_row):
             return query, n_out
-        sort_range(near, 0, n_near)
         for i in range(n_near):
             row = near[i]
             if row >= len(codes):
                 return -1, n_out
             if (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
                 continue
-            score = 0
+            score = 0  # as ``score_of``: a call with arrays would cost as much as the work
             if differing:
                 for j in range(query_codes.shape[1]):
                     score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
@@ -136,7 +230,7 @@ def search(query_keys, query_codes, radius, least, differing, first_only, tables
                 found_row[n_out] = row
                 found_score[n_out] = score
                 n_out += 1
-                if first_only:
+                if most < 0:
                     break
         query += 1
     return query, n_out

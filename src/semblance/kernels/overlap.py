@@ -4,27 +4,65 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, typed
+from ._compile import compiled, prefetch, typed
 from .constants import ONE, ZERO
 from .hashing import K0, shift_of
 from .hits import Hits
 
+_AHEAD = np.uint64(24)  # values whose places in a table are fetched meanwhile
 
-@compiled("void(const uint64[::1], uint64, uint64[::1], int32[::1])")
-def fill_table(values, spread, table, numbers):
-    """Insert distinct values into a table (uint64, a power of two long, zeros; at most half of it gets full).
 
-    ``spread``: see ``hashing.is_new``.
+@compiled("int64(const uint64[::1], uint64, uint64[::1], int32[::1], int32[::1])")
+def fill_table(values, spread, table, numbers, out):
+    """Number values by first appearance, and remember them in a table; return how many are distinct.
+
+    ``table`` (uint64, zeros, a power of two, twice as long as ``values`` at least); ``spread``: see ``hashing.is_new``.
     """
     mask = np.uint64(len(table) - 1)
     shift = shift_of(len(table))
-    for i in range(len(values)):
+    count = 0
+    end = np.uint64(len(values))
+    i = ZERO
+    while i < end:
+        prefetch(table, np.int64((values[min(i + _AHEAD, end - ONE)] * spread) >> shift))
         value = values[i] if values[i] != ZERO else K0
         place = (value * spread) >> shift
-        while table[place] != ZERO:
+        while table[place] != ZERO and table[place] != value:
             place = (place + ONE) & mask
-        table[place] = value
-        numbers[place] = i
+        if table[place] == ZERO:
+            table[place] = value
+            numbers[place] = count
+            count += 1
+        out[i] = numbers[place]
+        i += ONE
+    return count
+
+
+@compiled("void(const int32[::1], const int32[::1], int32[::1], int64[::1], int64[::1])")
+def count_lists(numbers, passages, last, sizes, counts):
+    """Count in how many passages each number is, and how many distinct ones each passage has.
+
+    ``numbers[i]`` is in ``passages[i]``; these ascend. ``last`` (of -1, one for each number) is scratch; ``sizes`` and
+    ``counts`` are added to.
+    """
+    for i in range(len(numbers)):
+        if last[numbers[i]] != passages[i]:
+            last[numbers[i]] = passages[i]
+            counts[numbers[i]] += 1
+            sizes[passages[i]] += 1
+
+
+@compiled("void(const int32[::1], const int32[::1], int32[::1], int64[::1], int32[::1])")
+def fill_lists(numbers, passages, last, ends, lists):
+    """Write the passages of each number, once each, to where its list begins; ``ends`` (that, first) tells where it ends then.
+
+    As for ``count_lists``, ``last`` holds -1.
+    """
+    for i in range(len(numbers)):
+        if last[numbers[i]] != passages[i]:
+            last[numbers[i]] = passages[i]
+            lists[ends[numbers[i]]] = passages[i]
+            ends[numbers[i]] += 1
 
 
 @typed
@@ -64,6 +102,7 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
             return row, n_found
         n_touched = 0
         for i in range(offsets[row], offsets[row + 1]):
+            prefetch(table, np.int64((values[min(i + np.int64(_AHEAD), len(values) - 1)] * spread) >> shift))
             value = values[i] if values[i] != ZERO else K0
             place = (value * spread) >> shift
             while table[place] != ZERO and table[place] != value:

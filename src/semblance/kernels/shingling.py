@@ -6,10 +6,10 @@ the text, with one multiplication for the token that enters and one for the toke
 
 import numpy as np
 
-from ._compile import compiled, different_bytes, load64, store64, trailing_zeros
+from ._compile import compiled, different_bytes, load64, prefetch, store64, trailing_zeros
 from .constants import FULL, ONE, ZERO
 from .folding import Characters, decode, fold_spaces, fold_words
-from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, is_new
+from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, shift_of
 
 UNITS = ("word", "char", "byte", "line")
 _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
@@ -17,6 +17,7 @@ _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
 # Odd, and neither 1 nor -1 modulo 8: exchanging tokens then costs at most two bits of a hash.
 MULTIPLIER = np.uint64(0x9FB21C651E98DF25)
 _HORNER, _BLOCK = 16, 1024
+_AHEAD = np.uint64(24)  # values whose places in a table are fetched meanwhile
 _ASCII_HASHES = np.array(
     [(x * int(K1) >> 64) ^ (x * int(K1) & int(FULL)) for x in (c ^ int(K0) for c in range(128))], np.uint64
 )
@@ -191,20 +192,33 @@ def roll_rows(tokens, offsets, width, out_offsets, out):
 def distinct_rows(values, offsets, spread, table, out_offsets, out):
     """Copy each row without repeats, in order of first appearance; return the number of values written.
 
-    ``table`` (uint64, zeros) has at least twice the length of the longest row, a power of two. ``spread``: see ``is_new``.
+    ``table`` (uint64) has at least twice the length of the longest row, a power of two, ``out`` that of ``values``. ``spread``:
+    see ``hashing.is_new``, which this is written out of: places are fetched in advance, and no branch tells whether a value is
+    new, which is unpredictable.
     """
-    written = 0
+    written = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
     out_offsets[0] = 0
     for row in range(len(offsets) - 1):
-        begin = offsets[row]
-        end = offsets[row + 1]
+        begin = np.uint64(offsets[row])
+        end = np.uint64(offsets[row + 1])
         size = 2
-        while size < 2 * (end - begin):
+        while size < 2 * (offsets[row + 1] - offsets[row]):
             size *= 2
-        for i in range(begin, end):
-            if is_new(table[:size], values[i], spread):
-                out[written] = values[i]
-                written += 1
         table[:size] = ZERO
-        out_offsets[row + 1] = written
-    return written
+        mask = np.uint64(size - 1)
+        shift = shift_of(size)
+        i = begin
+        while i < end:
+            prefetch(table, np.int64((values[min(i + _AHEAD, end - ONE)] * spread) >> shift))
+            value = values[i]
+            if value == ZERO:
+                value = K0
+            place = (value * spread) >> shift
+            while table[place] != ZERO and table[place] != value:
+                place = (place + ONE) & mask
+            out[written] = values[i]
+            written += np.uint64(table[place] == ZERO)
+            table[place] = value
+            i += ONE
+        out_offsets[row + 1] = np.int64(written)
+    return np.int64(written)

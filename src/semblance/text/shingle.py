@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels import folding
 from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, replace_stretches
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
 from .keyed import KeyedHashes, check_key, fingerprint
 from .texts import Texts, as_texts, from_arrow_array
 
@@ -140,16 +139,10 @@ class Shingling:
             if strict:
                 texts.check()
             return texts
-        flag = folding.NOT_NFC if self.normalization == "NFC" else folding.NOT_NFKC
-        where = (texts.data, texts.offsets, 0, len(texts), character_tables(), flag)
-        stretches = np.empty((64, 3), np.int64)
-        count, invalid = folding.find_unnormalized(*where, stretches)
+        found, invalid = normalized(texts, self.normalization)
         if strict and invalid:
             texts.check()
-        if count > len(stretches):
-            stretches = np.empty((count, 3), np.int64)
-            folding.find_unnormalized(*where, stretches)
-        return replace_stretches(texts, stretches[:count], self.normalization) if count else texts
+        return found
 
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
@@ -331,4 +324,7 @@ def shingle(
         values.append(found)
         sizes.append(np.diff(offsets))
         first_row += len(chunk)
-    return Shingles(np.concatenate(values) if values else np.zeros(0, np.uint64), np.cumsum(np.concatenate(sizes)), made_by)
+    # What is left of a single chunk stays where it is, unless most of that is not needed any more.
+    compact = len(values) == 1 and 2 * len(values[0]) > len(hashes[0])
+    whole = values[0] if compact else np.concatenate([np.zeros(0, np.uint64), *values])
+    return Shingles(whole, np.cumsum(np.concatenate(sizes)), made_by)

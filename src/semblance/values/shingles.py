@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
+from ..kernels._scratch import FILLED, scratch
 from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
 from ..kernels.shingling import distinct_rows
@@ -138,6 +139,6 @@ def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array,
     values = keys_of(values)
     offsets = offsets_of(offsets, len(values))
     longest = int(np.diff(offsets).max(initial=1))
-    table = np.zeros(1 << max(1, (2 * longest - 1).bit_length()), np.uint64)
+    table = scratch("distinct values", 1 << max(1, (2 * longest - 1).bit_length()), np.uint64, FILLED)
     out, out_offsets = np.empty(len(values), np.uint64), np.empty(len(offsets), np.int64)
     return out[: distinct_rows(values, offsets, spread(), table, out_offsets, out)], out_offsets
