@@ -63,7 +63,7 @@ def test_json(capfd, train):
     code, out, _ = run(capfd, *train, "--json")
     assert code == 0
     assert json.loads(out) == {
-        "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "overlapping": 1, "matches": 1,
+        "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "overlapping": 1, "matches": 1, "skipped": 0,
         "not_searchable": ["test.jsonl:2", "test.jsonl:3"], "output": None,
     }  # fmt: skip
 
@@ -126,3 +126,35 @@ def test_defaults_are_those_of_python():
     options = {p.name: p.default for p in command.params if isinstance(p, click.Option)}
     for name in set(defaults) - {"progress"}:
         assert options[name] == defaults[name], name
+
+
+def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path):
+    """Skipped, it is neither compared nor written."""
+    with (tmp_path / "train.jsonl").open("a") as stream:
+        stream.write(json.dumps({"text": f"{QUESTION} " * 100, "url": "u3"}) + "\n")
+    code, _, err = run(capfd, *train, "--max-document", "2kB", "-o", "clean.jsonl", "--quiet")
+    assert code == 1 and "train.jsonl, row 3: the document has more than the 2,000 bytes" in err
+    assert not (tmp_path / "clean.jsonl").exists()
+    code, _, err = run(capfd, *train, "--on-error", "skip", "-o", "clean.jsonl")
+    assert code == 2 and "needs max_document" in err
+    for annotate, kept in (([], ["u2"]), (["--annotate"], ["u1", "u2"])):
+        skipping = ("--max-document", "2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--quiet", "--force")
+        code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)
+        assert code == 0 and "  skipped                 1   (larger than --max-document: not compared, not written)" in out
+        assert [json.loads(line)["url"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == kept
+
+
+def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):
+    (tmp_path / "test.jsonl").write_text(json.dumps({"question": f"{QUESTION} " * 100}) + "\n")
+    code, _, err = run(capfd, *train, "--max-document", "2kB", "--on-error", "skip", "--quiet")
+    assert code == 1 and "test.jsonl, row 1: the document has more than the 2,000 bytes" in err
+
+
+def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capfd, train, monkeypatch):
+    monkeypatch.setattr("semblance.jobs.overlap.SHINGLE_BYTES", 80_000_000)
+    code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
+    assert (
+        code == 2 and "the 7 shingles of the reference documents need " in err and "the cap is 1,000 MB: raise --memory" in err
+    )
+    needed = int(err.partition("need ")[2].partition(" MB")[0].replace(",", "")) + 1
+    assert run(capfd, *train, "--memory", f"{needed}MB", "--quiet")[0] == 0, "what the message says is enough"

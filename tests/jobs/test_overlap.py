@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semblance as sb
+from semblance.engines.memory import Memory
+from semblance.files.store import Workspace
 from semblance.jobs import passages
+from semblance.text.texts import Texts
 
 WIDTH = 3
 
@@ -148,7 +151,8 @@ def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
         {"reference": 4, "tokens": 0}, {"reference": 5, "tokens": 4},
     ]  # fmt: skip
     assert result.summary == {
-        "documents": 2, "references": 7, "empty_references": 3, "short_references": 2, "overlapping": 2, "matches": 2
+        "documents": 2, "references": 7, "empty_references": 3, "short_references": 2, "overlapping": 2, "matches": 2,
+        "skipped": 0,
     }  # fmt: skip
     assert result.provenance["summary"] == result.summary
     assert [m["reference"] for m in result.matches.to_pylist()] == [1, 0], "a short one is found where a document is the same"
@@ -283,3 +287,34 @@ def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
         monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
         found.append(sb.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
     assert found[0] == found[1] == found[2] and len(found[0]) > 20
+
+
+def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
+    """The same matches, tables and files, in many parts: ids, and matches of all kinds."""
+    rng = np.random.default_rng(5)
+    words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
+    data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
+    against = write_lines(tmp_path / "a.jsonl", [{"text": " ".join(some), "id": i} for i, some in enumerate(words[::3])])
+
+    def outcome(name):
+        result = sb.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1)
+        out = []
+        for kind in ("clean.jsonl", "annotated.parquet", "matches.csv"):
+            path = tmp_path / f"{name}-{kind}"
+            if kind == "matches.csv":
+                result.write_matches(path)
+            else:
+                result.write(path, annotate="annotated" in kind)
+            out.append(path.read_bytes())
+        return out, result.matches, result.overlaps.tolist(), result.summary
+
+    whole = outcome("whole")
+    assert len(whole[1]) > 200
+    written = []
+    write = Workspace._write
+    monkeypatch.setattr(Workspace, "_write", lambda self, name, arrays: written.append(name) or write(self, name, arrays))
+    monkeypatch.setattr(Memory, "held", property(lambda self: 400))
+    monkeypatch.setattr(Texts.cut, "__defaults__", (60,))
+    parted = outcome("parted")
+    assert parted[0] == whole[0] and parted[1].equals(whole[1]) and parted[2:] == whole[2:]
+    assert sum(name.startswith("matches") for name in written) > 10 and any(name.startswith("rows") for name in written)

@@ -35,16 +35,19 @@ SHOWN = 5  # reference documents that are named
 @click.option("--format", "format", type=options.FORMAT, default=None,
               help="Overrides the suffix; needed for standard input ('-').")  # fmt: skip
 @options.encoding
+@options.guarding
 @options.shingling
 @click.option("--threads", type=click.IntRange(1), default=None,
               help="The result does not depend on it.  [default: all processors]")  # fmt: skip
+@options.memory
 @click.option("--quiet", is_flag=True, help="No progress, no notes.")
 @options.as_json
 def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
     threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
-    id: str | None, glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
-    normalization: str, fold_case: bool, threads: int | None, quiet: bool, as_json: bool,
+    id: str | None, glob: str | None, format: str | None, encoding_errors: str, max_document: str | None, on_error: str,
+    unit: str, width: int | None, normalization: str, fold_case: bool, threads: int | None, memory: str | None, quiet: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 
@@ -59,7 +62,7 @@ def overlap(
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, format_of, write_table
+    from ..formats.writers import check_before, check_output, format_of
     from ..jobs.overlap import overlap as run
     from ..wording import counted
     from .progress import note_skipped, progress
@@ -83,12 +86,13 @@ def overlap(
         result = run(
             sources, against=references, against_text=against_text, against_id=against_id, measure=measure, threshold=threshold,
             passage=passage, text=text, id=id, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
-            encoding_errors=encoding_errors, glob=glob, format=format, threads=threads, progress=report,
+            encoding_errors=encoding_errors, glob=glob, format=format, max_document=max_document, on_error=on_error,
+            threads=threads, memory=memory, progress=report,
         )  # fmt: skip
         if output is not None:
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
-            write_table(matches, result.matches, result.provenance, sources=[*sources, *references], force=force)
+            result.write_matches(matches, force=force)
     found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
     if as_json:
         click.echo(json.dumps(found | {"not_searchable": missed, "output": output}))
@@ -96,6 +100,8 @@ def overlap(
     say(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
     what = f"{measure} >= {threshold:g}, measured"
     say(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
+    if found["skipped"]:
+        say(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
     if missed:
         shingling = result.provenance["parameters"]["shingling"]
         least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))

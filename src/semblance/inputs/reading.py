@@ -145,7 +145,7 @@ def _documents(source: Any, number: int, row: int, batch: Batch, reading: Readin
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
     if reading.id is not None:
-        found += id_column(source.name, _with_ids(source, batch))
+        found += id_column(source.name, with_ids(source, batch))
     if reading.priority is not None:
         found.append(strings(column_keys(source, batch, reading.priority), pa.large_binary()))
     if reading.within is not None:
@@ -156,7 +156,7 @@ def _documents(source: Any, number: int, row: int, batch: Batch, reading: Readin
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
 
 
-def _with_ids(source: Any, batch: Batch) -> Batch:
+def with_ids(source: Any, batch: Batch) -> Batch:
     """Name those rows after file and row whose id was left out with the rest of the row."""
     if batch.skipped is None or not isinstance(batch.ids, list):
         return batch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..engines.memory import FLOOR, Memory
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources
 from ..formats.sources import Columns
-from ..formats.writers import Selection, write_rows
+from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.apart import file_in_both
-from ..inputs.columns import Ids
 from ..kernels._threads import in_order
 from ..text.keyed import KeyedHashes
 from ..text.shingle import Shingling
@@ -26,11 +28,15 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_arrow, to_numpy
+from ..wording import counted
+from .limits import check_skipping, limit_of
+from .overlapping import Found, MatchTable, taken
 from .passages import Passages, Rows, count_tokens
 from .settings import available_threads
 
 MEASURES = ("containment", "resemblance")
 ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
+SHINGLE_BYTES = 80  # of a reference document, while the table of all is made
 
 
 class OverlapResult:
@@ -45,32 +51,33 @@ class OverlapResult:
     not_searchable : pyarrow.Table
         ``reference, tokens``: the reference documents that no longer document can contain, since they have fewer tokens than
         the width. One without tokens matches nothing; one with some matches only documents of exactly these tokens.
+    overlaps : ndarray of bool, shape (n_documents,)
+        Which documents overlap with a reference document.
     n_documents, n_references : int
         Documents of the two corpora.
     """
 
     def __init__(
-        self, documents: Rows, rows: Int64Array, matches: pa.Table, n_references: int, not_searchable: pa.Table,
+        self, documents: Rows, overlaps: NDArray[np.bool_], listed: MatchTable, n_references: int, not_searchable: pa.Table,
         parameters: Any, references: Sequence[Any] = (),
     ) -> None:  # fmt: skip
-        self._sources, self._starts, self._rows = documents.sources, documents.starts, rows
+        self._sources, self._starts, self._skipped = documents.sources, documents.starts, documents.skipped
+        self.overlaps = overlaps
+        self._listed = listed
         self._references = references
         self._parameters = parameters
-        self.matches = matches
         self.not_searchable = not_searchable
         self.n_documents = documents.starts[-1]
         self.n_references = n_references
 
-    @property
-    def overlaps(self) -> NDArray[np.bool_]:
-        """Mask of the documents that overlap with a reference document, bool of shape (n_documents,)."""
-        mask = np.zeros(self.n_documents, np.bool_)
-        mask[self._rows] = True
-        return mask
+    @cached_property
+    def matches(self) -> pa.Table:
+        """All matches."""
+        return self._listed.table()
 
     @property
     def summary(self) -> dict[str, int]:
-        """Counts: documents, references, empty_references, short_references, overlapping, matches."""
+        """Counts: documents, references, empty_references, short_references, overlapping, matches, skipped (too large)."""
         short = int((to_numpy(self.not_searchable["tokens"]) > 0).sum())
         return {
             "documents": self.n_documents,
@@ -78,7 +85,8 @@ class OverlapResult:
             "empty_references": len(self.not_searchable) - short,
             "short_references": short,
             "overlapping": int(self.overlaps.sum()),
-            "matches": len(self.matches),
+            "matches": len(self._listed),
+            "skipped": len(self._skipped),
         }
 
     @property
@@ -87,22 +95,27 @@ class OverlapResult:
         inputs = [source.identity() for source in self._sources]
         return {"semblance": __version__, "parameters": self._parameters, "inputs": inputs, "summary": self.summary}
 
+    def write_matches(self, output: str | Path, *, force: bool = False) -> None:
+        """Write all matches as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
+        write_table(output, self._listed, self.provenance, sources=[*self._sources, *self._references], force=force)
+
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
 
-        Files, formats and errors are those of ``Result.write``.
+        Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written.
         """
-        first = np.unique(self._rows, return_index=True)[1]
-        best = self.matches.take(to_arrow(first)).drop_columns(["id"]).rename_columns(list(ADDED))
-        place = np.full(self.n_documents, -1, np.int64)
-        place[self._rows[first]] = np.arange(len(first))
         selections, clean = [], ~self.overlaps
+        clean[self._skipped] = False
+        compared = np.ones(self.n_documents, np.bool_)
+        compared[self._skipped] = False
         for source, begin, end in zip(self._sources, self._starts[:-1], self._starts[1:], strict=True):
-            mask = np.ones(end - begin, np.bool_) if annotate else clean[begin:end]
+            mask = (compared if annotate else clean)[begin:end]
 
             def added(first: int, last: int, begin: int = begin) -> pa.Table:
-                wanted = place[begin + first : begin + last]
-                return best.take(to_arrow(wanted, wanted < 0))
+                rows, best = self._listed.best(begin + first, begin + last)
+                place = np.full(last - first, -1, np.int64)
+                place[rows - begin - first] = np.arange(len(rows))
+                return best.drop_columns(["id"]).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
 
             if annotate:
                 source.check_free(list(ADDED))
@@ -116,7 +129,8 @@ def overlap(
     data: Any, *, against: Any, against_text: str | None = None, against_id: str | None = None, measure: str = "containment",
     threshold: float = 0.8, passage: int | None = None, text: str = "text", id: str | None = None, unit: str = "word",
     width: int | None = None, normalization: str = "NFC", fold_case: bool = True, encoding_errors: str = "strict",
-    glob: str | None = None, format: str | None = None, threads: int | None = None, progress: Any = None,
+    glob: str | None = None, format: str | None = None, max_document: int | str | None = None, on_error: str = "stop",
+    threads: int | None = None, memory: int | str | None = None, progress: Any = None,
 ) -> OverlapResult:  # fmt: skip
     """Find the documents of one corpus that contain documents of another, exactly.
 
@@ -137,8 +151,11 @@ def overlap(
     threshold : float in (0, 1], default 0.8
     passage : int >= 1, optional
         Cut reference documents into passages of this many shingles, each half in the next, and match these.
-    text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, threads
+    text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, threads, memory
         As for ``semblance.dedup``.
+    max_document, on_error
+        As for ``semblance.dedup``. With "skip" a larger document of ``data`` is not compared, and not written; one of
+        ``against`` is always an error.
     progress : callable, optional
 
     Returns
@@ -149,6 +166,7 @@ def overlap(
     ------
     ParameterError
         If a parameter is out of its range.
+        If the reference documents do not fit the memory; the message says what would do.
     InputDataError
         If a file or row is not as expected, an id appears twice in a corpus, or a file is in both corpora.
 
@@ -157,8 +175,9 @@ def overlap(
     Exact: every shingle of ``data`` is looked up, by a hash under a key that is drawn for the run, so that nobody can write a
     text that seems to contain what it does not (see ``key`` of ``semblance.shingle``, also for chance). A reference document of
     fewer tokens than ``width`` is one shingle, itself, which no longer document has: the result lists these as
-    ``not_searchable``; a smaller width finds them. Memory: 100 bytes per shingle of ``against`` (130 with passages) while they
-    are read, half of that afterwards; the ids of both corpora; the matches. Time: linear in both corpora, but a shingle that
+    ``not_searchable``; a smaller width finds them. Memory: up to 80 bytes per shingle of ``against`` (160 with passages), for
+    which half of ``memory`` beyond the least is set aside. What grows with ``data``, ids and matches, goes to the disk where it
+    does not fit, but for the matches of some 4 MB of text, which are held. Time: linear in both corpora, but a shingle that
     many documents of both have in common costs one step for each pair of them.
 
     Examples
@@ -172,7 +191,12 @@ def overlap(
     _check(measure, threshold, passage, encoding_errors, threads, text=text, id=id, against_text=against_text,
            against_id=against_id, glob=glob, format=format)  # fmt: skip
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
+    check_skipping(on_error, max_document)
+    cap = Memory.wanted(memory)
+    limit = limit_of(max_document, on_error, cap)
     sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
+    sources = [replace(source, limit=limit) for source in sources]
+    others = [replace(source, limit=replace(limit, skip=False)) for source in others]
     if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
     theirs = Columns(
@@ -180,37 +204,35 @@ def overlap(
     )
     if text == theirs.text:
         _check_apart(sources, others)
-    documents, references = Rows(sources, Columns(text, id, encoding_errors=encoding_errors)), Rows(others, theirs)
+    documents = Rows(sources, Columns(text, id, encoding_errors=encoding_errors), cap.held // 4)
+    references = Rows(others, theirs, cap.held // 4)
     hashing = KeyedHashes(shingling, os.urandom(16))
-    known, tokens = _read(references, shingling, hashing, passage)
+    known, tokens = _read(references, shingling, hashing, passage, cap)
     names = references.ids()
     report = progress or (lambda stage, amount: None)
 
     def work(piece: tuple[int, Texts]) -> tuple[int, int, list[Any]]:
         return piece[0], len(piece[1]), known.match(*hashing.hashes(piece[1]), measure == "containment", threshold)
 
-    none = np.empty(0, np.int64)
-    parts: list[tuple[Any, ...]] = [(none, none, np.empty(0), np.empty(0))]
+    found, hits, valve = Found(cap.held // 4), [np.empty(0, np.int64)], cap.valve
     for begin, n_rows, (local, passages, both, n) in in_order(work, documents.pieces(), threads or available_threads()):
         order, resemblance, containment = known.best(local, passages, both, n, measure)
-        parts.append((begin + local[order], passages[order], resemblance[order], containment[order]))
+        found.append(begin + local[order], passages[order], resemblance[order], containment[order])
+        hits.append(begin + np.unique(local))
         report("matching", n_rows)
-    rows, chosen, resemblance, containment = (np.concatenate(column) for column in zip(*parts, strict=True))
+        valve.check()
+    overlaps = np.zeros(documents.starts[-1], np.bool_)
+    overlaps[np.concatenate(hits)] = True
     assert shingling.width is not None
     short = np.flatnonzero(tokens < shingling.width)
-    matches = pa.table({
-        "id": _take(documents.ids(), rows, documents.starts[-1]),
-        "reference": _take(names, known.document[chosen], len(tokens)),
-        "passage": to_arrow(known.start[chosen], np.full(len(chosen), passage is None)),
-        "resemblance": resemblance,
-        "containment": containment,
-    })  # fmt: skip
+    sizes = documents.starts[-1], len(tokens)
+    listed = MatchTable(found, documents.ids(), names, sizes, known, passage is None)
     passage = None if passage is None else int(passage)
     parameters = {"measure": measure, "threshold": float(threshold), "passage": passage, "shingling": shingling.to_dict(),
                   "text": text, "id": id, "against_text": theirs.text, "against_id": theirs.id,
                   "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
-    not_searchable = pa.table({"reference": _take(names, short, len(tokens)), "tokens": tokens[short]})
-    return OverlapResult(documents, rows, matches, len(tokens), not_searchable, parameters, others)
+    not_searchable = pa.table({"reference": taken(names, short, len(tokens)), "tokens": tokens[short]})
+    return OverlapResult(documents, overlaps, listed, len(tokens), not_searchable, parameters, others)
 
 
 def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any, **names: Any) -> None:
@@ -239,17 +261,30 @@ def _check_apart(sources: list[Any], others: list[Any]) -> None:
         )
 
 
-def _read(references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None) -> tuple[Passages, Int64Array]:
-    """Read the reference documents: return their passages and the number of tokens of each."""
+def _read(
+    references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None, memory: Memory
+) -> tuple[Passages, Int64Array]:
+    """Read the reference documents: return their passages and the number of tokens of each.
+
+    Raises
+    ------
+    ParameterError
+        If they do not fit the memory.
+    """
     values, sizes, tokens = [np.empty(0, np.uint64)], [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    each, count, room = SHINGLE_BYTES * (1 if passage is None else 2), 0, memory.free // 2
     for _, texts in references.pieces():
         hashes, offsets = hashing.hashes(texts)
+        count += len(hashes)
+        if count * each > room:  # they are only counted from here on
+            values, sizes, tokens = [], [], []
+            continue
         values.append(hashes.copy())
         sizes.append(np.diff(offsets))
         tokens.append(count_tokens(shingling, texts, sizes[-1]))
+    if count * each > room:
+        raise ParameterError(
+            f"the {counted(count, 'shingle')} of the reference documents need {(FLOOR + 2 * count * each) / 1e6:,.0f} MB of "
+            f"memory; the cap is {memory.cap / 1e6:,.0f} MB: raise --memory (memory=), or divide the reference documents"
+        )
     return Passages.of(np.concatenate(values), np.cumsum(np.concatenate(sizes)), passage), np.concatenate(tokens)
-
-
-def _take(ids: Ids, rows: Int64Array, n_rows: int) -> pa.Array:
-    """Return the ids of some rows, of the same type whether there are rows or not."""
-    return ids.take(rows) if len(rows) or not n_rows else ids.take(np.zeros(1, np.int64)).slice(0, 0)

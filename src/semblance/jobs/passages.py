@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..files.store import Workspace
 from ..formats.sources import Batch, Columns
 from ..inputs.columns import Ids, id_columns
-from ..inputs.reading import check_encoding
+from ..inputs.reading import check_encoding, with_ids
 from ..kernels import overlap as kernel
 from ..kernels._spread import spread
 from ..kernels.hits import room_for
@@ -32,12 +32,16 @@ class Rows:
     ----------
     sources : list of Source
     columns : Columns
+    most : int, optional
+        Bytes of ids that are held in memory; then all go to the disk.
     """
 
-    def __init__(self, sources: list[Any], columns: Columns) -> None:
+    def __init__(self, sources: list[Any], columns: Columns, most: int = 1 << 60) -> None:
         self.sources = sources
         self._columns = columns
         self._parts = Workspace()
+        self._most, self._n_bytes = most, 0
+        self._skipped: list[Int64Array] = [np.empty(0, np.int64)]
         self.starts = [0]
         """The first row of each source, and the number of rows read so far."""
 
@@ -54,16 +58,28 @@ class Rows:
             for batch in source.batches(self._columns):
                 if self._columns.encoding_errors == "strict":
                     check_encoding(source, batch.numbers, batch.texts)
-                self._remember(source, batch)
+                self._remember(source, batch, row)
                 for begin, end in batch.texts.cut():
                     yield row + begin, batch.texts.slice(begin, end)
                 row += len(batch.texts)
             source.check_unchanged()
             self.starts.append(row)
 
-    def _remember(self, source: Any, batch: Batch) -> None:
+    @property
+    def skipped(self) -> Int64Array:
+        """The rows that are too large, whose texts are empty here."""
+        return np.concatenate(self._skipped)
+
+    def _remember(self, source: Any, batch: Batch, first: int) -> None:
+        if batch.skipped is not None:
+            self._skipped.append(first + np.flatnonzero(batch.skipped))
+            batch = with_ids(source, batch)
         arrays: dict[str, NDArray[Any]] = {"numbers": batch.numbers}
-        self._parts.append(STEM, arrays | (id_columns(source.name, batch) if self._columns.id is not None else {}))
+        arrays |= id_columns(source.name, batch) if self._columns.id is not None else {}
+        self._parts.append(STEM, arrays)
+        self._n_bytes += sum(array.nbytes for array in arrays.values())
+        if self._n_bytes > self._most and not self._parts.on_disk:
+            self._parts.move_to_disk()
 
     def ids(self) -> Ids:
         """Return the ids of the rows read.
