@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import semblance as sb
 from semblance.cli.index import _shown
 from semblance.cli.main import main, program
+from semblance.engines.memory import Memory
 
 TEXTS = ["the quick brown fox jumps over the lazy dog", "pack my box with five dozen liquor jugs", "an entirely different text"]
 
@@ -191,3 +192,54 @@ def test_a_folder_that_is_no_index_stays_as_it_is(tmp_path, corpus, capsys):
         code, error = failure(capsys, "index", arguments[0], tmp_path / "mine", *arguments[1:])
         assert code == 1 and "not the manifest of an index" in error
     assert [p.name for p in (tmp_path / "mine").iterdir()] == ["manifest"]
+
+
+def pages(folder, n=60):
+    path = folder / "pages.jsonl"
+    rows = [{"text": " ".join(f"w{i}x{j}" for j in range(20)), "key": f"p{i}"} for i in range(n)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, monkeypatch):
+    """And nothing else: the same documents are found."""
+    path, found = pages(tmp_path), []
+    added = []
+    add = sb.Index.add
+    monkeypatch.setattr(
+        sb.Index, "add", lambda self, ids, *more, **named: added.append(len(ids)) or add(self, ids, *more, **named)
+    )
+    monkeypatch.setattr(Memory, "batch", lambda self, most: 1000 if self.cap == 600_000_000 else most)
+    for cap in ("600MB", "8GB"):
+        index = tmp_path / f"{cap}.idx"
+        run("index", "create", index, "--width", "3")
+        assert run("index", "add", index, path, "--id", "key", "--memory", cap).output == "60 documents more, 60 in all\n"
+        found.append(run("index", "query", index, path, "--id", "key").stdout)
+    assert found[0] == found[1] and added[-1] == 60 and len(added) > 10 and max(added[:-1]) <= 10
+
+
+def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsys, monkeypatch):
+    """Where the memory was named; what was added before stays."""
+    monkeypatch.setattr("semblance.engines.memory.BYTES_PER_ENTRY", 4_000_000)
+    monkeypatch.setattr(Memory, "batch", lambda self, most: 4000)
+    path = tmp_path / "x.idx"
+    run("index", "create", path)
+    code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "500MB")
+    assert code == 2 and "documents need " in error and "the cap is 500 MB: raise --memory" in error
+    n = json.loads(run("index", "info", path, "--json").output)["documents"]
+    assert 0 < n < 60 and f"the first {n} documents of the input had been added" in error
+    assert "60 in all" in run("index", "add", path, pages(tmp_path), "--id", "key", "--replace").output
+
+
+def test_a_document_that_is_too_large_is_named_or_left_out(tmp_path, capsys):
+    path = pages(tmp_path, 3)
+    with path.open("a") as stream:
+        stream.write(json.dumps({"text": "long " * 1000, "key": "long"}) + "\n" + json.dumps({"text": "short", "key": "last"}))
+    run("index", "create", tmp_path / "x.idx")
+    adding = ("index", "add", tmp_path / "x.idx", path, "--id", "key", "--max-document", "2kB")
+    code, error = failure(capsys, *adding)
+    assert code == 1 and "pages.jsonl, row 4: the document has more than the 2,000 bytes" in error
+    assert run(*adding, "--on-error", "skip", "--replace").output.endswith("4 in all\n")
+    assert "4 looked up" not in error and "1 left" not in run("index", "remove", tmp_path / "x.idx", "long").output
+    code, error = failure(capsys, *adding[:-2], "--on-error", "skip")
+    assert code == 2 and "needs max_document" in error
