@@ -23,7 +23,7 @@ from zlib import crc32
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceError
-from .atomic import atomic_file, make_folders, reporting
+from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .container import ArrayFile, write_arrays
 from .layout import Streamed
 from .names import shown
@@ -288,6 +288,7 @@ class Workspace:
         self._written.clear()
         if self._unlock is not None:
             (self.folder / SECRET).unlink(missing_ok=True)
+            sync_folder(self.folder)  # last of all goes what says whose the others were
         (self.folder / FINISHED).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -305,6 +306,7 @@ class Workspace:
         with reporting(self.folder):
             if self._unlock is not None:
                 os.replace(self.folder / JOB, self.folder / FINISHED)  # first: what remains after a crash is known as waste
+                sync_folder(self.folder)
             self._remove_parts()
             if self._unlock is not None:
                 (self.folder / LOCK).unlink(missing_ok=True)
