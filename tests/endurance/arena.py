@@ -24,7 +24,7 @@ class LostError(Exception):
 
 
 class RefusedError(Exception):
-    """After a loss of power an error says what to do, where nothing that had been acknowledged is at stake."""
+    """An error says what to do, where nothing that had been acknowledged is at stake."""
 
 
 @dataclass(frozen=True)

@@ -269,15 +269,18 @@ class Workspace:
         self._next[stem] = number + 1
 
     def discard(self, stem: str) -> None:
-        """Remove all parts whose names begin so."""
+        """Remove all parts whose names begin so, the last one first: what a crash leaves of them has no gap."""
         self._next.clear()
         for name in [n for n in self._held if n.startswith(stem)]:
             del self._held[name]
         if self.folder is not None:
             self._file.cache_clear()
-            for name in [n for n in self._written if n.startswith(stem)]:
+            gone = sorted((name for name in self._written if name.startswith(stem)), reverse=True)
+            for name in gone:
                 (self.folder / name).unlink(missing_ok=True)
                 self._written.remove(name)
+            if gone and self._unlock is not None:  # before others are made that a loss of power would mix with these
+                sync_folder(self.folder)
 
     def _remove_parts(self) -> None:
         """Remove all parts of the job, and then what says that there is one."""
