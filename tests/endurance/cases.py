@@ -1,5 +1,6 @@
 """What is done while a process is killed or loses its power: outputs, and files that last. Jobs are in ``jobs``."""
 
+import json
 import random
 import shutil
 from contextlib import suppress
@@ -84,6 +85,11 @@ class Output(Case):
     def judge(self, root, progress, ended):
         """The older one is there, or the new one: the new one for sure once it was acknowledged."""
         found = self._state(root)
+        for path in root.rglob("*_semblance.json"):
+            if not any(part.startswith(".") for part in path.relative_to(root).parts):
+                json.loads(path.read_bytes())
+        if found and self.save:
+            sb.DedupResult.load(root / self.name)
         if found == self.wanted:
             return 1
         old = found == self.before
@@ -230,13 +236,14 @@ class Lasting(Case):
             sb.Index.create(folder, kind=self.kind, keep_text=self.keep_text, threshold=0.7).close()
         say(b"c")
         with sb.Index.open(folder) as index:
-            for what, ids, live in islice(self._changes(), begin, end):
+            for number, (what, ids, live) in enumerate(islice(self._changes(), begin, end)):
                 if what == "remove":
                     index.remove(ids)
                 elif what == "compact":
                     index.compact()
                 else:
-                    index.add(ids, [self._text(i, live[i]) for i in ids], replace=what == "replace")
+                    texts = [self._text(i, live[i]) for i in ids]
+                    index.add(ids, texts, replace=what == "replace", threads=1 + number % 2)
                 say(b".")
 
     def prepare(self, root):

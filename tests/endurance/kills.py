@@ -28,28 +28,34 @@ SAY = 100  # kills, after which it says how many there were
 POWER = 0.4  # share of kills that lose the power
 SHARES = {"job": 0.35, "output": 0.25, "index": 0.3, "fingerprints": 0.07, "sketches": 0.03}
 OUTPUTS = ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder", "deep/er/folder", "deep/er/o.jsonl")
+INDEXES = (  # kind, whether texts are kept, additions that are there before
+    ("minhash", False, 0),
+    ("minhash", False, 9),
+    ("minhash", True, 4),
+    ("simhash", False, 9),
+    ("simhash", True, 0),
+)
 
 
-def make_cases(folder):
-    """Make all cases by kind; what they need is made in this process, so that its children have it warm."""
+def make_cases(folder, kinds):
+    """Make the cases of some kinds; what they need is made in this process, so that its children have it warm."""
     inputs = jobs.write_inputs(folder)
+    made = {
+        "job": lambda: [jobs.Job(inputs, settings, folder) for settings in jobs.SETTINGS],
+        "output": lambda: outputs(inputs),
+        "index": lambda: [Lasting(*settings, seed) for seed, settings in enumerate(INDEXES)],
+        "fingerprints": lambda: [Prints(there) for there in (0, 1, 5)],
+        "sketches": lambda: [Sketches()],
+    }
+    return {kind: made[kind]() for kind in kinds}
+
+
+def outputs(inputs):
+    """Make the cases of outputs of all kinds, with and without an older one."""
     result = sb.dedup(inputs[:2], threads=1, id="id")
     older = sb.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
-    outputs = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
-    outputs += [Output(result, old, "saved", save=True) for old in (None, older)]
-    lasting = [
-        Lasting(kind, keep_text, segments, seed)
-        for seed, (kind, keep_text, segments) in enumerate(
-            [("minhash", False, 0), ("minhash", False, 9), ("minhash", True, 4), ("simhash", False, 9), ("simhash", True, 0)]
-        )
-    ]
-    return {
-        "job": [jobs.Job(inputs, settings, folder) for settings in jobs.SETTINGS],
-        "output": outputs,
-        "index": lasting,
-        "fingerprints": [Prints(there) for there in (0, 1, 5)],
-        "sketches": [Sketches()],
-    }
+    found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
+    return found + [Output(result, old, "saved", save=True) for old in (None, older)]
 
 
 class Trial:
@@ -119,8 +125,8 @@ class Trial:
 class Killing:
     """Draws cases and runs them."""
 
-    def __init__(self, folder):
-        self.made = make_cases(folder)
+    def __init__(self, folder, kinds):
+        self.kinds, self.made = kinds, make_cases(folder, kinds)
         self.sizes = {}
 
     def size(self, case, place):
@@ -134,10 +140,10 @@ class Killing:
             self.sizes[case] = ended.calls, ended.seconds
         return self.sizes[case]
 
-    def one(self, seed, kinds, place):
+    def one(self, seed, place):
         """Run the case of a seed; return its kind, its counts, and what was lost."""
         draw, counts = random.Random(seed), Counter()
-        kind = draw.choices(kinds, [SHARES[kind] for kind in kinds])[0]
+        kind = draw.choices(self.kinds, [SHARES[kind] for kind in self.kinds])[0]
         case = draw.choice(self.made[kind])
         size = self.size(case, place)
         lost = ""
@@ -147,13 +153,13 @@ class Killing:
             lost = str(error)
         return kind, counts, lost
 
-    def work(self, seeds, kinds, place, wanted, deadline, tell):
+    def work(self, seeds, place, wanted, until_lost, deadline, tell):
         """Run the cases of some seeds until there were as many kills as are wanted; tell each as a line."""
-        done = 0
+        done, lost = 0, ""
         for seed in seeds:
-            if done >= wanted or time.monotonic() > deadline:
+            if done >= wanted or time.monotonic() > deadline or (until_lost and lost):
                 return
-            kind, counts, lost = self.one(seed, kinds, place)
+            kind, counts, lost = self.one(seed, place)
             done += counts["kills"] + counts["power cuts"]
             os.write(tell, (json.dumps([seed, kind, counts, lost]) + "\n").encode())
 
@@ -200,6 +206,7 @@ def main(arguments):
     parser.add_argument("--minutes", type=float, default=600.0, help="at most")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--json", type=Path, default=None, help="write the counts to this file")
+    parser.add_argument("--until-lost", action="store_true", help="end with the first case that loses something")
     parser.add_argument(
         "--sabotage", choices=sorted(sabotage.WAYS), default=None, help="break the program; kills are to show it"
     )
@@ -208,7 +215,7 @@ def main(arguments):
         sabotage.WAYS[given.sabotage]()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="semblance-kills-") as name:
-        killing, kinds = Killing(Path(name)), given.kind or sorted(SHARES)
+        killing = Killing(Path(name), given.kind or sorted(SHARES))
         reading, tell = os.pipe()
         for worker in range(given.jobs):
             if os.fork() == 0:
@@ -217,7 +224,7 @@ def main(arguments):
                     seeds = range(given.seed + worker, 1 << 40, given.jobs) if given.only is None else [given.only]
                     wanted = -(-(given.kills - worker) // given.jobs)
                     place = Arena(Path(name) / f"worker{worker}")
-                    killing.work(seeds, kinds, place, wanted, began + 60 * given.minutes, tell)
+                    killing.work(seeds, place, wanted, given.until_lost, began + 60 * given.minutes, tell)
                     os._exit(0)
                 except BaseException:
                     import traceback
@@ -231,7 +238,7 @@ def main(arguments):
     found = report(by_kind, lost, time.monotonic() - began)
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")
-    sys.exit(1 if lost or failed else 0)
+    sys.exit(2 if failed else 1 if lost else 0)
 
 
 def preloaded(arguments):
