@@ -44,3 +44,17 @@ def test_a_program_that_loses_something_does_not_pass(way, kinds, said):
     assert code == 1, found
     lost = [line for line in found.splitlines() if line.startswith("LOST")]
     assert lost and any(re.search(said, line) for line in lost), found
+
+
+def test_figures_take_the_place_of_older_ones(tmp_path, monkeypatch):
+    """Those of one kind leave those of others, and all that stands before, as they are."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import endure
+
+    page = tmp_path / "page.md"
+    page.write_text("# Quality\n\n| a | 1 |\n")
+    for rows in ({endure.ROWS[1]: (3, "well", 0), endure.ROWS[-1]: (2000, "well", 0)}, {endure.ROWS[1]: (4, "better", 1)}):
+        endure.write(endure.told(rows), page)
+    before, said = page.read_text().split(endure.HEADING)
+    assert before == "# Quality\n\n| a | 1 |\n"
+    assert said.splitlines()[-2:] == [f"| {endure.ROWS[1]} | 4 | better | 1 |", f"| {endure.ROWS[-1]} | 2,000 | well | 0 |"]
