@@ -11,7 +11,7 @@ export SEMBLANCE_NO_LIBRARY := 1
 # Test files are spread over this many processes.
 JOBS   := $(or $(JOBS),2)
 
-.PHONY: install demo test test-library test-all lint docs fuzz mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
+.PHONY: install demo test test-library test-all lint docs fuzz endurance mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -61,6 +61,10 @@ test-all: test
 fuzz: install
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),10)
 	$(BIN)/python tests/fuzz/faults.py 1000
+
+# Kills, losses of power, fuzzing and failing calls, for hours; writes their figures to docs/quality.md. SHARE=0.01 for a hundredth.
+endurance: install
+	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
 # Changes one sign, comparison or constant at a time and sees whether a test notices: a sample of the whole package, an hour or two.
 mutants: install

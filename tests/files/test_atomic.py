@@ -51,6 +51,25 @@ def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monke
     assert len(list(tmp_path.iterdir())) == (1 if host == "this" else 2)
 
 
+def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
+    """The file beside an output, which is written after it."""
+    result = sb.dedup([A], threads=1)
+    code = (
+        "import os, signal, sys, semblance as sb\n"
+        "result, replace = sb.dedup([sys.argv[2]], threads=1), os.replace\n"
+        "def killing(source, target):\n"
+        "    if str(target).endswith('_semblance.json'):\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    replace(source, target)\n"
+        "os.replace = killing\n"
+        "result.write(sys.argv[1])\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl"), A], check=False)
+    assert [p.suffix for p in sorted(tmp_path.iterdir())] == [".tmp", ".jsonl"]
+    result.write(tmp_path / "out.jsonl", force=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl_semblance.json"]
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
 def test_errors_leave_no_temporary_files(tmp_path, error):
     for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out")):

@@ -1,5 +1,6 @@
 """An output folder is the old or the new one, never a mix; nothing is deleted that a run of ours did not write."""
 
+import contextlib
 import errno
 import json
 import os
@@ -113,6 +114,28 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     sb.dedup(source).write(tmp_path / "out", force=True)
     assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "c.jsonl"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+
+
+@pytest.mark.parametrize("left", range(5))
+def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch, left):
+    """Stopped after so many files of the older one are gone: the list of them goes last, and the next run removes the rest."""
+    result = sb.dedup(fill(tmp_path / "in", a=A, b=B))
+    result.save(tmp_path / "saved")
+    unlink, allowed = Path.unlink, iter(range(left))
+
+    def stopping(path, missing_ok=False):
+        if next(allowed, None) is None:
+            raise KeyboardInterrupt
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", stopping)
+    with contextlib.suppress(KeyboardInterrupt):
+        result.save(tmp_path / "saved", force=True)
+    monkeypatch.undo()
+    assert len(list(tmp_path.glob(".saved.*.old"))) == (left < 4)
+    result.save(tmp_path / "saved", force=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "saved"]
+    assert "_semblance.json" not in json.loads((tmp_path / "saved/_semblance.json").read_bytes())["files"]
 
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):

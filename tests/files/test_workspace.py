@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -214,3 +215,40 @@ def test_what_comes_in_pieces_is_put_together(tmp_path, folder):
     space.put("x", {"several": Streamed(np.int64, (8,), pieces), "one": Streamed(np.int64, (2,), pieces[1:])})
     assert space.get("x")["several"].tolist() == [1, 3, 5, 7, 9, 11, 0, 1]
     assert space.get("x")["one"].tolist() == [0, 1] and (folder or space.get("x")["one"] is pieces[1])
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which folder was synced")
+def test_what_says_whose_the_parts_are_is_the_last_to_go(tmp_path, monkeypatch):
+    """On the disk too: after a loss of power, parts that nobody owns would make a folder of no use."""
+    space = Workspace(tmp_path / "w", JOB)
+    space.append("texts", part())
+    seen, fsync = [], os.fsync
+
+    def synced(file):
+        path = os.readlink(f"/proc/self/fd/{file}")
+        seen.append(sorted(os.listdir(path)) if os.path.isdir(path) else path)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    space.close()
+    assert seen == [["finished.json", "lock", "secret", "texts-000000.part"], ["finished.json", "lock"]]
+
+
+def test_what_a_crash_leaves_of_discarded_parts_has_no_gap(tmp_path, monkeypatch):
+    """Parts behind a gap would be taken for those of a later run, once that has filled it."""
+    space = Workspace(tmp_path / "w", JOB)
+    for _ in range(12):
+        space.append("texts", part())
+    unlink, left = Path.unlink, iter(range(3))
+
+    def interrupted(path, missing_ok=False):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        space.discard("texts")
+    monkeypatch.undo()
+    assert sorted(p.name for p in (tmp_path / "w").glob("*.part")) == [f"texts-{i:06}.part" for i in range(9)]
+    space.close()

@@ -44,6 +44,17 @@ static int fails(int file) {
     return fails_at(path);
 }
 
+/* A path may be relative to an open folder. */
+static int fails_in(int at, const char *path) {
+    char link[64], whole[8192];
+    if (!armed || path[0] == '/' || at == AT_FDCWD) return fails_at(path);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+    ssize_t length = readlink(link, whole, sizeof whole - 4096);
+    if (length < 0) return 0;
+    snprintf(whole + length, sizeof whole - length, "/%.4000s", path);
+    return fails_at(whole);
+}
+
 #define REAL(name) \
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
@@ -59,3 +70,26 @@ int rename(const char *from, const char *to) { REAL(rename); return fails_at(to)
 int unlink(const char *path) { REAL(unlink); return fails_at(path) ? -1 : real(path); }
 int mkdir(const char *path, mode_t mode) { REAL(mkdir); return fails_at(path) ? -1 : real(path, mode); }
 int rmdir(const char *path) { REAL(rmdir); return fails_at(path) ? -1 : real(path); }
+int unlinkat(int at, const char *path, int flags) { REAL(unlinkat); return fails_in(at, path) ? -1 : real(at, path, flags); }
+ssize_t read(int file, void *data, size_t size) { REAL(read); return fails(file) ? -1 : real(file, data, size); }
+ssize_t pread(int file, void *data, size_t size, off_t at) { REAL(pread); return fails(file) ? -1 : real(file, data, size, at); }
+ssize_t pread64(int file, void *data, size_t size, off_t at) { REAL(pread64); return fails(file) ? -1 : real(file, data, size, at); }
+
+static int opened(int at, const char *path, int flags, mode_t mode) {
+    static int (*real)(int, const char *, int, ...);
+    if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
+    return (flags & O_CREAT) && fails_in(at, path) ? -1 : real(at, path, flags, mode);
+}
+
+#define MODE \
+    mode_t mode = 0; \
+    if (flags & (O_CREAT | __O_TMPFILE)) { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode = va_arg(rest, mode_t); \
+        va_end(rest); \
+    }
+int open(const char *path, int flags, ...) { MODE return opened(AT_FDCWD, path, flags, mode); }
+int open64(const char *path, int flags, ...) { MODE return opened(AT_FDCWD, path, flags, mode); }
+int openat(int at, const char *path, int flags, ...) { MODE return opened(at, path, flags, mode); }
+int openat64(int at, const char *path, int flags, ...) { MODE return opened(at, path, flags, mode); }

@@ -1,4 +1,4 @@
-"""Lets the n-th write, sync, rename, removal or new folder fail, for every n, and asks what is there afterwards.
+"""Lets the n-th read, write, sync, rename, removal, new file or folder fail, for every n, and asks what is there afterwards.
 
 ``faults.py MOST [NAME ...]``: compiles ``faults.c``, runs itself again with that preloaded, and lets at most so many calls of each
 scenario fail. Prints a line per scenario, and the defects.
@@ -151,6 +151,66 @@ def sketch_scenario() -> Scenario:
     return Scenario(lambda folder: folder / "sketch", act, files, again)
 
 
+def input_scenario(source: Path, name: str) -> Scenario:
+    """Inputs that cannot be read, copied to where calls fail: in another format, or as they are."""
+
+    def prepare(folder: Path) -> Path:
+        if name:
+            result = sb.dedup(source, threads=1, id="id", empty="keep", threshold=1.0)
+            result.write(folder / name)
+            result.close()
+        else:
+            shutil.copytree(source, folder / "in")
+        return folder
+
+    def act(folder: Path) -> None:
+        result = sb.dedup(folder / (name or "in"), threads=1, id="id")
+        result.write(folder / "out.jsonl", force=True)
+        result.close()
+
+    def state(folder: Path) -> bytes | None:
+        path = folder / "out.jsonl"
+        return path.read_bytes() if path.exists() else None
+
+    return Scenario(prepare, act, state, act)
+
+
+def saved_scenario(source: Path) -> Scenario:
+    """A result saved, and loaded: what is loaded is all of it."""
+    result = sb.dedup(source, threads=1, id="id")
+    wanted = result.keep.tolist()
+
+    def act(folder: Path) -> None:
+        result.save(folder / "saved", force=True)
+        assert sb.DedupResult.load(folder / "saved").keep.tolist() == wanted
+
+    def state(folder: Path) -> bool:
+        return (folder / "saved").exists() and sb.DedupResult.load(folder / "saved").keep.tolist() == wanted
+
+    return Scenario(lambda folder: folder, act, state, act)
+
+
+def asking_scenario() -> Scenario:
+    """An index opened, asked, checked and exported: the answers are right, or there are none."""
+    wanted = [f"b{i}" for i in range(20)]
+
+    def prepare(folder: Path) -> Path:
+        with sb.Index.create(folder / "i", keep_text=True) as made:
+            for begin in (0, 10):
+                made.add(wanted[begin : begin + 10], [f"{text} z{begin}" for text in TEXTS[begin : begin + 10]])
+            made.remove(["b3"])
+        return folder
+
+    def act(folder: Path) -> None:
+        with sb.Index.open(folder / "i", "read") as index:
+            found = index.query([f"{TEXTS[5]} z0"])["id"].to_pylist()
+            ids = sorted(i for table in index.export() for i in table["id"].to_pylist())
+            problems = index.check()
+        assert "b5" in found and (problems or ids == sorted({*wanted} - {"b3"}))
+
+    return Scenario(prepare, act, lambda folder: files(folder), act)
+
+
 def scenarios(folder: Path) -> dict[str, Scenario]:
     """All of them by name."""
     source = folder / "source"
@@ -167,7 +227,11 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
         "work": work_scenario(source),
         "fingerprints": fingerprint_scenario(),
         "sketch": sketch_scenario(),
+        "saved result": saved_scenario(source),
+        "index asked": asking_scenario(),
     }
+    for name in ("", "i.jsonl.zst", "i.csv.gz", "i.parquet"):
+        found[f"input {name or 'folder'}"] = input_scenario(source, name)
     for name in ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder"):
         found[f"output {name}"] = output_scenario(source, name)
     found["output annotated"] = output_scenario(source, "o.jsonl", annotate=True)

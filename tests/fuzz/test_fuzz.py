@@ -33,8 +33,8 @@ def test_no_case_shows_a_defect(kind, cases):
     shutil.which("cc") is None or sys.platform != "linux", reason="faults are injected by a library that a C compiler makes"
 )
 def test_no_failing_call_loses_anything():
-    """The n-th write, sync, rename or removal fails: what was there before is there, or what was wanted, never a mix."""
-    code, said = run("faults.py", "8")
+    """The n-th read, write, sync, rename or removal fails: what was there before is there, or what was wanted, never a mix."""
+    code, said = run("faults.py", "6")
     assert code == 0, said
 
 

@@ -58,16 +58,17 @@ def check_folder(path: Path) -> None:
 
 def _remove_recorded(folder: Path) -> None:
     """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
-    ours = set(_recorded(folder) or [])
+    ours = {*(_recorded(folder) or [])} - {SIDECAR}
     inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
     folders = [name for name, is_folder in inside if is_folder]
-    with suppress(OSError):  # a folder with something else in it stays
+    with suppress(OSError, OutputError):  # a folder with something else in it stays
         for name, is_folder in inside:
             if not is_folder and name in ours:
                 (folder / name).unlink()
         for name in sorted(folders, reverse=True):
             (folder / name).rmdir()
         if os.listdir(folder) == [SIDECAR]:
+            sync_folder(folder)  # a loss of power must not bring back files that nothing lists
             (folder / SIDECAR).unlink()
         folder.rmdir()
 

@@ -23,7 +23,7 @@ from zlib import crc32
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceError
-from .atomic import atomic_file, make_folders, reporting
+from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .container import ArrayFile, write_arrays
 from .layout import Streamed
 from .names import shown
@@ -269,15 +269,18 @@ class Workspace:
         self._next[stem] = number + 1
 
     def discard(self, stem: str) -> None:
-        """Remove all parts whose names begin so."""
+        """Remove all parts whose names begin so, the last one first: what a crash leaves of them has no gap."""
         self._next.clear()
         for name in [n for n in self._held if n.startswith(stem)]:
             del self._held[name]
         if self.folder is not None:
             self._file.cache_clear()
-            for name in [n for n in self._written if n.startswith(stem)]:
+            gone = sorted((name for name in self._written if name.startswith(stem)), reverse=True)
+            for name in gone:
                 (self.folder / name).unlink(missing_ok=True)
                 self._written.remove(name)
+            if gone and self._unlock is not None:  # before others are made that a loss of power would mix with these
+                sync_folder(self.folder)
 
     def _remove_parts(self) -> None:
         """Remove all parts of the job, and then what says that there is one."""
@@ -288,6 +291,7 @@ class Workspace:
         self._written.clear()
         if self._unlock is not None:
             (self.folder / SECRET).unlink(missing_ok=True)
+            sync_folder(self.folder)  # last of all goes what says whose the others were
         (self.folder / FINISHED).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -305,6 +309,7 @@ class Workspace:
         with reporting(self.folder):
             if self._unlock is not None:
                 os.replace(self.folder / JOB, self.folder / FINISHED)  # first: what remains after a crash is known as waste
+                sync_folder(self.folder)
             self._remove_parts()
             if self._unlock is not None:
                 (self.folder / LOCK).unlink(missing_ok=True)

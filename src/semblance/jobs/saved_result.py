@@ -46,8 +46,9 @@ def save_result(
         said = {"semblance": __version__, "format": FORMAT, "files": files, "settings": given, **facts}
         with new.file(DESCRIPTION) as stream:
             stream.write(json.dumps({"checksum": _checksum(said), **said}, indent=2).encode() + b"\n")
+        described = facts["provenance"] | {"files": sorted(new.files)}
         with new.file(SIDECAR) as stream:
-            stream.write(json.dumps(facts["provenance"] | {"files": sorted(new.files)}, indent=2).encode() + b"\n")
+            stream.write(json.dumps(described, indent=2).encode() + b"\n")
 
 
 def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:

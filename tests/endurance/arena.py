@@ -1,0 +1,129 @@
+"""Runs something in a child process that is killed, or whose machine loses its power, and hears what it had acknowledged."""
+
+import ctypes
+import os
+import select
+import shutil
+import signal
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from disk import Disk
+
+import semblance as sb
+
+PATIENCE = 120.0  # seconds for a child that nobody kills
+REFUSED, BROKEN, LOST, EXCUSED = 3, 4, 5, 6  # exit codes: an error of ours, any other, and the two below
+LIBRARY = ctypes.CDLL(None)
+
+
+class LostError(Exception):
+    """Something is not as it was promised."""
+
+
+class RefusedError(Exception):
+    """An error says what to do, where nothing that had been acknowledged is at stake."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended: its exit code (-9 if it was killed), what it said on the way, and in the end."""
+
+    code: int
+    heard: bytes
+    last: str
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class Arena:
+    """The folders of one case: ``root``, which is watched, and others beside it."""
+
+    base: Path
+    root: Path = field(init=False)
+
+    def __post_init__(self):
+        """Name the folders."""
+        self.root, self.store, self.temporary = (self.base / name for name in ("root", "store", "tmp"))
+
+    def clear(self):
+        """Make all of them anew."""
+        for folder in (self.root, self.store, self.temporary, self.base / "after"):
+            shutil.rmtree(folder, ignore_errors=True)
+        for folder in (self.root, self.temporary):
+            folder.mkdir(parents=True)
+
+    def run(self, act, kill=None, power=False):
+        """Run ``act(say)`` in a child; return how it ended, and the Disk, if the loss of its power is to follow.
+
+        Parameters
+        ----------
+        act : callable
+        kill : ("call", n), ("seconds", x) or None
+            When it is killed: in its n-th call that changes files in ``root``, or after a time.
+        power : bool
+            Note what is needed to lose the power afterwards.
+        """
+        disk = None
+        if power:
+            shutil.rmtree(self.store, ignore_errors=True)
+            self.store.mkdir()
+            disk = Disk(self.root, self.store)
+        at, seconds = 0, PATIENCE
+        if kill is not None:
+            at, seconds = (kill[1], PATIENCE) if kill[0] == "call" else (0, kill[1])
+        (heard, say), (told, tell) = os.pipe(), os.pipe()
+        began, child = time.monotonic(), os.fork()
+        if child == 0:
+            os.environ["TMPDIR"] = str(self.temporary)
+            _live(act, lambda words: os.write(say, words), tell, (self.root, self.store if power else None, at))
+        os.close(say)
+        os.close(tell)
+        words, hung = _listen(child, heard, began + seconds)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        with os.fdopen(told, "rb") as stream:
+            count, _, last = stream.read().decode(errors="replace").partition("\n")
+        if hung and (kill is None or kill[0] == "call"):
+            raise LostError(f"hangs for {PATIENCE:.0f} s")
+        if code < 0 and (code != -signal.SIGKILL or kill is None):
+            raise LostError(f"ended by signal {-code}")
+        if code == BROKEN:
+            raise LostError(f"an error that is none of ours: {last}")
+        return Ended(code, words, last, int(count or 0), time.monotonic() - began), disk
+
+
+def _listen(child, heard, deadline):
+    """Read what a child says until it ends; kill it when it is time."""
+    words, hung = b"", False
+    while True:
+        left = deadline - time.monotonic()
+        if not hung and (left <= 0 or not select.select([heard], [], [], left)[0]):
+            os.kill(child, signal.SIGKILL)
+            hung = True
+        some = os.read(heard, 1 << 16)
+        if not some:
+            os.close(heard)
+            return words, hung
+        words += some
+
+
+def _live(act, say, tell, arming):
+    """The life of a child: it never returns."""
+    code, last = 0, ""
+    root, store, at = arming
+    try:
+        LIBRARY.power_arm(str(root).encode(), None if store is None else str(store).encode(), at)
+        last = act(say) or ""
+    except (LostError, RefusedError) as error:
+        code, last = LOST if isinstance(error, LostError) else EXCUSED, str(error)
+    except sb.SemblanceError as error:
+        code, last = REFUSED, f"{type(error).__name__}: {error}"
+    except BaseException:
+        code, last = BROKEN, traceback.format_exc()
+    try:
+        os.write(tell, f"{LIBRARY.power_count()}\n{last}".encode()[-60_000:])
+    finally:
+        os._exit(code)

@@ -1,0 +1,300 @@
+"""What is done while a process is killed or loses its power: outputs, and files that last. Jobs are in ``jobs``."""
+
+import json
+import random
+import shutil
+from contextlib import suppress
+from itertools import islice
+
+import numpy as np
+from arena import LostError, RefusedError
+
+import semblance as sb
+
+WORDS = [f"word{i}" for i in range(400)]
+
+
+def text_of(number):
+    """A text of its own for each number, equal to no other."""
+    draw = random.Random(number)
+    return " ".join([f"n{number}", *draw.choices(WORDS, k=25)])
+
+
+def whole(folder):
+    """All files below a folder but locks and what a killed run leaves until the next."""
+    hidden = [p for p in folder.rglob(".*") if p.name.endswith((".tmp", ".old"))]
+    found = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock")
+    return {str(p.relative_to(folder)): p.read_bytes() for p in found if not any(p.is_relative_to(h) for h in hidden)}
+
+
+def remains(folder):
+    """What a killed run may leave, and the next one removes."""
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.name.endswith((".tmp", ".old")))
+
+
+class Case:
+    """One kind of case. ``progress`` is how far it is: a number that ``judge`` finds out after each kill.
+
+    ``prepare(root)`` makes the state before; ``act(root, progress, say)`` goes on from there, in a child that is killed;
+    ``judge(root, progress, ended)`` raises LostError, or returns the progress by now; ``finish(root, progress)`` goes on to the
+    end, undisturbed, and raises LostError if that is not as if nothing had happened. All but ``prepare`` run in children.
+    """
+
+    rounds = 1
+    """How often the same state is killed, at most."""
+    strict = True
+    """Whether it has to go on after a kill; after a loss of power it may be refused, too."""
+
+    def prepare(self, root):
+        """Nothing is there before, unless a kind says what."""
+
+
+class Output(Case):
+    """A result written to a name, perhaps over an older one."""
+
+    def __init__(self, result, older, name, *, annotate=False, save=False):
+        self.result, self.older, self.name, self.annotate, self.save = result, older, name, annotate, save
+
+    def _write(self, result, root, force):
+        if self.save:
+            result.save(root / self.name, force=force)
+        else:
+            result.write(root / self.name, annotate=self.annotate, force=force)
+
+    def prepare(self, root):
+        """Write the older one, and learn what there is to be."""
+        self._write(self.result, root, False)
+        self.wanted = self._state(root)
+        shutil.rmtree(root)
+        root.mkdir()
+        if self.older is not None:
+            self._write(self.older, root, False)
+        self.before = self._state(root)
+        assert self.wanted and self.wanted != self.before
+
+    def act(self, root, progress, say):
+        """Write."""
+        self._write(self.result, root, self.older is not None)
+        say(b".")
+
+    def _state(self, root):
+        """The output alone: what is beside it comes after it. Times and sizes that the description tells are no part of it."""
+        beside = ("_semblance.json", "result.json")
+        return {name: data for name, data in whole(root).items() if not name.endswith(beside)}
+
+    def judge(self, root, progress, ended):
+        """The older one is there, or the new one: the new one for sure once it was acknowledged."""
+        found = self._state(root)
+        for path in root.rglob("*_semblance.json"):
+            if not any(part.startswith(".") for part in path.relative_to(root).parts):
+                json.loads(path.read_bytes())
+        if found and self.save:
+            sb.DedupResult.load(root / self.name)
+        if found == self.wanted:
+            return 1
+        old = found == self.before
+        if not old and self.older is not None and not found and list(root.rglob(".*.old")):
+            old = True  # between two renamings; the next run puts it back, which `finish` holds against this
+        if not old or ended.heard:
+            raise LostError(f"{self.name}: {'not the new' if old else 'neither the old nor the new'} output: {sorted(found)}")
+        return 0
+
+    def finish(self, root, progress):
+        """Where neither has the name, a run that is refused puts the old one back; another one writes the new one."""
+        if not self._state(root) and self.older is not None:
+            with suppress(sb.OutputError):
+                self._write(self.result, root, False)
+            if self._state(root) != self.before:
+                raise LostError(f"{self.name}: the older output is not put back")
+        self._write(self.result, root, True)
+        if self._state(root) != self.wanted or remains(root):
+            raise LostError(f"{self.name}: the next run does not mend it, or leaves {remains(root)}")
+
+
+class Sketches(Case):
+    """Signatures saved over older ones."""
+
+    def __init__(self):
+        texts = [text_of(i) for i in range(300)]
+        self.wanted, self.before = (sb.FastSimilarity(permutations=64, seed=seed).sign(sb.shingle(texts)) for seed in (1, 2))
+
+    def prepare(self, root):
+        """Save the older ones."""
+        sb.save(self.before, root / "x.sig")
+
+    def act(self, root, progress, say):
+        """Save the new ones."""
+        sb.save(self.wanted, root / "x.sig", force=True)
+        say(b".")
+
+    def judge(self, root, progress, ended):
+        """Old or new."""
+        values = sb.load(root / "x.sig").values
+        new = np.array_equal(values, self.wanted.values)
+        if not new and (ended.heard or not np.array_equal(values, self.before.values)):
+            raise LostError("the signatures are neither the old nor the new ones, or the new ones were acknowledged")
+        return int(new)
+
+    def finish(self, root, progress):
+        """Save once more."""
+        sb.save(self.wanted, root / "x.sig", force=True)
+        if remains(root) or not np.array_equal(sb.load(root / "x.sig").values, self.wanted.values):
+            raise LostError("saving again does not mend it")
+
+
+class Prints(Case):
+    """Batches appended to a file of fingerprints; the progress is their number."""
+
+    rounds = 3
+    strict = False  # a file that was cut off while it was made is refused
+    BATCHES = 12
+
+    def __init__(self, there):
+        self.there = there
+
+    def _batch(self, number):
+        return np.random.default_rng(number).integers(0, 1 << 64, 40 + 300 * (number % 3), np.uint64)
+
+    def _append(self, root, begin, end, say):
+        file = sb.FingerprintFile(root / "seen.fps")
+        for number in range(begin, end):
+            file.append(self._batch(number))
+            say(b".")
+
+    def prepare(self, root):
+        """Append the first ones."""
+        self._append(root, 0, self.there, len)
+
+    def act(self, root, progress, say):
+        """Append the others."""
+        self._append(root, max(progress, self.there), self.BATCHES, say)
+
+    def judge(self, root, progress, ended):
+        """All batches that were acknowledged are there, and perhaps the one after them; nothing else."""
+        least = max(progress, self.there) + len(ended.heard)
+        try:
+            found = [some[:, 0] for some in sb.FingerprintFile(root / "seen.fps")._chunks.batches()]
+        except sb.InputDataError as error:
+            if least == 0:  # cut off while it was made: there is nothing in it, and it is refused, not taken for another
+                raise RefusedError(str(error)) from None
+            raise LostError(f"{least} batches were acknowledged: {error}") from None
+        if not least <= len(found) <= least + 1:
+            raise LostError(f"{least} batches were acknowledged, {len(found)} are there")
+        if not all(np.array_equal(some, self._batch(number)) for number, some in enumerate(found)):
+            raise LostError("a batch is not what it was")
+        return len(found)
+
+    def finish(self, root, progress):
+        """Append what is missing."""
+        self._append(root, progress, self.BATCHES, len)
+        file = sb.FingerprintFile(root / "seen.fps")
+        wanted = np.concatenate([self._batch(number) for number in range(self.BATCHES)])
+        if not np.array_equal(np.concatenate([some[:, 0] for some in file._chunks.batches()]), wanted):
+            raise LostError("appending does not go on")
+
+
+class Lasting(Case):
+    """A persistent index that is added to, removed from and compacted; the progress is the number of changes."""
+
+    rounds = 4
+    CHANGES = 60
+
+    def __init__(self, kind, keep_text, segments, seed):
+        self.kind, self.keep_text, self.segments, self.seed = kind, keep_text, segments, seed
+
+    def _changes(self):
+        """The same changes each time: (what, ids), and then the ids that are there."""
+        draw, live, number = random.Random(self.seed), {}, 0
+        for i in range(self.CHANGES):
+            lot = draw.random() if i >= self.segments else 0.0
+            if lot < 0.55 or len(live) < 5:
+                ids = list(range(number, number + draw.choice([1, 2, 25])))
+                number += len(ids)
+                live |= dict.fromkeys(ids, 0)
+                what = "add"
+            elif lot < 0.75:
+                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "remove"
+                live = {i: version for i, version in live.items() if i not in ids}
+            elif lot < 0.9:
+                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "replace"
+                live = live | {i: live[i] + 1 for i in ids}
+            else:
+                ids, what = [], "compact"
+            yield what, ids, dict(live)
+
+    def _state(self, progress):
+        return next(islice(self._changes(), progress - 1, None))[2] if progress else {}
+
+    @staticmethod
+    def _text(number, version):
+        return text_of(number + 1_000_000 * version)
+
+    def _go_on(self, root, begin, end, say):
+        """Make the index if there is none, and do some of the changes."""
+        folder = root / "index"
+        if begin == 0 and not (folder / "manifest").exists():
+            sb.Index.create(folder, kind=self.kind, keep_text=self.keep_text, threshold=0.7).close()
+        say(b"c")
+        with sb.Index.open(folder) as index:
+            for number, (what, ids, live) in enumerate(islice(self._changes(), begin, end)):
+                if what == "remove":
+                    index.remove(ids)
+                elif what == "compact":
+                    index.compact()
+                else:
+                    texts = [self._text(i, live[i]) for i in ids]
+                    index.add(ids, texts, replace=what == "replace", threads=1 + number % 2)
+                say(b".")
+
+    def prepare(self, root):
+        """Do the first additions; without any, making the index is part of the case."""
+        if self.segments:
+            self._go_on(root, 0, self.segments, len)
+
+    def act(self, root, progress, say):
+        """Do the changes that are left."""
+        self._go_on(root, max(progress, self.segments), self.CHANGES, say)
+
+    def judge(self, root, progress, ended):
+        """Every change that was acknowledged has happened, and perhaps the one after them; nothing else."""
+        least = max(progress, self.segments) + ended.heard.count(b".")
+        try:
+            opened = sb.Index.open(root / "index", "read")
+        except sb.IndexFormatError as error:
+            if "no index here" in str(error) and least == 0 and not ended.heard:
+                return 0
+            raise LostError(f"after {least} changes: {error}") from None
+        with opened as index:
+            problems = index.check()
+            if problems:
+                raise LostError(f"after {least} changes: {problems}")
+            found = sorted(i for table in index.export() for i in table["id"].to_pylist())
+            states = [self._state(least)] + ([self._state(least + 1)] if least < self.CHANGES else [])
+            fitting = [i for i, state in enumerate(states) if sorted(state) == found]
+            if not fitting:
+                missing, more = set(states[0]) - set(found), set(found) - set(states[0])
+                raise LostError(f"after {least} changes: {len(missing)} documents are missing, {len(more)} too many")
+            asked = {i: self._asked(index, states[i]) for i in fitting}
+            right = [i for i in fitting if asked[i] == found]
+            if not right:
+                raise LostError(f"after {least} changes: the documents are not found by their texts")
+        return least + right[-1]
+
+    def _asked(self, index, state):
+        """The ids that are found by their own texts, at resemblance 1."""
+        if not state:
+            return []
+        ids = sorted(state)
+        found = index.query([self._text(i, state[i]) for i in ids])
+        rows, hits, near = (found[name].to_pylist() for name in ("query", "id", "estimated_resemblance"))
+        return sorted({ids[q] for q, hit, score in zip(rows, hits, near, strict=True) if ids[q] == hit and score >= 1})
+
+    def finish(self, root, progress):
+        """Do what is left; nothing else lies in the folder then."""
+        self._go_on(root, progress, self.CHANGES, len)
+        with sb.Index.open(root / "index") as index:
+            found = sorted(i for table in index.export() for i in table["id"].to_pylist())
+            files = index._state.manifest.files
+        there = {p.name for p in (root / "index").iterdir()} - {"lock", "manifest"}
+        if found != sorted(self._state(self.CHANGES)) or there != files:
+            raise LostError(f"the changes do not go on, or files stay: {sorted(there - files)}")

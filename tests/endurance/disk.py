@@ -1,0 +1,150 @@
+"""What a folder may hold after a loss of power, given the log that ``power.c`` wrote.
+
+On the disk is for sure: what was there before, the bytes of each file at its last fsync, and all names of a folder at its last
+fsync. Of what came later a disk may have any part. Two kinds of file system are played: one that writes changes of names in
+their order (journals, as most do), and one that keeps any of them. Of bytes that were not synced any blocks are there; in place of
+others are the old ones, or zeros where the file was shorter. That a file system shows there what lay on the disk before, perhaps
+of somebody else's file, is not played.
+"""
+
+import os
+import shutil
+
+BLOCK = 4096
+
+
+class Node:
+    """A file, or a folder: the names in it as the process saw them, and those that are on the disk."""
+
+    def __init__(self, number=None, synced=None):
+        self.number = number  # of a file: what it is called in the store
+        self.synced = synced  # of a file: the copy of what the disk has for sure
+        self.seen, self.durable = {}, {}  # of a folder
+
+    @property
+    def is_folder(self):
+        """Whether it is a folder."""
+        return self.number is None
+
+
+class Disk:
+    """A folder from now on.
+
+    Parameters
+    ----------
+    root : Path
+        The folder; all that is in it counts as synced.
+    store : Path
+        An empty folder on the same file system, for ``power_arm``.
+    """
+
+    def __init__(self, root, store):
+        self.root, self.store = root, store
+        (store / "log").touch()  # the process may be killed before it writes any
+        self.top = self._known(root)
+
+    def _known(self, path):
+        """Note what is there before: a folder with all below it, or a file."""
+        if path.is_dir() and not path.is_symlink():
+            node = Node()
+            node.seen = {name: self._known(path / name) for name in sorted(os.listdir(path))}
+            node.durable = dict(node.seen)
+            return node
+        number = str(path.stat().st_ino)
+        os.link(path, self.store / number)
+        shutil.copyfile(path, self.store / f"{number}.0")
+        return Node(number, self.store / f"{number}.0")
+
+    def _folder_and_name(self, path):
+        """Find a path in what the process saw."""
+        *above, name = os.path.relpath(path, self.root).split("/")
+        node = self.top
+        for part in above:
+            node = node.seen[part]
+        return node, name
+
+    def _replay(self):
+        """Go through the log; return the changes of names, each (folder, how), and how many of them are surely on the disk."""
+        changes, sure, files = [], 0, {node.number: node for node in self._files(self.top)}
+        durable = set()
+        for line in (self.store / "log").read_text().splitlines():
+            what, *rest = line.split("\t")
+            if what == "sync":
+                if rest[0] in files:
+                    files[rest[0]].synced = self.store / ".".join(rest)
+                continue
+            if what == "syncdir":
+                folder = self.top
+                if rest[0] != str(self.root):
+                    above, name = self._folder_and_name(rest[0])
+                    folder = above.seen[name]
+                durable |= {i for i, (other, _, _, _) in enumerate(changes) if other is folder}
+                sure = len(changes)
+                continue
+            folder, name = self._folder_and_name(rest[0])
+            if what in ("create", "mkdir"):
+                node = Node(rest[1] if what == "create" else None)
+                files[node.number] = node
+                folder.seen[name] = node
+                changes.append((folder, None, name, node))
+            elif what == "remove":
+                changes.append((folder, name, None, folder.seen.pop(name)))
+            else:
+                onto, new = self._folder_and_name(rest[1])
+                assert onto is folder, "renamed into another folder: what that leaves behind is not known here"
+                folder.seen[new] = folder.seen.pop(name)
+                changes.append((folder, name, new, folder.seen[new]))
+        return changes, sure, durable
+
+    def _files(self, node):
+        if not node.is_folder:
+            yield node
+        for inner in node.seen.values():
+            yield from self._files(inner)
+
+    def lose_power(self, rng):
+        """Put in the place of the folder what a disk may have; return which kind of file system was played."""
+        changes, sure, durable = self._replay()
+        if rng.random() < 0.5:
+            kind, upto = "names in order", rng.choice([sure, len(changes), rng.randint(sure, len(changes))])
+            chosen = changes[:upto]
+        else:
+            kind, share = "names in any order", rng.choice([0.0, 0.1, 0.5, 0.9, 1.0])
+            chosen = [change for i, change in enumerate(changes) if i in durable or rng.random() < share]
+        for folder, old, new, node in chosen:
+            if old is not None and folder.durable.get(old) is node:
+                del folder.durable[old]
+            if new is not None:
+                folder.durable[new] = node
+        there = self.root.with_name("after")
+        self._make(self.top, there, rng)
+        shutil.rmtree(self.root)
+        os.rename(there, self.root)
+        return kind
+
+    def _make(self, node, path, rng):
+        """Write what is on the disk to a new place."""
+        if node.is_folder:
+            path.mkdir()
+            for name, inner in node.durable.items():
+                self._make(inner, path / name, rng)
+            return
+        last = self.store / node.number
+        path.write_bytes(_found(node.synced.read_bytes() if node.synced else b"", last.read_bytes(), rng))
+        shutil.copystat(last, path)
+
+
+def _found(synced, last, rng):
+    """Return what a disk may have of a file."""
+    draw = rng.random()
+    if synced == last or draw < 0.2:
+        return last
+    if draw < 0.5:
+        return synced
+    size = rng.choice([len(synced), len(last), rng.randint(*sorted((len(synced), len(last))))])
+    share, blocks = rng.choice([0.0, 0.5, 0.9]), []
+    for begin in range(0, size, BLOCK):
+        written = rng.random() < share
+        block = last[begin : begin + BLOCK] if written else synced[begin : begin + BLOCK]
+        blocks.append(block.ljust(BLOCK, b"\0")[: size - begin])
+    return b"".join(blocks)

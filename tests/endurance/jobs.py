@@ -1,0 +1,117 @@
+"""A job with a work folder, killed and resumed until it is through, with limits so small that it takes all ways of a large one."""
+
+import json
+import random
+
+from arena import LostError, RefusedError
+from cases import WORDS, Case, remains
+
+import semblance as sb
+from semblance.engines import local, local_keeping
+from semblance.engines import memory as memory_module
+
+SETTINGS = (
+    {"keep": "first"},
+    {"keep": "largest:score", "annotate": True},
+    {"keep": "longest", "within": "group"},
+    {"keep": "last", "against": True},
+    {"keep": "shortest", "verify": "sketch"},
+    {"keep": "smallest:score", "evidence": "all", "threshold": 0.6},
+    {"keep": "first", "method": "simhash"},
+    {"keep": "last", "empty": "drop", "unit": "char", "annotate": True, "against": True},
+)
+
+
+def write_inputs(folder):
+    """Write two files of families of near-duplicates, and one of references; return their names."""
+    draw = random.Random(7)
+    texts = []
+    for _ in range(70):
+        base = draw.choices(WORDS, k=draw.choice([4, 20, 60, 200]))
+        for _ in range(draw.choice([1, 2, 4])):
+            words = list(base)
+            if draw.random() < 0.8:
+                words[draw.randrange(len(words))] = f"changed{draw.randrange(99)}"
+            texts.append(" ".join(words))
+    texts += ["the same words in every page " * 4 + f"and page number {i % 40}" for i in range(60)] + ["", texts[0]]
+    draw.shuffle(texts)
+    names = []
+    for name, some in (("a", texts[::2]), ("b", texts[1::2]), ("old", texts[::9])):
+        rows = [{"id": f"{name}{i}", "text": t, "score": i % 7, "group": i % 3} for i, t in enumerate(some)]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        names.append(str(folder / f"{name}.jsonl"))
+    return names
+
+
+def _limit(part, spill, slice, partition):
+    """Make the limits of this process so small."""
+    local_keeping.PART_BYTES, local.SPILL_BYTES = part, spill
+    memory_module.Memory.slice = lambda self, threads: slice
+    memory_module.Memory.partition = lambda self, threads: partition
+
+
+class Job(Case):
+    """Runs until it is through; how it runs (threads, memory, sizes of parts) is another each time."""
+
+    rounds = 4
+
+    def __init__(self, inputs, settings, folder):
+        *self.inputs, old = inputs
+        self.settings = {"id": "id", **settings} | ({"against": old} if "against" in settings else {})
+        self.annotate = self.settings.get("annotate", False)
+        result = sb.dedup(self.inputs, threads=1, **self.settings)
+        assert result.summary.near_duplicates > 10
+        result.write(folder / "wanted.jsonl", annotate=self.annotate, force=True)
+        result.close()
+        self.wanted = (folder / "wanted.jsonl").read_bytes()
+
+    def prepare(self, root):
+        """Draw how it runs first."""
+        self.draw = random.Random(len(self.wanted))
+        self.draw_limits(self.draw)
+
+    def draw_limits(self, draw):
+        """Draw how it runs next."""
+        self.draw = draw
+        self.running = {"threads": draw.choice([1, 2]), "memory": draw.choice([None, None, "500MB", "2GB"])}
+        part, size = draw.choice([(2_000, 1_000), (8_000, 4_000), (40_000, 20_000)]), draw.choice([4_000, 20_000, 1 << 25])
+        self.limits = {"part": part[0], "spill": part[1], "slice": 3 * size, "partition": size}
+
+    def act(self, root, progress, say):
+        """Run the job, or go on with it, and write what it finds."""
+        _limit(**self.limits)
+        (root / "out").mkdir(exist_ok=True)
+        work = root / "work"
+        result = sb.dedup(self.inputs, work=work, resume=True, **self.settings, **self.running)
+        result.write(root / "out" / "o.jsonl", annotate=self.annotate, force=True)
+        say(b".")
+        result.close()
+
+    def judge(self, root, progress, ended):
+        """The output is there as a whole, or not at all; once it was acknowledged, it is there."""
+        path = root / "out" / "o.jsonl"
+        found = path.read_bytes() if path.exists() else None
+        if found != self.wanted and (found is not None or ended.heard):
+            raise LostError(f"the output is {'gone' if found is None else 'another one'}")
+        if ended.code == 3:
+            self._refused(ended.last)
+        return int(found is not None)
+
+    @staticmethod
+    def _refused(message):
+        if "start again" not in message and "name another" not in message and "another work folder" not in message:
+            raise LostError(f"an error that does not say what to do: {message}")
+        raise RefusedError(message)
+
+    def finish(self, root, progress):
+        """The bytes are those of a run that nobody disturbed, and nothing is left of the job."""
+        try:
+            self.act(root, progress, len)
+        except sb.SemblanceError as error:
+            self._refused(f"{type(error).__name__}: {error}")
+        if (root / "out" / "o.jsonl").read_bytes() != self.wanted:
+            raise LostError("the resumed job gives other bytes")
+        work = root / "work"
+        left = [p.name for p in work.iterdir()] if work.exists() else []
+        if left or remains(root):
+            raise LostError(f"files stay: {(left + remains(root))[:5]}")

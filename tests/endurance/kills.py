@@ -1,0 +1,258 @@
+"""Kills jobs and changes of indexes at random moments, and cuts their power, and asks what is there afterwards.
+
+``kills.py --kills 1000``: so many, of which 40 % are losses of power; the last is played by ``power.c``, which is preloaded, and
+``disk``. Prints a line per kind of case, and what was lost, each with the seed of its case; exits with 1 if anything was.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import arena
+import jobs
+import sabotage
+from arena import EXCUSED, LOST, REFUSED, Arena, LostError
+from cases import Lasting, Output, Prints, Sketches
+
+import semblance as sb
+
+SAY = 100  # kills, after which it says how many there were
+POWER = 0.4  # share of kills that lose the power
+SHARES = {"job": 0.35, "output": 0.25, "index": 0.3, "fingerprints": 0.07, "sketches": 0.03}
+OUTPUTS = ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder", "deep/er/folder", "deep/er/o.jsonl")
+INDEXES = (  # kind, whether texts are kept, additions that are there before
+    ("minhash", False, 0),
+    ("minhash", False, 9),
+    ("minhash", True, 4),
+    ("simhash", False, 9),
+    ("simhash", True, 0),
+)
+
+
+def make_cases(folder, kinds):
+    """Make the cases of some kinds; what they need is made in this process, so that its children have it warm."""
+    inputs = jobs.write_inputs(folder)
+    made = {
+        "job": lambda: [jobs.Job(inputs, settings, folder) for settings in jobs.SETTINGS],
+        "output": lambda: outputs(inputs),
+        "index": lambda: [Lasting(*settings, seed) for seed, settings in enumerate(INDEXES)],
+        "fingerprints": lambda: [Prints(there) for there in (0, 1, 5)],
+        "sketches": lambda: [Sketches()],
+    }
+    return {kind: made[kind]() for kind in kinds}
+
+
+def outputs(inputs):
+    """Make the cases of outputs of all kinds, with and without an older one."""
+    result = sb.dedup(inputs[:2], threads=1, id="id")
+    older = sb.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
+    found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
+    return found + [Output(result, old, "saved", save=True) for old in (None, older)]
+
+
+class Trial:
+    """One case from its beginning to its end, killed on the way."""
+
+    def __init__(self, case, place, draw, counts):
+        self.case, self.arena, self.draw, self.counts = case, place, draw, counts
+        self.progress = 0
+
+    def _judged(self, act):
+        """Run a check in a child: what it reads may be damaged beyond what Python survives."""
+        ended, _ = self.arena.run(act)
+        if ended.code == LOST:
+            raise LostError(ended.last)
+        if ended.code == REFUSED:
+            raise LostError(f"cannot be read afterwards: {ended.last}")
+        return ended
+
+    def _moment(self, calls, seconds, power):
+        """Draw when to kill; the power may be lost after all was done and acknowledged, too."""
+        lot = self.draw.random()
+        if power and lot < 0.1:
+            return None
+        if lot < 0.6:
+            return "call", self.draw.randint(1, calls)
+        return "seconds", self.draw.uniform(0, seconds * 1.1)
+
+    def run(self, calls, seconds):
+        """Kill it, see what is there, and again; then let it end."""
+        case, place, draw = self.case, self.arena, self.draw
+        place.clear()
+        case.prepare(place.root)
+        for _ in range(draw.randint(1, case.rounds)):
+            if hasattr(case, "draw_limits"):
+                case.draw_limits(draw)
+            power = draw.random() < POWER
+            act = partial(case.act, place.root, self.progress)
+            ended, disk = place.run(act, self._moment(calls, seconds, power), power)
+            self.counts["acknowledged"] += ended.heard.count(b".")
+            if power and ended.code != REFUSED:
+                self.counts[disk.lose_power(draw)] += 1
+                self.counts["power cuts"] += 1
+            elif ended.code < 0:
+                self.counts["kills"] += 1
+            after = self._judged(partial(self._judge, ended))
+            if after.code == EXCUSED:
+                return self._excused(after)
+            self.progress = int(after.last)
+            if ended.code == 0:
+                break
+        after = self._judged(self._finish)
+        return self._excused(after) if after.code == EXCUSED else None
+
+    def _judge(self, ended, say):
+        return str(self.case.judge(self.arena.root, self.progress, ended))
+
+    def _finish(self, say):
+        self.case.finish(self.arena.root, self.progress)
+
+    def _excused(self, after):
+        if self.case.strict and not self.counts["power cuts"]:
+            raise LostError(f"refused after a kill: {after.last}")
+        self.counts["refused"] += 1
+        self.counts["refused: " + after.last.replace(str(self.arena.root), "")[-110:]] += 1
+
+
+class Killing:
+    """Draws cases and runs them."""
+
+    def __init__(self, folder, kinds):
+        self.kinds, self.made = kinds, make_cases(folder, kinds)
+        self.sizes = {}
+
+    def size(self, case, place):
+        """How many calls and seconds a case takes that nobody disturbs."""
+        if case not in self.sizes:
+            place.clear()
+            case.prepare(place.root)
+            ended, _ = place.run(lambda say: case.act(place.root, 0, say))
+            if ended.code:
+                raise RuntimeError(f"an undisturbed run fails: {ended.last}")
+            self.sizes[case] = ended.calls, ended.seconds
+        return self.sizes[case]
+
+    def one(self, seed, place):
+        """Run the case of a seed; return its kind, its counts, and what was lost."""
+        draw, counts = random.Random(seed), Counter()
+        kind = draw.choices(self.kinds, [SHARES[kind] for kind in self.kinds])[0]
+        case = draw.choice(self.made[kind])
+        size = self.size(case, place)
+        lost = ""
+        try:
+            Trial(case, place, draw, counts).run(*size)
+        except LostError as error:
+            lost = str(error)
+        return kind, counts, lost
+
+    def work(self, seeds, place, wanted, until_lost, deadline, tell):
+        """Run the cases of some seeds until there were as many kills as are wanted; tell each as a line."""
+        done, lost = 0, ""
+        for seed in seeds:
+            if done >= wanted or time.monotonic() > deadline or (until_lost and lost):
+                return
+            kind, counts, lost = self.one(seed, place)
+            done += counts["kills"] + counts["power cuts"]
+            os.write(tell, (json.dumps([seed, kind, counts, lost]) + "\n").encode())
+
+
+def collect(lines):
+    """Sum up what workers tell, and say at once what was lost: (counts by kind, how much was lost)."""
+    by_kind, said = {}, 0
+    for line in lines:
+        seed, kind, counts, wrong = json.loads(line)
+        by_kind.setdefault(kind, Counter()).update(Counter(counts) + Counter(cases=1, lost=bool(wrong)))
+        if wrong:
+            print(f"LOST: {kind}, --only {seed}: {wrong}", flush=True)
+        done = sum(counts["kills"] + counts["power cuts"] for counts in by_kind.values())
+        if done // SAY > said:
+            said = done // SAY
+            print(f"{done:,} kills", flush=True)
+    return by_kind, sum(counts["lost"] for counts in by_kind.values())
+
+
+def report(by_kind, lost, seconds):
+    """Print what was found; return it as a dictionary."""
+    shown = ("cases", "kills", "power cuts", "acknowledged", "refused", "lost")
+    total = Counter()
+    for kind, counts in sorted(by_kind.items()):
+        print(f"{kind:13} " + ", ".join(f"{name} {counts[name]:,}" for name in shown))
+        total += counts
+    for name in sorted(total):
+        if name.startswith(("refused:", "names")):
+            print(f"  {name} {total[name]:,}")
+    print(f"{lost} cases lost something" if lost else "nothing was lost", flush=True)
+    return {name: total[name] for name in shown} | {
+        "seconds": round(seconds),
+        "kinds": {k: dict(c) for k, c in by_kind.items()},
+    }
+
+
+def main(arguments):
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="of the first case")
+    parser.add_argument("--only", type=int, default=None, help="run the case of this seed alone")
+    parser.add_argument("--kind", choices=sorted(SHARES), action="append")
+    parser.add_argument("--minutes", type=float, default=600.0, help="at most")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--json", type=Path, default=None, help="write the counts to this file")
+    parser.add_argument("--until-lost", action="store_true", help="end with the first case that loses something")
+    parser.add_argument(
+        "--sabotage", choices=sorted(sabotage.WAYS), default=None, help="break the program; kills are to show it"
+    )
+    given = parser.parse_args(arguments)
+    if given.sabotage:
+        sabotage.WAYS[given.sabotage]()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="semblance-kills-") as name:
+        killing = Killing(Path(name), given.kind or sorted(SHARES))
+        reading, tell = os.pipe()
+        for worker in range(given.jobs):
+            if os.fork() == 0:
+                os.close(reading)
+                try:
+                    seeds = range(given.seed + worker, 1 << 40, given.jobs) if given.only is None else [given.only]
+                    wanted = -(-(given.kills - worker) // given.jobs)
+                    place = Arena(Path(name) / f"worker{worker}")
+                    killing.work(seeds, place, wanted, given.until_lost, began + 60 * given.minutes, tell)
+                    os._exit(0)
+                except BaseException:
+                    import traceback
+
+                    traceback.print_exc()
+                    os._exit(1)
+        os.close(tell)
+        with os.fdopen(reading) as stream:
+            by_kind, lost = collect(stream)
+        failed = any(os.wait()[1] for _ in range(given.jobs))
+    found = report(by_kind, lost, time.monotonic() - began)
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=1) + "\n")
+    sys.exit(2 if failed else 1 if lost else 0)
+
+
+def preloaded(arguments):
+    """Run this file with the shared library preloaded; return its exit status."""
+    with tempfile.TemporaryDirectory(prefix="semblance-power-") as folder:
+        library = Path(folder) / "power.so"
+        source = Path(__file__).with_name("power.c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl", "-lpthread"], check=True)
+        command = [sys.executable, "-W", "ignore", __file__, *arguments]
+        return subprocess.run(command, env=os.environ | {"LD_PRELOAD": str(library)}, check=False).returncode
+
+
+if __name__ == "__main__":
+    if hasattr(arena.LIBRARY, "power_arm"):
+        main(sys.argv[1:])
+    else:
+        sys.exit(preloaded(sys.argv[1:]))

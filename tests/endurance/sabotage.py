@@ -1,0 +1,48 @@
+"""Breaks the program on purpose: kills must show it, or they prove nothing."""
+
+import os
+from contextlib import contextmanager
+
+from semblance.files import atomic, container, folders, growing, layout
+from semblance.formats import writers
+from semblance.index import manifest
+
+
+def in_place():
+    """Files are written in place, under the name that they are to have."""
+
+    @contextmanager
+    def written(path, *, compress=True, mode=None):
+        atomic.make_folders(path.parent)
+        with open(path, "wb") as raw, atomic.compressed(raw, path) if compress else atomic.nullcontext(raw) as stream:
+            yield stream
+
+    for module in (atomic, container, writers, manifest):
+        module.atomic_file = written
+
+
+def no_sync():
+    """Nothing is synced."""
+    os.fsync = lambda file: None
+
+
+def no_folder_sync():
+    """Files are synced, and the folders that name them are not."""
+    for module in (atomic, folders, growing):
+        module.sync_folder = lambda path: None
+
+
+def early_acknowledgement():
+    """The head of a section is written before its data have reached the disk."""
+    layout.write_section.__globals__["os"] = _NoSync()
+
+
+class _NoSync:
+    """The module ``os`` without its fsync."""
+
+    def __getattr__(self, name):
+        """Look it up in the module, but fsync."""
+        return (lambda file: None) if name == "fsync" else getattr(os, name)
+
+
+WAYS = {"in-place": in_place, "no-sync": no_sync, "no-folder-sync": no_folder_sync, "no-section-sync": early_acknowledgement}

@@ -1,0 +1,60 @@
+"""A sample of what ``make endurance`` runs for hours: processes are killed, and lose their power, and nothing is lost."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.skipif(
+    shutil.which("cc") is None or sys.platform != "linux", reason="a library that a C compiler makes watches what is written"
+)
+
+
+def kills(*arguments):
+    """Kill so often; return (exit status, what was printed)."""
+    command = [sys.executable, str(HERE / "kills.py"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_nothing_is_lost():
+    """What was acknowledged is there, all else as a whole or not at all, and what goes on ends as if nothing had happened."""
+    code, said = kills("--kills", 36, "--seed", 0)
+    assert code == 0, said
+    assert "nothing was lost" in said
+    cut, killed = (sum(map(int, re.findall(rf"\b{what} (\d+)", said))) for what in ("power cuts", "kills"))
+    assert cut >= 8 and killed >= 8
+    assert {line.split()[0] for line in said.splitlines()} >= {"index", "job", "output"}
+
+
+@pytest.mark.parametrize(("way", "kinds", "said"), [
+    ("in-place", ["output", "index"], "neither the old nor the new|damaged|not the manifest|missing"),
+    ("no-sync", ["index", "output"], "damaged|not the manifest|not a file of|neither|cut short"),
+    ("no-folder-sync", ["index"], "documents are missing|No such file"),
+    ("no-section-sync", ["fingerprints"], "batches were acknowledged"),
+])  # fmt: skip
+def test_a_program_that_loses_something_does_not_pass(way, kinds, said):
+    """One that writes in place, or says that it is through before all is on the disk."""
+    chosen = [word for kind in kinds for word in ("--kind", kind)]
+    code, found = kills("--kills", 80, "--until-lost", "--seed", 40, "--sabotage", way, *chosen)
+    assert code == 1, found
+    lost = [line for line in found.splitlines() if line.startswith("LOST")]
+    assert lost and any(re.search(said, line) for line in lost), found
+
+
+def test_figures_take_the_place_of_older_ones(tmp_path, monkeypatch):
+    """Those of one kind leave those of others, and all that stands before, as they are."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import endure
+
+    page = tmp_path / "page.md"
+    page.write_text("# Quality\n\n| a | 1 |\n")
+    for rows in ({endure.ROWS[1]: (3, "well", 0), endure.ROWS[-1]: (2000, "well", 0)}, {endure.ROWS[1]: (4, "better", 1)}):
+        endure.write(endure.told(rows), page)
+    before, said = page.read_text().split(endure.HEADING)
+    assert before == "# Quality\n\n| a | 1 |\n"
+    assert said.splitlines()[-2:] == [f"| {endure.ROWS[1]} | 4 | better | 1 |", f"| {endure.ROWS[-1]} | 2,000 | well | 0 |"]
