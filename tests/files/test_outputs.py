@@ -257,6 +257,13 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
     ):  # fmt: skip
         with pytest.raises(sb.OutputError, match=words):
             check_output(output, force=True)
+    read, write = os.pipe()
+    (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
+    for output in (tmp_path / "stdout", tmp_path / "pipe.jsonl"):
+        with pytest.raises(sb.OutputError, match="is a pipe or a device"):
+            check_output(output, force=False)
+    os.close(read)
+    os.close(write)
 
 
 def test_a_long_name_that_is_allowed(tmp_path):
