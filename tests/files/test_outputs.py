@@ -246,6 +246,24 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monkeypatch, force):
+    """If the disk is full once the rows are written, neither file is new."""
+    result, output = sb.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
+    if force:
+        sb.dedup(fill(tmp_path / "in", a=B)).write(output)
+    (tmp_path / "out").mkdir(exist_ok=True)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+
+    def full(stream, provenance):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("semblance.formats.writers._write_json", full)
+    with pytest.raises(sb.OutputError, match="No space left on device; nothing was left behind"):
+        result.write(output, force=force)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
 def test_odd_outputs_are_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("mine")
     os.mkfifo(tmp_path / "pipe.jsonl")
