@@ -68,8 +68,8 @@ class _Family:
 class MultiplyShift(_Family):
     """2-universal: ``(a x + b) >> 32`` for 32-bit keys x and random 64-bit a, b; 32 bits out.
 
-    Of larger keys only the lowest 32 bits count, so that keys equal in these collide. Biased on structured keys when minima are taken of
-    it directly: mix keys first.
+    Of larger keys only the lowest 32 bits count, so that keys equal in these collide. Biased on structured keys when minima are
+    taken of it directly: mix keys first.
 
     References
     ----------
