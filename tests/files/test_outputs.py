@@ -14,6 +14,7 @@ from folder_files import fill, names
 
 import semblance as sb
 from semblance.files import folders
+from semblance.files.atomic import create_temporary
 from semblance.files.folders import atomic_directory
 from semblance.formats.writers import check_apart, check_output
 
@@ -262,6 +263,13 @@ def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monke
     with pytest.raises(sb.OutputError, match="No space left on device; nothing was left behind"):
         result.write(output, force=force)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_what_a_killed_run_left_goes_with_the_next(tmp_path):
+    for name in ("x.jsonl", "x.jsonl_semblance.json"):
+        os.close(create_temporary(tmp_path / name)[1])
+    sb.dedup(fill(tmp_path / "in", a=A)).write(tmp_path / "x.jsonl")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "x.jsonl", "x.jsonl_semblance.json"]
 
 
 def test_odd_outputs_are_refused_before_any_work(tmp_path):

@@ -66,6 +66,8 @@ def check_output(
         if not os.access(parent, os.W_OK | os.X_OK):
             raise OutputError(f"{given}: no permission to write into {shown(parent)}")
         remove_leftovers(path)
+        if single and described:
+            remove_leftovers(path.with_name(path.name + SIDECAR))
     except OutputError:
         raise
     except (OSError, ValueError) as error:
