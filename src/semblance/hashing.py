@@ -68,7 +68,8 @@ class _Family:
 class MultiplyShift(_Family):
     """2-universal: ``(a x + b) >> 32`` for 32-bit keys x and random 64-bit a, b; 32 bits out.
 
-    Biased on structured keys when minima are taken of it directly: mix keys first.
+    Of larger keys only the lowest 32 bits count, so that keys equal in these collide. Biased on structured keys when minima are
+    taken of it directly: mix keys first.
 
     References
     ----------
@@ -82,6 +83,8 @@ class MultiplyShift(_Family):
 
 class FourUniversal(_Family):
     """4-universal by tables, for 32-bit keys of two characters: T0[x] ^ T1[y] ^ T2[x + y]; 64 bits out, 2 MB of tables.
+
+    Of larger keys only the lowest 32 bits count, so that keys equal in these collide.
 
     References
     ----------

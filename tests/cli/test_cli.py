@@ -213,7 +213,9 @@ def test_tune_lists_searches(capfd, monkeypatch, tmp_path):
     code, out, _ = run(capfd, "tune", "--no-measure", "-n", "1000", "--recall", "1", "--memory", "10")
     assert code == 0 and "none: allow more memory" in out
     code, _, error = run(capfd, "tune", "--no-measure", "--memory", "4 elephants")
-    assert code == 2 and "write 4GB" in error
+    assert code == 2 and "such as 4GB or 500MiB" in error
+    sizes = [run(capfd, "tune", "--no-measure", "-n", "9", "--memory", size, "--json")[1] for size in ("16KiB", "16384")]
+    assert sizes[0] == sizes[1] and json.loads(sizes[0])["choices"]
 
 
 def test_version(capfd):

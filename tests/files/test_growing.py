@@ -168,6 +168,16 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
         monkeypatch.undo()
         assert path.read_bytes() == whole
 
+    def until_the_disk_fails(*arguments):
+        monkeypatch.setattr(os, "ftruncate", broken)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", until_the_disk_fails)
+    with pytest.raises(sb.OutputError, match="No space left on device; nor can it be cut off again"):
+        add(file, 5)
+    monkeypatch.undo()
+    path.write_bytes(whole)
+
     def unfit(meta):
         raise sb.ParameterError(f"another {meta['of']}")
 

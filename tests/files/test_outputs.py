@@ -15,6 +15,7 @@ from folder_files import fill, names
 
 import semblance as sb
 from semblance.files import folders
+from semblance.files.atomic import create_temporary
 from semblance.files.folders import atomic_directory
 from semblance.formats.writers import check_apart, check_output
 
@@ -269,6 +270,31 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monkeypatch, force):
+    """If the disk is full once the rows are written, neither file is new."""
+    result, output = sb.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
+    if force:
+        sb.dedup(fill(tmp_path / "in", a=B)).write(output)
+    (tmp_path / "out").mkdir(exist_ok=True)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+
+    def full(stream, provenance):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("semblance.formats.writers._write_json", full)
+    with pytest.raises(sb.OutputError, match="No space left on device; nothing was left behind"):
+        result.write(output, force=force)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_what_a_killed_run_left_goes_with_the_next(tmp_path):
+    for name in ("x.jsonl", "x.jsonl_semblance.json"):
+        os.close(create_temporary(tmp_path / name)[1])
+    sb.dedup(fill(tmp_path / "in", a=A)).write(tmp_path / "x.jsonl")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "x.jsonl", "x.jsonl_semblance.json"]
+
+
 def test_odd_outputs_are_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("mine")
     os.mkfifo(tmp_path / "pipe.jsonl")
@@ -280,6 +306,13 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
     ):  # fmt: skip
         with pytest.raises(sb.OutputError, match=words):
             check_output(output, force=True)
+    read, write = os.pipe()
+    (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
+    for output in (tmp_path / "stdout", tmp_path / "pipe.jsonl"):
+        with pytest.raises(sb.OutputError, match="is a pipe or a device"):
+            check_output(output, force=False)
+    os.close(read)
+    os.close(write)
 
 
 def test_a_long_name_that_is_allowed(tmp_path):

@@ -13,6 +13,7 @@ import semblance as sb
 
 A = " ".join(f"word{i}" for i in range(60))
 TEXTS = ["zero text of its own words", A, None, A + " more", "", "naïve café über alles", A]
+VIEWED = pa.DictionaryArray.from_arrays([0, 1, None, 2, 3, 4, 1], pa.array([*TEXTS[:2], *TEXTS[3:6]], pa.string_view()))
 KEEP = [True, True, True, False, True, True, False]
 
 
@@ -25,6 +26,9 @@ KEEP = [True, True, True, False, True, True, False]
         pa.array(TEXTS, pa.large_string()),
         pa.array(TEXTS, pa.string_view()),
         pa.array(TEXTS).dictionary_encode(),
+        VIEWED,
+        pa.table({"text": VIEWED}),
+        pl.Series(TEXTS, dtype=pl.Categorical),
         pa.array(["skipped", *TEXTS, "skipped"])[1:-1],
         pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
         pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()),
@@ -41,6 +45,20 @@ KEEP = [True, True, True, False, True, True, False]
 )
 def test_same_answer_for_all_forms(data):
     assert sb.dedup(data).keep.tolist() == KEEP
+
+
+def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):
+    """Arrow has no way to look up views, nor to write them; polars makes its categories of them."""
+    names = pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["a", "b", "c"], pa.string_view()))
+    table = pa.table({"text": [A, A, A], "name": names})
+    result = sb.dedup(table, id="name", keep="largest:name")
+    assert result.keep.tolist() == [False, False, True] and result.removed["id"].to_pylist() == ["a", "b"]
+    assert sb.dedup(table, within="name").keep.tolist() == [True, True, True]
+    for suffix in ("jsonl", "csv", "parquet"):
+        result.write(tmp_path / f"kept.{suffix}")
+        assert sb.dedup(tmp_path / f"kept.{suffix}", id="name").annotations["cluster"].to_pylist() == ["c"]
+    binary = pa.DictionaryArray.from_arrays([0, 0], pa.array([b"a"], pa.binary_view()))
+    assert sb.dedup(pa.table({"text": [A, A], "name": binary}), within="name").keep.tolist() == [True, False]
 
 
 def test_columns_can_be_shingled():

@@ -132,7 +132,7 @@ def test_simhash_measures_cosines(tmp_path):
 def test_ids(tmp_path):
     with sb.Index.create(tmp_path / "x") as index:
         index.add(["a", "b"], ["one two", "three four"])
-        with pytest.raises(sb.ParameterError, match=r"the id 'b' is in the index already; pass replace=True"):
+        with pytest.raises(sb.ParameterError, match=r"the id 'b' is in the index already; pass --replace \(replace=True\)"):
             index.add(["c", "b"], ["five", "six"])
         assert len(index) == 2 and index.query(["five"]).num_rows == 0, "nothing of it was added"
         index.add(["c", "b"], ["five", "six"], replace=True)

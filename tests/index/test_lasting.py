@@ -94,7 +94,7 @@ def test_leftovers_go_and_other_files_stay(three_segments):
 
 def test_one_writer_many_readers(three_segments, texts):
     with sb.Index.open(three_segments) as writer, sb.Index.open(three_segments, "read") as reader:
-        with pytest.raises(sb.OutputError, match="another process has it open for changes"):
+        with pytest.raises(sb.OutputError, match="open for changes already"):
             sb.Index.open(three_segments)
         with pytest.raises(sb.OutputError, match="opened for reading"):
             reader.add([1000], ["text"])

@@ -23,12 +23,20 @@ SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
         lambda: mixture.Part(slots=10, bits=65),
         lambda: mixture.Part(slots=0),
         lambda: choose.error_for_precision(1.5, 0.1),
+        lambda: bbit.storage_ratio(64, 1, 1.0),
         lambda: choose.error_for_precision(0.8, 1.5),
     ],
 )
 def test_arguments_out_of_range_are_refused(call):
     with pytest.raises(sb.ParameterError):
         call()
+
+
+def test_numbers_of_numpy_are_numbers_in_messages():
+    with pytest.raises(sb.ParameterError, match=r"resemblance must be in \[0, 1\]; got 1\.5$"):
+        bbit.match_probability(np.float64(1.5), 1)
+    with pytest.raises(sb.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
+        bbit.match_probability(np.float64(0.75), 1, np.float64(0.25), 0.5)
 
 
 def test_best_bits_is_the_least_storage_factor():

@@ -16,6 +16,15 @@ def test_radius_3_is_precise_but_not_complete(cosine, expected):
     assert simhash.within_radius(cosine, 3) == pytest.approx(stats.binom.cdf(3, 64, np.arccos(cosine) / np.pi))
 
 
+@pytest.mark.parametrize("bits", [1, 64, 4096])
+def test_any_number_of_bits(bits):
+    """Binomial coefficients of 4,096 bits are beyond the range of floats."""
+    cosines = np.array([-1.0, 0.0, 0.1, 0.9, 1.0])
+    for radius in {0, bits // 3, bits // 2, bits - 1}:
+        expected = stats.binom.cdf(radius, bits, np.arccos(cosines) / np.pi)
+        np.testing.assert_allclose(simhash.within_radius(cosines, radius, bits), expected, rtol=1e-9, atol=1e-300)
+
+
 def test_half_of_the_pairs_at_cosine_984():
     assert simhash.within_radius(0.984, 3) == pytest.approx(0.5, abs=0.01)
     assert simhash.within_radius(0.9977, 3) == pytest.approx(0.95, abs=0.005)

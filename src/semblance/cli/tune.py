@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import inf
 
 import click
 
@@ -10,21 +11,6 @@ from . import options
 from .saying import say
 
 SHOWN = 12
-UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-
-
-def parse_bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> float:
-    """Read 4GB, 500MB or a plain number of bytes."""
-    if value is None:
-        return float("inf")
-    number, unit = value[:-2], value[-2:].upper()
-    try:
-        size = float(number) * UNITS[unit] if unit in UNITS else float(value)
-    except ValueError:
-        size = 0.0
-    if not 0.0 < size < float("inf"):
-        raise click.BadParameter(f"{value!r} is not a size; write 4GB, 500MB or a number of bytes")
-    return size
 
 
 @click.command(short_help="Measure and choose searches of fingerprints.")
@@ -33,7 +19,7 @@ def parse_bytes(context: click.Context, parameter: click.Parameter, value: str |
 @click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="How many of the 64 bits can differ.")
 @click.option("--recall", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True,
               help="Share of pairs that must be found.")  # fmt: skip
-@click.option("--memory", callback=parse_bytes, default=None, metavar="SIZE", help="Memory limit of a search, such as 4GB.")
+@click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a search, such as 4GB.")
 @click.option("--sigma", type=click.FloatRange(0, min_open=True), default=0.2, show_default=True,
               help="Median difference of the sums behind the bits of near-duplicates, in standard deviations.")  # fmt: skip
 @click.option("--measure/--no-measure", default=True, show_default=True,
@@ -41,7 +27,14 @@ def parse_bytes(context: click.Context, parameter: click.Parameter, value: str |
 @click.option("--quiet", is_flag=True, help="No progress.")
 @options.as_json
 def tune(
-    fingerprints: int | None, radius: int, recall: float, memory: float, sigma: float, measure: bool, quiet: bool, as_json: bool
+    fingerprints: int | None,
+    radius: int,
+    recall: float,
+    memory: str | None,
+    sigma: float,
+    measure: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Measure what searches of fingerprints cost on this machine, and choose one.
 
@@ -53,10 +46,12 @@ def tune(
     """
     from dataclasses import asdict
 
+    from ..engines.memory import parse_bytes
     from ..search.costs import check_costs_folder, machine_costs, save_costs
     from ..search.tune import choices, measure_costs
     from .progress import progress
 
+    most = inf if memory is None else parse_bytes(memory)
     kept = None
     if measure:
         check_costs_folder()
@@ -68,7 +63,7 @@ def tune(
         costs = machine_costs()
     found = []
     if fingerprints is not None:
-        found = choices(fingerprints, radius=radius, recall=recall, memory=memory, costs=costs, sigma=sigma)
+        found = choices(fingerprints, radius=radius, recall=recall, memory=most, costs=costs, sigma=sigma)
     if as_json:
         click.echo(json.dumps({"costs": asdict(costs), "kept": kept, "choices": [asdict(choice) for choice in found]}))
         return

@@ -186,8 +186,13 @@ class GrowingFile:
             section = write_section(file, end, self.kind, arrays, {}, sync=True)
             if len(self.sections) == 1:
                 sync_folder(self.path.absolute().parent)
-        except OSError:
-            with suppress(OSError):
+        except OSError as error:
+            try:
                 os.ftruncate(file, end)
+            except OSError:
+                raise OutputError(
+                    f"{self.path}: cannot be written: {error.strerror}; nor can it be cut off again, so that the "
+                    "batch may be there when the file is opened anew"
+                ) from None
             raise
         return section

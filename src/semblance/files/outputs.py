@@ -40,6 +40,9 @@ def check_output(
     """
     given, path = shown(path), Path(path)
     try:
+        with suppress(FileNotFoundError):  # before links are followed: that of /dev/stdout leads to no name
+            if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+                raise OutputError(f"{given} is a pipe or a device; an output must be a file or a folder")
         if path.is_symlink():
             path = Path(os.path.realpath(path))
             if suffix_of(path, suffixes) != suffix_of(given, suffixes):
@@ -50,8 +53,6 @@ def check_output(
             mode = path.stat().st_mode
             if not force:
                 raise OutputError(f"{given} exists; pass --force (force=True) to replace it, or choose another name")
-            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                raise OutputError(f"{given} is a pipe or a device; an output must be a file or a folder")
             if single == stat.S_ISDIR(mode):
                 kind = ("one file", "directory") if single else ("a directory", "file")
                 raise OutputError(f"the output {given} means {kind[0]}, but a {kind[1]} of that name exists")
@@ -65,7 +66,7 @@ def check_output(
         if not os.access(parent, os.W_OK | os.X_OK):
             raise OutputError(f"{given}: no permission to write into {shown(parent)}")
         remove_leftovers(path)
-        if described:
+        if single and described:
             remove_leftovers(path.with_name(path.name + SIDECAR))
     except OutputError:
         raise

@@ -164,7 +164,8 @@ class Split:
         )
         return InputDataError(
             f"{self.name}, {row}: the document {size} that one may have; raise --memory (memory=), of which it can be a "
-            "tenth, and --max-document (max_document=), if given; or leave it out: --on-error skip (on_error='skip')"
+            "tenth, and --max-document (max_document=), if given; or leave it out: --max-document BYTES --on-error skip "
+            "(max_document=, on_error='skip')"
         )
 
     def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:

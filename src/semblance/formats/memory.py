@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..files.places import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
+from ..values.arrow import without_views
 from ._columnar import ColumnarFormat, check_columns, table_batch
 from ._format import Format
 from ._registry import formats_by_suffix
@@ -131,6 +132,9 @@ def list_split(texts: Any) -> Split:
 
 def table_split(table: pa.Table, name: str = "table") -> Split:
     """Return an Arrow table as a split."""
+    for place, column in enumerate(table.columns):
+        if (plain := without_views(column)) is not column:
+            table = table.set_column(place, table.field(place).with_type(plain.type), plain)
     return Split(form=TABLES, name=name, relative=name, data=table)
 
 

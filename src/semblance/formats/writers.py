@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -161,11 +162,13 @@ def write_rows(
 
 def _write_file(path: Path, form: Format, selections: Sequence[Selection], provenance: Record) -> None:
     """Write one file for all inputs, and one beside it that says how it was made, unless the first does."""
-    with atomic_file(path, compress=form.compressible) as stream:
-        form.write(stream, selections, provenance)
-    if not form.holds_provenance:
-        with atomic_file(path.with_name(path.name + SIDECAR)) as stream:
-            _write_json(stream, provenance)
+    with ExitStack() as stack:
+        if not form.holds_provenance:  # on the disk before the output has its name, so that a full disk cannot part the two
+            beside = stack.enter_context(atomic_file(path.with_name(path.name + SIDECAR)))
+            _write_json(beside, provenance)
+            beside.flush()
+        with atomic_file(path, compress=form.compressible) as stream:
+            form.write(stream, selections, provenance)
 
 
 def _write_json(stream: BinaryIO, provenance: Record) -> None:

@@ -210,7 +210,7 @@ class Index(OpenIndex):
             self._check_open(write=True)
             check_type(kind, self.id_type, names)
             kept = concatenate(pieces) if pieces is not None and self._state.manifest.keep_text else None
-            unless = None if replace else "is in the index already; pass replace=True to replace it"
+            unless = None if replace else "is in the index already; pass --replace (replace=True) to replace it"
             self._state.add(names, sketches, kept, kind, self._state.rows_of(names, unless))
 
     def remove(self, ids: Iterable[str] | Iterable[int]) -> int:

@@ -170,7 +170,7 @@ class OpenIndex:
         return all_documents(*self._now())
 
     def check(self) -> list[str]:
-        """Read every byte; return a message for each damage found (none: all is well)."""
+        """Read every byte; return a message for each damage found, segments left out included (none: all is well)."""
         self._check_open()
         with self._turn:
             manifest = self._now()[0]
@@ -178,7 +178,7 @@ class OpenIndex:
                 found = [what for entry in manifest.segments for what in damage(self.path, self.kind, manifest, entry)]
                 newer = read_manifest(self.path) if found and self._close is None else manifest
                 if newer == manifest:
-                    return found
+                    return [*self.damaged, *found]
                 manifest = newer  # a writer replaced what was being read
 
     def _now(self) -> tuple[Manifest, tuple[Segment, ...]]:

@@ -58,8 +58,8 @@ def take_lock(folder: Path, wait: bool) -> int:
         os.close(lock)
         if isinstance(error, BlockingIOError):
             raise OutputError(
-                f"{folder}: another process has it open for changes; wait for it (--wait, wait=True), "
-                "or open it with mode='read'"
+                f"{folder}: open for changes already, in another process or in this one; close it there, wait for it "
+                "(--wait, wait=True), or open it with mode='read'"
             ) from None
         if isinstance(error, OSError) and not isinstance(error, OutputError):
             raise OutputError(f"{folder}: cannot be locked: {error.strerror}; open it with mode='read'") from None

@@ -110,7 +110,8 @@ class FingerprintFile:
         Raises
         ------
         OutputError
-            If the file cannot be written, or another process appends to it; the batch was not added then.
+            If the file cannot be written, or another process appends to it. The batch was not added then, but where the disk
+            fails so far that a file cannot even be cut: the message says so.
         ParameterError, IncompatibleSketchError
             If the fingerprints are incompatible with those of the file.
         """

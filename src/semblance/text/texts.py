@@ -15,6 +15,7 @@ from ..errors import EncodingError, InputDataError
 from ..kernels.folding import find_invalid
 from ..values import Int64Array
 from ..values.arrow import strings as as_column
+from ..values.arrow import without_views
 
 CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
 FEW = 1000
@@ -168,21 +169,21 @@ def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
         If Arrow cannot read a column of another library.
     """
     if isinstance(data, pa.ChunkedArray):
-        return data
+        return without_views(data)
     if isinstance(data, pa.Array):
-        return pa.chunked_array([data])
+        return without_views(pa.chunked_array([data]))
     if type(data).__module__.startswith("pandas"):
         if getattr(data, "ndim", 1) != 1:
             raise InputDataError(f"texts must be a list of str or a column; got {type(data).__name__}: pass one of its columns")
         try:
-            return pa.chunked_array([pa.array(data, from_pandas=True)])
+            return without_views(pa.chunked_array([pa.array(data, from_pandas=True)]))
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
             return None
     try:
         if hasattr(data, "__arrow_c_stream__"):
-            return pa.chunked_array(data)
+            return without_views(pa.chunked_array(data))
         if hasattr(data, "__arrow_c_array__"):
-            return pa.chunked_array([pa.array(data)])
+            return without_views(pa.chunked_array([pa.array(data)]))
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise InputDataError(f"the column cannot be read as texts: {error}") from None
     return None

@@ -16,6 +16,11 @@ Float = Any
 ROUNDING = 1e-12
 
 
+def _shown(value: ArrayLike) -> str:
+    """Return a value as a message gives it: a number of NumPy is a number."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def within(
     name: str, value: ArrayLike, low: float, high: float, *, above: bool = False, below: bool = False
 ) -> NDArray[np.float64]:
@@ -34,7 +39,7 @@ def within(
         inside &= array < high
     if not np.all(inside):
         ends = f"{'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}"
-        raise ParameterError(f"{name} must be in {ends}; got {value!r}")
+        raise ParameterError(f"{name} must be in {ends}; got {_shown(value)}")
     return np.clip(array, low, high)
 
 
@@ -56,7 +61,7 @@ def resemblance_of(
         crowded = (left + right) / (1.0 + r) > 1.0 + 1e-9
     if np.any(r > highest * (1 + 1e-9)) or np.any(crowded):
         raise ParameterError(
-            f"no two sets of densities {density_left!r} and {density_right!r} have resemblance {resemblance!r}: it is at most "
-            "min / max of the densities, and their union, (r1 + r2) / (1 + R), at most 1"
+            f"no two sets of densities {_shown(density_left)} and {_shown(density_right)} have resemblance "
+            f"{_shown(resemblance)}: it is at most min / max of the densities, and their union, (r1 + r2) / (1 + R), at most 1"
         )
     return r, left, right

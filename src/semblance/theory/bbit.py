@@ -223,7 +223,9 @@ def storage_ratio(
     Parameters
     ----------
     bits_from, bits_to : array_like of int in [1, 64]
-    resemblance, density_left, density_right : array_like of float in [0, 1]
+    resemblance : array_like of float in [0, 1)
+        At 1 no variance is left; ``storage_ratio_limit`` is what the ratio tends to.
+    density_left, density_right : array_like of float in [0, 1]
 
     Returns
     -------
@@ -233,6 +235,7 @@ def storage_ratio(
     ----------
     Li & König, WWW 2010, Theorem 2, equations 13-15, and Table 1.
     """
+    within("resemblance", resemblance, 0.0, 1.0, below=True)
     return storage_factor(resemblance, bits_from, density_left, density_right) / storage_factor(
         resemblance, bits_to, density_left, density_right
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb
+from math import comb, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -163,4 +163,8 @@ def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
     bits, radius = int(count("bits", bits)), int(count("radius", radius, 0))
     if radius >= bits:
         return np.ones(p.shape)[()]
-    return sum(comb(bits, d) * p**d * (1.0 - p) ** (bits - d) for d in range(radius + 1))
+    with np.errstate(divide="ignore"):
+        differ, agree = np.log(p), np.log1p(-p)
+    # As logarithms: with more than a thousand bits the binomial coefficients are beyond the range of floats.
+    terms = (log(comb(bits, d)) + (d * differ if d else 0.0) + (bits - d) * agree for d in range(radius + 1))
+    return np.minimum(sum(np.exp(term) for term in terms), 1.0)[()]

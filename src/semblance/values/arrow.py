@@ -71,6 +71,19 @@ def strings(items: Sequence[str | bytes | bytearray | None], kind: pa.DataType |
     return column if kind == wide else column.cast(kind)
 
 
+def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column whose dictionary, if it has one, holds no views: Arrow can neither look these up nor write them."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not str(kind.value_type).endswith("_view"):
+        return column
+    plain = pa.large_string() if pa.types.is_string_view(kind.value_type) else pa.large_binary()
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(plain), ordered=kind.ordered)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(kind.index_type, plain, kind.ordered))
+
+
 def null(kind: pa.DataType) -> pa.Scalar:
     """Return a null of a type."""
     return pa.nulls(1, kind)[0]
