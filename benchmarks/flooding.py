@@ -1,5 +1,7 @@
 """What texts cost that were written to cost much: CPU time beside that of plain text of as many bytes, in as many documents.
 
+``tokens`` says how many times the tokens of plain text a text has, since work is done for tokens as well as for bytes.
+
 One row is ``crafted``: words chosen one after the other so that the lowest bits of the hashes of all shingles are zero. In tables
 that are placed by these bits all values meet in a few runs. It shows 1 where nobody can choose where values stand.
 
@@ -21,6 +23,8 @@ import numpy as np
 
 import semblance as sb
 from semblance.kernels import hashing, shingling
+from semblance.text.shingle import Shingling
+from semblance.text.texts import as_texts, concatenate
 
 ZERO_BITS, WIDTH = 12, 5
 Documents = list[str]
@@ -118,6 +122,8 @@ def cases(size: int) -> dict[str, tuple[Callable[[], Documents], Callable[[], Do
         "one long word, 30 MB": (lambda: doubled("x" * 30_000_000), lambda: beside(30_000_000), "word"),
         "blanks": case(lambda: " " * size),
         "marks": case(lambda: "a" + "\u0301\u0316" * (size // 4)),
+        "short runs of marks": case(lambda: ("e" + "\u0301\u0316" * 17 + " word" * 14) * (size // 139)),
+        "decomposed letters": case(lambda: "e\u0301 " * (size // 4)),
         "Han": case(lambda: "".join(map(chr, np.random.default_rng(4).integers(0x4E00, 0x9000, size // 3)))),
         "copies": (lambda: [plain(2000)[0]] * max(2, size // 2000), many, "word"),
         "long lines": (lambda: doubled(("y" * 99_999 + "\n") * max(1, size // 100_000)), lambda: doubled(lines(size)), "line"),
@@ -165,6 +171,11 @@ def seconds(job: Callable[[Documents, str], Callable[[], Any]], documents: Docum
     return statistics.median(found)
 
 
+def shingles_of(documents: Documents, unit: str) -> int:
+    """Count shingles, repeats included: as many, nearly, as there are tokens."""
+    return int(Shingling(unit=unit).hashes(concatenate(as_texts(documents)))[1][-1])
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -176,13 +187,13 @@ def main() -> None:
         todo, known = jobs(folder), {}
         for job in todo.values():
             job(["a b c d e f"], "word")()
-        print("| text | MB | " + " | ".join(todo) + " |\n|" + "---|" * (len(todo) + 2))
+        print("| text | MB | tokens | " + " | ".join(todo) + " |\n|" + "---|" * (len(todo) + 3))
         for name, (texts, others, unit) in cases(options.bytes).items():
             if options.only and name not in options.only:
                 continue
             documents, baseline = texts(), others()
             size = sum(len(text.encode()) for text in documents)
-            row = []
+            row = [f"{shingles_of(documents, unit) / shingles_of(baseline, unit):.1f}"]
             for job, work in todo.items():
                 key = (job, unit, len(baseline), sum(map(len, baseline)))
                 if key not in known:

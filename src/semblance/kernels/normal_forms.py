@@ -38,18 +38,18 @@ class Forms(NamedTuple):
     composites: Annotated[np.ndarray, "const uint32[:, ::1]"]
 
 
-@inlined("Tuple((uint64, int64))(int64)")
+@inlined("UniTuple(int64, 2)(int64)")
 def encoded(point):
-    """Return (UTF-8 of a code point in a word, its length in bytes); of a byte that is none, marked as such, that byte."""
+    """Return (UTF-8 of a code point as a number, its length in bytes); of a byte that is none, marked as such, that byte."""
     low = point & 0x3F
     if point < 0x80 or point >= _RAW:
-        return np.uint64(point & 0xFF), 1
+        return point & 0xFF, 1
     if point < 0x800:
-        return np.uint64(0x80C0 | point >> 6 | low << 8), 2
+        return 0x80C0 | point >> 6 | low << 8, 2
     middle = point >> 6 & 0x3F
     if point < 0x10000:
-        return np.uint64(0x8080E0 | point >> 12 | middle << 8 | low << 16), 3
-    return np.uint64(0x808080F0 | point >> 18 | (point >> 12 & 0x3F) << 8 | middle << 16 | low << 24), 4
+        return 0x8080E0 | point >> 12 | middle << 8 | low << 16, 3
+    return 0x808080F0 | point >> 18 | (point >> 12 & 0x3F) << 8 | middle << 16 | low << 24, 4
 
 
 @compiled(
@@ -201,8 +201,8 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
             growth[stretches[number, 0]] += begin - position - written
             for i in range(left):
                 point = np.int64(points[i])
-                word, size = encoded(point if point >= _RAW else point & _POINT)
-                store64(out, written, word)
+                utf8, size = encoded(point if point >= _RAW else point & _POINT)
+                store64(out, written, np.uint64(utf8))
                 written += size
             growth[stretches[number, 0]] += written
             copied = position
