@@ -4,7 +4,7 @@
 files, files without a name included. The share of duplicates (of the text) and the size of families are what a job without a cap
 finds: how well these can be guessed is another matter. Nothing is written. Linux only.
 
-Usage: python benchmarks/foresight.py CORPUS... [--caps none 300MB] [--threads 1 2]
+Usage: python benchmarks/foresight.py CORPUS... [--caps none 300MB] [--threads 1 2] [--work]
 
 A corpus is a file, a folder, a Parquet file several times (``licences.parquet*5``), or ``generated``: a million documents of 1 kB.
 """
@@ -88,14 +88,15 @@ def facts_of(inputs: list[Path]) -> Facts:
     return Facts(summary.documents, summary.text_bytes, share, family)
 
 
-def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: int) -> str:
+def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: int, work: bool) -> str:
     """Run one job; return a row of the table."""
     form = "jsonl" if inputs[0].suffix == ".jsonl" else "parquet"
-    found = sb.foresee(**facts._asdict(), memory=cap, threads=threads, format=form, calibrate=True)
+    found = sb.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form, calibrate=True)
     with tempfile.TemporaryDirectory(prefix="semblance-foresight-") as scratch:
         disk = Disk(Path(scratch))
         command = [sys.executable, "-m", "semblance", "dedup", *map(str, inputs), "--threads", str(threads), "--quiet"]
-        watched = watch([*command, *(["--memory", cap] if cap else [])], {**os.environ, "TMPDIR": scratch}, disk.look)
+        command += [*(["--memory", cap] if cap else []), *(["--work", f"{scratch}/work"] if work else [])]
+        watched = watch(command, {**os.environ, "TMPDIR": scratch}, disk.look)
     if watched.code:
         sys.exit(watched.said)
     columns = []
@@ -113,6 +114,7 @@ def main() -> None:
     parser.add_argument("corpora", nargs="+")
     parser.add_argument("--caps", nargs="+", default=["none", "300MB", "500MB", "1GB"])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--work", action="store_true", help="with a work folder")
     given = parser.parse_args()
     foresight.measure = cache(foresight.measure)  # once for each number of threads
     print("| corpus | cap | threads | peak foreseen, MB | measured | ratio | disk foreseen, MB | measured | ratio | "
@@ -125,7 +127,7 @@ def main() -> None:
             print(f"{corpus}: {facts}", file=sys.stderr, flush=True)
             for cap in given.caps:
                 for threads in given.threads:
-                    line = row(Path(corpus).stem, inputs, facts, None if cap == "none" else cap, threads)
+                    line = row(Path(corpus).stem, inputs, facts, None if cap == "none" else cap, threads, given.work)
                     print(line, flush=True)
 
 

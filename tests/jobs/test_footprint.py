@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from semblance.engines.memory import FLOOR, Memory
+from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR, Memory
 from semblance.jobs import footprint
 from semblance.jobs.calibration import Speeds
 from semblance.jobs.footprint import Corpus, Footprint, stored_width
@@ -60,7 +60,7 @@ def test_held_memory_worked_out_by_hand():
     stages = foreseen(1000, 10**8, 0, 3.0, 4000)
     own = FLOOR - footprint.LIBRARIES + footprint.PIECES + (32 << 20)  # pages of Parquet as large as one may be
     assert not stages.on_disk
-    assert stages.peak() == own + 10**8 + 1000 * ROW + (footprint.LINKING + 48) * 1000, "and codes while links are cut"
+    assert stages.peak() == own + 10**8 + 1000 * ROW + (BYTES_PER_DOCUMENT + 48) * 1000, "and codes while links are cut"
 
 
 @pytest.mark.parametrize("room", [170, 900, 20_000])

@@ -10,9 +10,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,8 @@ from .dedup import dedup
 
 FORMATS = ("parquet", "jsonl")
 _REPEATS = 2  # of each small job: the faster one counts, as whatever else the machine does only adds
+_TRUST = 0.3  # in measurements: they are off by some 15 %, proportions of another machine by some 50 %
+_LEAST = 0.2  # of what a speed is in proportion
 _WORDS = 1 << 14
 _TOUCHED = 64 << 20
 _SHORT, _MEDIUM, _LONG = 20, 150, 2000  # words of a document
@@ -140,15 +143,54 @@ def _read(path: Path) -> None:
         pass
 
 
-def _per(short: tuple[float, int, int], long: tuple[float, int, int]) -> tuple[float, float]:
-    """Return nanoseconds a byte and a document from two measurements of (nanoseconds, bytes, documents), none below 0."""
-    (a, a_bytes, a_documents), (b, b_bytes, b_documents) = short, long
-    byte = max(0.0, (b * a_documents - a * b_documents) / (b_bytes * a_documents - a_bytes * b_documents))
-    return byte, max(0.0, (a - byte * a_bytes) / a_documents)
+class _Texts(NamedTuple):
+    """A file of generated texts."""
+
+    path: Path
+    bytes: int
+    documents: int
+    family: int
+
+    def amounts(self, work: bool) -> dict[str, float]:
+        """Return what a job does with them, by the name of its speed."""
+        pairs = self.documents * (self.family - 1) / 2
+        compared = self.bytes if pairs else 0
+        times = 2 if work else 1  # they are read again
+        read = {"read_byte": times * self.bytes, "read_document": times * self.documents}
+        found = {"sketch_byte": self.bytes, "sketch_document": self.documents, "pair": pairs, "compare_byte": compared}
+        written = {"write_byte": compared, "write_document": self.documents, "write_pair": pairs}
+        return read | found | (written if work else {})
+
+
+def fitted(amounts: list[dict[str, float]], nanoseconds: list[float], usual: Speeds) -> Speeds:
+    """Return the speeds that explain what some runs took, and are about in proportion to the usual ones.
+
+    One measurement can be far off where a machine has much else to do. So least squares weigh what is left unexplained,
+    relative to each measurement, against how far speeds are from proportion, with ``_TRUST``.
+
+    Parameters
+    ----------
+    amounts : list of dict of str to float
+        Of each run, how much it does of what has a speed.
+    nanoseconds : list of float
+        What each took.
+    usual : Speeds
+    """
+    names = sorted({name for some in amounts for name in some})
+    done = np.array([[some.get(name, 0.0) for name in names] for some in amounts])
+    took = np.maximum(nanoseconds, 1.0)
+    prior = np.array([getattr(usual, name) for name in names], np.float64)
+    prior *= took.sum() / (done @ prior).sum()
+    relative = done * prior / took[:, None]
+    system = np.vstack([relative, _TRUST * np.eye(len(names))])
+    wanted = np.concatenate([1 - relative.sum(1), np.zeros(len(names))])
+    change = np.linalg.lstsq(system, wanted, rcond=None)[0]
+    speeds = prior * np.maximum(1 + change, _LEAST)
+    return replace(usual, **dict(zip(names, speeds.tolist(), strict=True)))
 
 
 def measure(format: str = "parquet", threads: int = 1, scale: float = 1.0, **settings: Any) -> Speeds:
-    """Measure what parts of a job cost on this machine, in about five seconds.
+    """Measure what parts of a job cost on this machine, in about five seconds of an idle core.
 
     Documents that are short and long, alike or not, are deduplicated in memory and with a work folder; the differences
     between these jobs tell what each part takes.
@@ -173,40 +215,26 @@ def measure(format: str = "parquet", threads: int = 1, scale: float = 1.0, **set
     with tempfile.TemporaryDirectory(prefix="semblance-") as name:
         folder = Path(name)
 
-        def made(stem: str, n: int, words: int, family: int = 1) -> tuple[Path, int, int]:
+        def made(stem: str, n: int, words: int, family: int = 1) -> _Texts:
             texts = texts_of(n, words, family)
-            return write_texts(texts, folder / f"{stem}.{format}"), sum(len(text.encode()) for text in texts), n
+            size = sum(len(text.encode()) for text in texts)
+            return _Texts(write_texts(texts, folder / f"{stem}.{format}"), size, n, family)
 
-        def job(path: Path, work: str | None = None) -> float:
-            return _nanoseconds(lambda: dedup(str(path), threads=threads, work=work and folder / work, **settings).close())
+        def job(some: _Texts, work: bool = False) -> float:
+            more: dict[str, Any] = {"threads": threads, "work": folder / "work" if work else None, **settings}
+            return _nanoseconds(lambda: dedup(str(some.path), **more).close())
 
         tiny, short, long = made("tiny", 64, _SHORT), made("short", n_short, _SHORT), made("long", n_long, _LONG)
         alike, family = made("alike", n_long, _LONG, 4), made("family", n_alike, _MEDIUM, _FAMILY)
-        start = _start(tiny[0])
-        fixed, fixed_work = job(tiny[0]), job(tiny[0], "t")
-        read = [_nanoseconds(lambda path=path: _read(path)) for path in (short[0], long[0])]  # type: ignore[misc]
-        in_memory = [job(file[0]) - fixed for file in (short, long, alike, family)]
-        on_disk = [job(file[0], "w") - fixed_work for file in (short, alike, family)]
-    read_byte, read_document = _per((read[0], *short[1:]), (read[1], *long[1:]))
-    sketched = [total - reading for total, reading in zip(in_memory[:2], read, strict=True)]
-    sketch_byte, sketch_document = _per((sketched[0], *short[1:]), (sketched[1], *long[1:]))
-
-    def beyond(total: float, file: tuple[Path, int, int]) -> float:
-        """Take away what reading and sketching cost."""
-        return total - file[1] * (read_byte + sketch_byte) - file[2] * (read_document + sketch_document)
-
-    def written(total: float, before: float, file: tuple[Path, int, int]) -> float:
-        """Take away what reading again and writing about documents cost."""
-        return total - before - file[1] * read_byte - file[2] * (read_document + write_document)
-
-    compare_byte = max(0.0, beyond(in_memory[2], alike) / alike[1])
-    n_pairs = family[2] * (_FAMILY - 1) / 2
-    pair = max(0.0, (beyond(in_memory[3], family) - family[1] * compare_byte) / n_pairs)
-    write_document = max(0.0, (on_disk[0] - in_memory[0] - read[0]) / short[2])
-    write_byte = max(0.0, written(on_disk[1], in_memory[2], alike) / alike[1])
-    write_pair = max(0.0, (written(on_disk[2], in_memory[3], family) - family[1] * write_byte) / n_pairs)
-    return Speeds(
-        start=start, read_byte=read_byte, read_document=read_document, sketch_byte=sketch_byte,
-        sketch_document=sketch_document, pair=pair, compare_byte=compare_byte, write_byte=write_byte,
-        write_document=write_document, write_pair=write_pair, new_byte=_new_byte(),
-    )  # fmt: skip
+        start, fixed = _start(tiny.path), {work: job(tiny, work) for work in (False, True)}
+        amounts: list[dict[str, float]] = []
+        took: list[float] = []
+        for some in (short, long):
+            amounts.append({"read_byte": some.bytes, "read_document": some.documents})
+            took.append(_nanoseconds(partial(_read, some.path)))
+        for some, work in [(some, False) for some in (short, long, alike, family)] + [
+            (s, True) for s in (short, alike, family)
+        ]:
+            amounts.append(some.amounts(work))
+            took.append(job(some, work) - fixed[work])
+    return replace(fitted(amounts, took, REFERENCE[format]), start=start, new_byte=_new_byte())

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..engines.local import MATCH_BYTES, SETS, WORD
 from ..engines.local_bundles import GROUP_BYTES
 from ..engines.local_keeping import PART_BYTES
-from ..engines.memory import FLOOR, Memory
+from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, Memory
 from ..formats._row_groups import MOST_BYTES
 from ..steps.nibbles import packed_width
 from ..steps.sketch import Sketching, sketches_schema
@@ -33,8 +33,8 @@ LINES = 40_000_000
 PAGE_ROWS = 1024
 # Links and pairs while they are sorted and cut, in memory; the stored ones, two times 16, are among them.
 PAIR_WORK = 140
-# From docs/scale.md: the stages between candidates and the result keep so much of each document at a time.
-LINKING, VERIFYING = 32, 19
+# From docs/scale.md: while texts are compared, so much is kept of each document; while candidates are found, the most there is.
+VERIFYING = 19
 RANKING = 12  # of each document, where keep order is not that of the input
 # Links for each pair that remains of them after the cut: between 0.4 and 1.9.
 LINKS_PER_PAIR = 1.5
@@ -170,9 +170,12 @@ class Footprint:
         whole_corpus = corpus.text + corpus.tables
         held = 0 if self.settings.work is not None else min(self.first.held, whole_corpus)
         reading = held + (min(corpus.tables, self._parts) if self.settings.work is not None else 0)
-        of_each = LINKING + (0 if self.settings.keep == "first" else RANKING)
+        of_each = BYTES_PER_DOCUMENT + (0 if self.settings.keep == "first" else RANKING)
         linking = of_each * corpus.n + (0 if self._nibbles_filed else corpus.nibbles)
-        sorting = min(PAIR_WORK * corpus.pairs, 3 * memory.waiting + self._parts) if self.on_disk else PAIR_WORK * corpus.pairs
+        sorting = PAIR_WORK * corpus.pairs
+        if self.on_disk:  # where the stored ones are
+            stored = (stored_width(LINKS) + stored_width(PAIRS)) * corpus.pairs
+            sorting = min(sorting - stored, 3 * memory.waiting + self._parts)
         in_memory = self.settings.work is None and not self.spills_reading
         linking += sorting + (held if in_memory else 0)
         verifying = VERIFYING * corpus.n
