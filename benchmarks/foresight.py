@@ -104,7 +104,8 @@ def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: i
         (found.peak_memory, watched.peak, 1e6), (found.disk, disk.peak, 1e6), (found.cpu_seconds, watched.cpu_seconds, 1),
     ):  # fmt: skip
         ratio = f"{foreseen / measured:.2f}" if measured else "" if not foreseen else "NO"
-        columns += [f"{foreseen / unit:,.0f}", f"{measured / unit:,.0f}", ratio]
+        digits = 0 if unit > 1 else 1
+        columns += [f"{foreseen / unit:,.{digits}f}", f"{measured / unit:,.{digits}f}", ratio]
     return f"| {name} | {cap or 'none'} | {threads} | {' | '.join(columns)} |"
 
 
@@ -116,7 +117,7 @@ def main() -> None:
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--work", action="store_true", help="with a work folder")
     given = parser.parse_args()
-    foresight.measure = cache(foresight.measure)  # once for each number of threads
+    foresight.measure = cache(foresight.measure)  # once for each format
     print("| corpus | cap | threads | peak foreseen, MB | measured | ratio | disk foreseen, MB | measured | ratio | "
           f"CPU foreseen, s | measured | ratio |\n|{'---|' * 12}")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="semblance-foresight-corpora-") as scratch:

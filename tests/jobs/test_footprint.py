@@ -58,7 +58,7 @@ def test_the_codes_of_many_documents_take_the_disk_before_the_texts_do():
 
 def test_held_memory_worked_out_by_hand():
     stages = foreseen(1000, 10**8, 0, 3.0, 4000)
-    own = FLOOR - footprint.LIBRARIES + footprint.PIECES + (32 << 20)  # pages of Parquet as large as one may be
+    own = footprint.LOADED + footprint.PIECES + (32 << 20)  # pages of Parquet as large as one may be
     assert not stages.on_disk
     assert stages.peak() == own + 10**8 + 1000 * ROW + (BYTES_PER_DOCUMENT + 48) * 1000, "and codes while links are cut"
 

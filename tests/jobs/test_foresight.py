@@ -73,13 +73,13 @@ def test_longer_signatures_take_longer_to_make():
 def test_a_machine_is_measured_when_asked(monkeypatch):
     asked = []
 
-    def measure(format, threads, **settings):
-        asked.append((format, threads, settings["threshold"]))
+    def measure(format, **settings):
+        asked.append((format, settings["threshold"]))
         return Speeds(start=7e9, read_byte=1, read_document=0)
 
     monkeypatch.setattr(foresight, "measure", measure)
     found = sb.foresee(**SIZE, threshold=0.7, format="jsonl", calibrate=True)
-    assert asked == [("jsonl", 1, 0.7)] and found.calibrated and "on this machine" in str(found)
+    assert asked == [("jsonl", 0.7)] and found.calibrated and "on this machine" in str(found)
     assert (found.seconds["starting"], found.seconds["reading"]) == (7, 1)
 
 

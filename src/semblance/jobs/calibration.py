@@ -189,17 +189,17 @@ def fitted(amounts: list[dict[str, float]], nanoseconds: list[float], usual: Spe
     return replace(usual, **dict(zip(names, speeds.tolist(), strict=True)))
 
 
-def measure(format: str = "parquet", threads: int = 1, scale: float = 1.0, **settings: Any) -> Speeds:
+def measure(format: str = "parquet", scale: float = 1.0, **settings: Any) -> Speeds:
     """Measure what parts of a job cost on this machine, in about five seconds of an idle core.
 
     Documents that are short and long, alike or not, are deduplicated in memory and with a work folder; the differences
-    between these jobs tell what each part takes.
+    between these jobs tell what each part takes. They have one thread: several take about as much processor time together,
+    but vary more where a machine has much else to do.
 
     Parameters
     ----------
     format : {"parquet", "jsonl"}, default "parquet"
         Of the files that are read.
-    threads : int >= 1
     scale : float > 0
         Times as many documents.
     **settings
@@ -221,7 +221,7 @@ def measure(format: str = "parquet", threads: int = 1, scale: float = 1.0, **set
             return _Texts(write_texts(texts, folder / f"{stem}.{format}"), size, n, family)
 
         def job(some: _Texts, work: bool = False) -> float:
-            more: dict[str, Any] = {"threads": threads, "work": folder / "work" if work else None, **settings}
+            more: dict[str, Any] = {"threads": 1, "work": folder / "work" if work else None, **settings}
             return _nanoseconds(lambda: dedup(str(some.path), **more).close())
 
         tiny, short, long = made("tiny", 64, _SHORT), made("short", n_short, _SHORT), made("long", n_long, _LONG)

@@ -15,16 +15,18 @@ import pyarrow as pa
 from ..engines.local import MATCH_BYTES, SETS, WORD
 from ..engines.local_bundles import GROUP_BYTES
 from ..engines.local_keeping import PART_BYTES
-from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, Memory
+from ..engines.memory import BYTES_PER_DOCUMENT, Memory
 from ..formats._row_groups import MOST_BYTES
+from ..kernels._compile import MODE
 from ..steps.nibbles import packed_width
 from ..steps.sketch import Sketching, sketches_schema
 from ..values.tables import DOCUMENTS, LINKS, PAIRS
 from .calibration import Speeds
 from .settings import Settings
 
-# Measured by benchmarks/foresight.py, in bytes. Pages of mapped libraries: the high-water mark less what is the process's own.
-LIBRARIES = 66_000_000
+# Measured by benchmarks/foresight.py, in bytes. What a process has of its own after a small job; and pages of mapped
+# libraries: the high-water mark less what is its own. Where Numba compiles kernels, it is loaded, too.
+LOADED, LIBRARIES = (114_000_000, 137_000_000) if MODE == "jit" else (64_000_000, 66_000_000)
 # Pieces of text on their way through sketching: the peak while reading less what is held, with one thread; each more adds.
 PIECES, PIECES_PER_THREAD = 20_000_000, 28_000_000
 # The same for JSON lines, less that for Parquet of short documents: lines become Python's objects.
@@ -141,7 +143,6 @@ class Footprint:
         self.memory = memory.holding(corpus.n)
         self.threads = settings.n_threads
         page = min(MOST_BYTES, PAGE_ROWS * corpus.text // max(1, corpus.n)) if format == "parquet" else LINES
-        self.own = FLOOR - LIBRARIES
         self.pieces = PIECES + PIECES_PER_THREAD * (self.threads - 1) + page
         told = corpus.linked + MATCH_BYTES * corpus.pairs
         self.spills_reading = settings.work is None and corpus.text + corpus.tables > self.first.held
@@ -188,7 +189,7 @@ class Footprint:
         else:
             group = min(GROUP_BYTES, corpus.content)
             verifying += whole_corpus + corpus.linked + SETS * (max(group, corpus.largest) + group * (self.threads - 1))
-        return int(self.own + self.pieces + max(reading, linking, verifying))
+        return int(LOADED + self.pieces + max(reading, linking, verifying))
 
     def disk(self) -> int:
         """Return the most bytes in the work folder."""

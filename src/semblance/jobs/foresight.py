@@ -163,7 +163,7 @@ def foresee(
     settings = Settings(threads=threads, memory=memory, keep=keep, work="work" if work else None, **chosen)
     stages = Footprint(Corpus.of(n, text, float(duplicates), float(family), settings), Memory.wanted(memory), settings, format)
     if calibrate:
-        speeds = measure(format, settings.n_threads, **chosen)
+        speeds = measure(format, **chosen)
     else:
         speeds, usual = REFERENCE[format], Settings()
         times = settings.plan.permutations / usual.plan.permutations
