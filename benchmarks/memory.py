@@ -39,13 +39,14 @@ LIBRARY = "import sys; from semblance.kernels._compile import MODE; print(MODE)"
 
 
 class Watched(NamedTuple):
-    """What a command took: bytes, seconds, and what it said."""
+    """What a command took: bytes, seconds, processor time, and what it said."""
 
     peak: int
     high_water: int
     seconds: float
     code: int
     said: str
+    cpu_seconds: float = 0.0
 
 
 def children_of(pid: int) -> list[int]:
@@ -68,9 +69,15 @@ def sizes_of(pid: int) -> dict[str, int]:
     return {name: int(size) * 1024 for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
 
 
-def watch(command: list[str], environment: dict[str, str] | None = None) -> Watched:
-    """Run a command and look at its processes until it ends."""
-    begun = time.perf_counter()
+def nothing(pid: int) -> None:
+    """Look at nothing else."""
+
+
+def watch(
+    command: list[str], environment: dict[str, str] | None = None, look: Callable[[int], None] = nothing
+) -> Watched:  # fmt: skip
+    """Run a command and look at its processes until it ends; ``look`` is called with the first of them, too."""
+    begun, before = time.perf_counter(), os.times()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=environment)
         peak, high_water = 0, {}
@@ -81,10 +88,12 @@ def watch(command: list[str], environment: dict[str, str] | None = None) -> Watc
                 total += sizes.get("RssAnon", 0) + sizes.get("RssShmem", 0)
                 high_water[pid] = max(high_water.get(pid, 0), sizes.get("VmHWM", 0))
             peak = max(peak, total)
+            look(process.pid)
             time.sleep(EVERY)
         said.seek(0)
-        seconds = time.perf_counter() - begun
-        return Watched(peak, max(high_water.values(), default=0), seconds, process.returncode, said.read())
+        seconds, after = time.perf_counter() - begun, os.times()
+        cpu = after.children_user + after.children_system - before.children_user - before.children_system
+        return Watched(peak, max(high_water.values(), default=0), seconds, process.returncode, said.read(), cpu)
 
 
 def digest_of(folder: Path) -> str:

@@ -23,6 +23,7 @@ _HOMES = {
     "FastSimilarity": "sketches.fast_similarity",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
+    "Foresight": "jobs.foresight",
     "Fractional": "sketches.packed",
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
@@ -55,6 +56,7 @@ _HOMES = {
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
     "dedup": "jobs.dedup",
+    "foresee": "jobs.foresight",
     "html_to_text": "text.html",
     "keep": "jobs.opened",
     "load": "sketches.saved",
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
     )
     from .index.index import Index
     from .jobs.dedup import dedup
+    from .jobs.foresight import Foresight, foresee
     from .jobs.opened import Kept, keep, verify
     from .jobs.overlap import overlap
     from .jobs.pairs import pairs

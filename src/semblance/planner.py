@@ -46,7 +46,7 @@ class Plan:
     verify : {"exact", "sketch", "none"}
         How near-duplicates are distinguished among candidates.
     documents : int >= 0, optional
-        Size of the corpus that memory and false candidates are stated for.
+        Size of the corpus that false candidates are stated for.
     sketch : semblance.theory.choose.Choice, optional
         Bits to keep per document for estimates, if a standard error or a budget was given.
     """
@@ -98,13 +98,11 @@ class Plan:
 
     @property
     def bytes_per_document(self) -> int:
-        """Bytes kept per document besides its text: band keys, codes, slots for estimates, and 64 for the rest."""
-        return 8 * self.bands + 2 * self.bands * self.rows + 4 * self.estimation_slots + 64
+        """Bytes stored per document besides its text: band keys, codes, slots for estimates, and 64 for the rest.
 
-    @property
-    def memory_bytes(self) -> int | None:
-        """Bytes kept for all documents besides their texts, if their number is known."""
-        return None if self.documents is None else self.documents * self.bytes_per_document
+        They are held in memory only if all of them fit: see ``semblance.foresee``.
+        """
+        return 8 * self.bands + 2 * self.bands * self.rows + 4 * self.estimation_slots + 64
 
     @property
     def false_candidates(self) -> float | None:
@@ -125,7 +123,6 @@ class Plan:
             "recall_at_threshold": self.recall_at_threshold,
             "candidate_probability": {str(r): p for r, p in self.curve.items()},
             "bytes_per_document": self.bytes_per_document,
-            "memory_bytes": self.memory_bytes,
             "false_candidates": self.false_candidates,
             "standard_error": self.standard_error,
         }
@@ -202,8 +199,8 @@ def plan(
     bands, rows : int >= 1, optional
         Both together override the choice; the recall is then the one that they give.
     documents : whole number in 0..1e15, optional
-        Size of the corpus that memory and false candidates are stated for. It also weighs in the choice of bands and rows,
-        unless ``permutations`` is given. ``dedup`` and ``pairs`` plan for a million documents, whatever the corpus.
+        Size of the corpus that false candidates are stated for. It also weighs in the choice of bands and rows, unless
+        ``permutations`` is given. ``dedup`` and ``pairs`` plan for a million documents, whatever the corpus.
     verify : {"exact", "sketch", "none"}, default "exact"
         With "sketch" 256 more slots are set aside for estimates.
     standard_error : float in [0.0001, 1), optional

@@ -109,6 +109,19 @@ def test_plan(capfd):
     found = json.loads(run(capfd, "plan", "--permutations", "256", "--json")[1])
     assert (found["bands"], found["rows"]) == (26, 8)
     assert list(found["candidate_probability"]) == ["0.5", "0.6", "0.7", "0.8", "0.9"]
+    assert "foresight" not in found and "processor time" not in out
+
+
+def test_plan_foresees_what_dedup_takes(capfd):
+    size = ["--documents", "1e6", "--bytes", "1e9", "--memory", "1GB", "--threads", "2", "--duplicates", "0.1", "--family", "4"]
+    code, out, _ = run(capfd, "plan", *size)
+    assert code == 0 and "dedup of 1,000,000 documents, 1.00 GB of text, of which 10% have a near-duplicate" in out
+    found = json.loads(run(capfd, "plan", *size, "--json")[1])
+    wanted = sb.foresee(documents=1e6, bytes=1e9, memory="1GB", threads=2, duplicates=0.1, family=4)
+    assert found["bands"] == 16 and found["foresight"] == wanted.to_dict()
+    code, out, err = run(capfd, "plan", "--documents", "1e9", *size[2:])
+    assert code == 2 and out == "" and "1,000,000,000 documents need" in err
+    assert "bytes needs documents" in run(capfd, "plan", "--bytes", "1e9")[2]
 
 
 @pytest.mark.parametrize(
@@ -160,9 +173,9 @@ def test_help_and_import_load_nothing_heavy():
 def test_plan_has_the_parameters_of_the_function():
     import inspect
 
-    signature = inspect.signature(sb.plan)
     options = {p.name: p.get_default(click.Context(plan)) for p in plan.params if p.name != "as_json"}
-    assert options == {name: p.default for name, p in signature.parameters.items()}
+    wanted = inspect.signature(sb.foresee).parameters | inspect.signature(sb.plan).parameters
+    assert options == {name: p.default if p.default is not p.empty else None for name, p in wanted.items()}
 
 
 def test_interrupt_leaves_nothing_behind(tmp_path):

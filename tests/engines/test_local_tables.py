@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from semblance.engines import local_tables
 from semblance.engines.local_columns import arrays_of
 from semblance.engines.local_tables import UNFINISHED, Lazy, Piece, Stored, Union
+from semblance.files.container import ArrayFile
 from semblance.files.store import Workspace
 
 SCHEMA = pa.schema([("x", pa.int64())])
@@ -125,3 +126,23 @@ def test_stored_rows(found, cuts, at_a_time, data):
     assert table.at(some, "x").to_pylist() == [at[order] for order in some.tolist()]
     assert table.take("x", some).to_pylist() == [found[row] for row in some.tolist()]
     assert table.select(["order"]).schema.names == ["order"] and table.having(mask=None).mask is None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_array_of_a_part_is_read_once_for_all_its_pieces(tmp_path, monkeypatch, threads):
+    monkeypatch.setattr(local_tables, "ROWS", 10)
+    workspace = Workspace(tmp_path / "w")
+    for first in (0, 64):
+        workspace.append("t", {"x": np.arange(first, first + 64), "y": np.arange(64)})
+    stored = Stored(workspace, workspace.numbered("t"), np.array([0, 64, 128]), SCHEMA, threads)
+    read, get = [], ArrayFile.__getitem__
+
+    def counted(file, name):
+        found = get(file, name)
+        read.append((file.path.name, name))
+        return found
+
+    monkeypatch.setattr(ArrayFile, "__getitem__", counted)
+    assert [x for rows in stored.batches() for x in rows["x"].to_pylist()] == list(range(128))
+    assert sorted(read) == [("t-000000.part", "x"), ("t-000001.part", "x")]
+    workspace.close()

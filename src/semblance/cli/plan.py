@@ -7,15 +7,30 @@ import json
 import click
 
 from . import options
-from .saying import say
+from .saying import say, say_all
 
 
 @click.command(short_help="Show the plan for a threshold and a recall.")
 @options.plan_targets
 @options.planning
 @click.option("--documents", type=float, default=None,
-              help="Size of the corpus: states its memory and its candidate pairs among unrelated documents, and weighs in "
-              "the choice of bands and rows.")  # fmt: skip
+              help="Size of the corpus: states its candidate pairs among unrelated documents, and weighs in the choice of "
+              "bands and rows.")  # fmt: skip
+@click.option("--bytes", type=float, default=None,
+              help="Bytes of text in all of these: also states memory, disk space and processor time of dedup.")  # fmt: skip
+@click.option("--memory", default=None, metavar="SIZE",
+              help="Memory that dedup is given: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")  # fmt: skip
+@click.option("--duplicates", type=float, default=0.3, show_default=True,
+              help="Share of documents (where lengths differ, of the text) that have a near-duplicate.")  # fmt: skip
+@click.option("--family", type=float, default=3.0, show_default=True,
+              help="Documents that resemble each other, on average.")  # fmt: skip
+@click.option("--threads", type=click.IntRange(1), default=None,
+              help="Threads that dedup is given.  [default: all processors]")  # fmt: skip
+@click.option("--work", is_flag=True, help="dedup is given a work folder, in which everything lies.")
+@click.option("--keep", default="first", show_default=True, metavar="POLICY", help="Keep policy of dedup.")
+@click.option("--format", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
+              help="Format of the inputs.")  # fmt: skip
+@click.option("--calibrate", is_flag=True, help="Measure for about five seconds how fast this machine is.")
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="With sketch, 256 slots are added for estimates, and the recall is about half.")  # fmt: skip
 @click.option("--standard-error", type=float, default=None,
@@ -25,17 +40,33 @@ from .saying import say
 @options.as_json
 def plan(
     threshold: float, recall: float, permutations: int | None, bands: int | None, rows: int | None, documents: float | None,
-    verify: str, standard_error: float | None, sketch_bytes: int | None, as_json: bool,
+    bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool, keep: str,
+    format: str, calibrate: bool, verify: str, standard_error: float | None, sketch_bytes: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve, memory."""
+    """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
+
+    With --documents and --bytes, also what dedup will take: memory, disk space and processor time.
+    """
+    from ..errors import ParameterError
     from ..planner import plan as choose
 
     chosen = choose(
         threshold=threshold, recall=recall, permutations=permutations, bands=bands, rows=rows, documents=documents,
         verify=verify, standard_error=standard_error, sketch_bytes=sketch_bytes,
     )  # fmt: skip
+    foresight = None
+    if bytes is not None:
+        from ..jobs.foresight import foresee  # here, as a plan alone needs none of what a job does
+
+        if documents is None:
+            raise ParameterError("bytes needs documents: --documents says how many have so many bytes together")
+        foresight = foresee(
+            documents=documents, bytes=bytes, memory=memory, duplicates=duplicates, family=family, threads=threads, work=work,
+            format=format, calibrate=calibrate, threshold=threshold, recall=recall, permutations=permutations, bands=bands,
+            rows=rows, verify=verify, keep=keep,
+        )  # fmt: skip
     if as_json:
-        click.echo(json.dumps(chosen.to_dict()))
+        click.echo(json.dumps(chosen.to_dict() | ({} if foresight is None else {"foresight": foresight.to_dict()})))
         return
     say(f"threshold {chosen.threshold:g}, recall {chosen.recall:g}")
     say(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
@@ -47,7 +78,6 @@ def plan(
     for resemblance, probability in chosen.curve.items():
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
         say(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
-    say(f"  {chosen.bytes_per_document} bytes per document, texts not counted")
     if chosen.sketch is not None:
         kind = (
             f"1 bit of {chosen.sketch.combined} permutations each" if chosen.sketch.combined > 1
@@ -58,8 +88,6 @@ def plan(
             f"standard error {chosen.sketch.standard_error:.4f} at the threshold"
         )
     if chosen.documents is not None:
-        assert chosen.memory_bytes is not None and chosen.false_candidates is not None
-        say(
-            f"  {chosen.documents:,} documents: {chosen.memory_bytes / 1e9:,.2f} GB; about "
-            f"{chosen.false_candidates:,.0f} candidate pairs among unrelated documents"
-        )
+        say(f"  {chosen.documents:,} documents: about {chosen.false_candidates:,.0f} candidate pairs among unrelated documents")
+    if foresight is not None:
+        say_all(f"\ndedup of {foresight}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -59,33 +58,6 @@ def streamed(parts: list[dict[str, NDArray[Any]]], name: str = "keys") -> dict[s
             for band in range(first.shape[1]):
                 found[BAND.format(name, band)] = Streamed(kind, (n,), [array[:, band] for array in arrays])
     return found
-
-
-class Once(Mapping[str, NDArray[Any]]):
-    """The arrays of a part, each read once, by whichever thread asks first, and held as long as this is."""
-
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays, self._turn = arrays, threading.Lock()
-        self._read: dict[str, NDArray[Any]] = {}
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array."""
-        with self._turn:
-            if name not in self._read:
-                self._read[name] = self._arrays[name]
-            return self._read[name]
-
-    def __contains__(self, name: object) -> bool:
-        """Tell whether there is an array of that name, without reading it."""
-        return name in self._arrays
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
-        return iter(self._arrays)
-
-    def __len__(self) -> int:
-        """Return the number of arrays."""
-        return len(self._arrays)
 
 
 def _some(field: pa.Field, arrays: Arrays, rows: slice | Int64Array) -> NDArray[Any]:

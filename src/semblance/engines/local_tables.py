@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..kernels._threads import in_order
 from ..values import Int64Array
 from ..values.arrow import to_arrow
 from .engine import Batches, Step
-from .local_columns import Once, column_of, numbered, take_column
+from .local_columns import column_of, numbered, take_column
 
 ROWS = 1 << 16  # of a stored table that a step is given at a time
 UNFINISHED = -1  # no mark: a job that goes on makes these rows again
@@ -80,6 +81,39 @@ class Lazy:
         """Return some columns."""
         schema = pa.schema([self.schema.field(name) for name in names])
         return self.mapped(partial(_chosen, list(names)), schema)
+
+
+class Once(Mapping[str, NDArray[Any]]):
+    """The arrays of a part, each read once for all the pieces that are made of it.
+
+    Parameters
+    ----------
+    get : callable
+        Returns the part; called when the first array is needed.
+    """
+
+    def __init__(self, get: Callable[[], Arrays]) -> None:
+        self._get, self._read = cache(get), dict[str, NDArray[Any]]()
+        self._turn = threading.Lock()
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return an array."""
+        with self._turn:  # two threads would read it twice
+            if name not in self._read:
+                self._read[name] = self._get()[name]
+            return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an array of that name, without reading it."""
+        return name in self._get()
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._get())
+
+    def __len__(self) -> int:
+        """Return the number of arrays."""
+        return len(self._get())
 
 
 def _made(piece: Piece) -> tuple[list[pa.RecordBatch], int]:
@@ -210,8 +244,9 @@ class Stored:
             return numbered(kind, self.workspace.get(self.parts[0])[name], rows)
         return self.take(name, rows)
 
-    def _chunk(self, first: int, arrays: Arrays, begin: int, end: int) -> Batches:
-        """Make a batch of some rows of a part, which begins with row ``first`` of all."""
+    def _chunk(self, part: int, arrays: Arrays, begin: int, end: int) -> Batches:
+        """Make a batch of some rows of a part, given its arrays."""
+        first = int(self.starts[part])
         chosen = None if self.mask is None else begin + np.flatnonzero(self.mask[first + begin : first + end])
         columns = []
         for field in self.schema:
@@ -228,10 +263,10 @@ class Stored:
         for part in range(len(self.parts)):
             first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
             last = min(n, stop - first)
-            arrays = Once(self.workspace.get(self.parts[part])) if start - first < last else {}
+            arrays = Once(partial(self.workspace.get, self.parts[part]))
             for begin in range(max(0, start - first), last, ROWS):
                 end = min(last, begin + ROWS)
-                yield Piece(partial(self._chunk, first, arrays, begin, end), first + end)
+                yield Piece(partial(self._chunk, part, arrays, begin, end), first + end)
 
     def lazy(self) -> Lazy:
         """Return the same rows as a table of pieces."""
