@@ -23,6 +23,7 @@ from .local_tables import Lazy, Piece
 SPREAD = 64
 BLOCK = 1 << 16
 DISTINCT_BYTES = 32 << 20
+JOINED = 64  # bytes that a join may add to a row
 PACKED = "packed"
 _LOW = (1 << 32) - 1
 Arrays = dict[str, NDArray[Any]]
@@ -60,7 +61,7 @@ def by_number(
             if waiting:
                 _spread(workspace, stem, waiting, by, bound)
             for number in range(mark, SPREAD):
-                yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort, once), number + 1)
+                yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort, once, most), number + 1)
             return
         together = _emptied(waiting) if waiting else {}
         if once and together:
@@ -70,12 +71,13 @@ def by_number(
             together = {}
             for number in range(mark, SPREAD):
                 if number in parts:
-                    yield Piece(partial(_made, rows.schema, parts[number], by, sort), number + 1)
+                    yield Piece(partial(_made, rows.schema, parts[number], by, sort, most), number + 1)
         elif together:
-            for make in _sorted(rows.schema, together, by, sort):
+            for make in _sorted(rows.schema, together, by, sort, most):
                 yield Piece(make)
 
     stem = f"meet-{by}"
+    most = min(max(memory // JOINED, BLOCK), MEMBERS)
     return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
 
 
@@ -158,27 +160,35 @@ def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bou
     workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
 
 
-def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Batches:
+def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Batches:
     """Make the batches of some rows."""
-    for make in _sorted(schema, arrays, by, sort):
+    for make in _sorted(schema, arrays, by, sort, rows):
         yield from make()
 
 
-def _collected(schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str, once: bool) -> Batches:
+def _collected(
+    schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str, once: bool, rows: int
+) -> Batches:
     """Read the rows of one part of the numbers, and sort them."""
-    parts = []
+    parts: list[Arrays] = []
+    size = enough = 0
     for name in workspace.numbered(stem):
         arrays = workspace.get(name)
         mine = [key for key in arrays if key.startswith(f"{number} ")]
         if mine:
             parts.append({key.partition(" ")[2]: arrays[key] for key in mine})
+            size += sum(array.nbytes for array in parts[-1].values())
+        if once and size > enough:  # the first documents of a crowd meet all others in every band
+            parts = [_distinct(_emptied(parts))]
+            size = sum(array.nbytes for array in parts[0].values())
+            enough = max(DISTINCT_BYTES // 8, 2 * size)
     if parts:
-        together = joined(parts)
-        yield from _made(schema, _distinct(together) if once else together, by, sort)
+        together = _emptied(parts)
+        yield from _made(schema, _distinct(together) if once else together, by, sort, rows)
 
 
-def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[Any]:
-    """Sort rows of numbers; yield what makes batches of whole groups."""
+def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Iterator[Any]:
+    """Sort rows of numbers; yield what makes batches of whole groups, or of so many rows of one that is larger."""
     packed = next(iter(arrays.values())) if by not in arrays else None
     if packed is not None:
         packed.sort()
@@ -186,7 +196,7 @@ def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[A
         while begin < len(packed):
             end = min(begin + MEMBERS, len(packed))
             end = int(np.searchsorted(packed, packed[end - 1] | _LOW, "right"))
-            yield partial(_pairs, schema, by, sort, packed[begin:end])
+            yield partial(_pairs, schema, by, sort, packed[begin:end], rows)
             begin = end
         return
     order = np.lexsort((arrays[sort], arrays[by]))
@@ -199,7 +209,9 @@ def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str) -> Iterator[A
         yield partial(iter, (pa.RecordBatch.from_arrays(columns, schema=schema),))
 
 
-def _pairs(schema: pa.Schema, by: str, sort: str, packed: Int64Array) -> Batches:
-    """Make a batch of numbers that were packed."""
-    columns = {by: _upper(packed), sort: packed & _LOW}
-    yield pa.RecordBatch.from_arrays([to_arrow(columns[name]) for name in schema.names], schema=schema)
+def _pairs(schema: pa.Schema, by: str, sort: str, packed: Int64Array, rows: int) -> Batches:
+    """Make batches of numbers that were packed: a group can have millions of rows, to which joins add what is wide."""
+    for begin in range(0, len(packed), rows):
+        some = packed[begin : begin + rows]
+        columns = {by: _upper(some), sort: some & _LOW}
+        yield pa.RecordBatch.from_arrays([to_arrow(columns[name]) for name in schema.names], schema=schema)

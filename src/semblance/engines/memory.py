@@ -96,9 +96,14 @@ class Valve:
             self.open()
 
     def before(self, step: Step, rows: Batches) -> Batches:
-        """Look how large the process is, and run a step."""
-        self.check()
-        return step(rows)
+        """Run a step, and look how large the process is before each batch that it is given."""
+        return step(self._checked(rows))
+
+    def _checked(self, rows: Batches) -> Batches:
+        for batch in rows:
+            self.check()
+            yield batch
+            del batch  # not held while the next is made
 
     def open(self) -> None:
         """Give memory back now."""

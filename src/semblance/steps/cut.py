@@ -66,7 +66,8 @@ def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatc
                 left, right, previous, _sides(batch, "code", packed_width(slots)), _sides(batch, "within", width),
                 kernel.CutRule(slots, settings.least, width, settings.boundary), *out,
             )  # fmt: skip
-            yield pa.record_batch([column[:kept] for column in out], schema=PAIRS)
+            # Copied, for what is kept of a view is all of it: few pairs of a crowd stay
+            yield pa.record_batch([column[:kept].copy() for column in out], schema=PAIRS)
 
 
 def _sides(batch: pa.RecordBatch, name: str, width: int) -> kernel.Sides:
