@@ -1,5 +1,7 @@
 """Joins of the local engine equal look-ups in a dictionary; those of pairs copy no bytes."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -97,6 +99,26 @@ def test_rows_in_a_file_are_those_in_memory(rng, engine, sketches, tmp_path):
     rows = make((9, 2), np.int32)
     rows[np.array([5, 6, 2])] = np.array([[1, 2], [3, 4], [5, 6]])
     assert rows[np.array([8, 6, 5, 6, 2])].tolist() == [[0, 0], [3, 4], [1, 2], [3, 4], [5, 6]]
+
+
+@pytest.mark.parametrize(("near", "together"), [(1, 1), (16, 64), (4096, 1 << 20)])
+def test_rows_near_each_other_are_read_together(tmp_path, rng, monkeypatch, near, together):
+    """Whatever lies between them, and in pieces of a bounded size."""
+    monkeypatch.setattr(local_joins, "NEAR", near)
+    monkeypatch.setattr(local_joins, "TOGETHER", together)
+    sizes, pread = [], os.pread
+    monkeypatch.setattr(local_joins.os, "pread", lambda file, size, at: sizes.append(size) or pread(file, size, at))
+    rows, held = (
+        Filed((tmp_path / "f").open("w+b"), (5000, 3), np.uint16),
+        rng.integers(0, 1 << 16, (5000, 3)).astype(np.uint16),
+    )
+    rows[np.arange(5000)] = held
+    for orders in (rng.integers(0, 5000, 700), np.arange(2000, 3000), np.array([4999, 0, 17, 17]), np.empty(0, np.int64)):
+        sizes.clear()
+        assert (rows[orders] == held[orders]).all()
+        assert max(sizes, default=0) <= max(6, together) and len(sizes) <= len(np.unique(orders))
+    if near > 1000:
+        assert (rows[np.arange(0, 5000, 3)] == held[::3]).all() and len(sizes) == 1
 
 
 @given(st.integers(1, 60), st.data())

@@ -104,3 +104,37 @@ def test_numbers_of_32_bits_meet_like_others(kind, beyond, tmp_path, monkeypatch
         assert sorted(rows) == sorted(some)
         groups = [key for key, _ in itertools.groupby(rows, key=lambda row: row[0])]
         assert len(groups) == len(set(groups))
+
+
+@pytest.mark.parametrize("kind", ["local", "spilled"])
+def test_a_large_group_comes_in_several_batches(kind, tmp_path, monkeypatch):
+    """Joins add to each row what is wide: of the first document of a crowd there are millions."""
+    engine = make(kind, tmp_path, monkeypatch)
+    monkeypatch.setattr(local_numbers, "BLOCK", 10)
+    monkeypatch.setattr(local_numbers, "JOINED", 1 << 40)
+    found = [(left, right) for left in range(3) for right in range(97)]
+    batches = list(engine.meet(engine.rows(pa.table(list(zip(*found, strict=True)), LINKS.names)), "left", "right").batches())
+    assert max(map(len, batches)) <= 10 and len(batches) >= 30
+    rows = pa.Table.from_batches(batches).to_pydict()
+    for left in range(3):  # together, and in order
+        places = [i for i, value in enumerate(rows["left"]) if value == left]
+        assert places == list(range(places[0], places[0] + 97))
+        assert [rows["right"][i] for i in places] == list(range(97))
+    engine.close()
+
+
+def test_repeats_in_many_parts_are_dropped_as_they_are_read(tmp_path, monkeypatch):
+    """A pair that every band repeats is not held once for each band."""
+    engine = make("spilled", tmp_path, monkeypatch)
+    monkeypatch.setattr(local_numbers, "DISTINCT_BYTES", 800)
+    once, joined, most = [(0, right) for right in range(100)], local_numbers.joined, []
+
+    def joining(parts):
+        together = joined(parts)
+        most.append(sum(array.nbytes for array in together.values()))
+        return together
+
+    monkeypatch.setattr(local_numbers, "joined", joining)
+    assert met(engine, once * 60, 50, True) == once
+    assert sum(most) > 0 and max(most) < 60 * 800 / 3
+    engine.close()

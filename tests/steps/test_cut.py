@@ -1,6 +1,7 @@
 """The cut against its definition."""
 
 import pickle
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -71,3 +72,13 @@ def test_the_number_of_agreeing_codes_is_exact(rng, slots):
     for least in (1, slots // 2, max(counts), slots):
         found = rows_of(cut(iter([batch]), Cut(slots=slots, least=least, boundary=0)))
         assert found == [(i, i + 40) for i in range(40) if counts[i] >= least]
+
+
+def test_few_pairs_that_stay_hold_little():
+    """Not the arrays of all links of their batch, of which they would be views."""
+    rows = columns(left=[0] * 2000, right=range(1, 2001))
+    tracemalloc.start()
+    held = [batch for _ in range(100) for batch in cut(iter([rows]), Cut(slots=0, least=0, boundary=1999))]
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sum(map(len, held)) == 200 and size < 100 * 2000 * 8
