@@ -27,7 +27,7 @@ tracebacks, crashes and hangs. *Refused* ended in an error that says what to do,
 | what | cases | how they ended | lost |
 |---|---|---|---|
 """
-KILLS, FAULTS, FUZZED = 1000, 1000, {"inputs": 30_000, "stores": 70_000, "commands": 10_000}
+KILLS, FAULTS, FUZZED = 1000, 1000, {"inputs": 10_000, "stores": 90_000, "commands": 10_000}
 PARTS = 4  # of the slowest kind, so that all processes have work
 NAMES = {
     "job": "jobs, resumed", "output": "outputs", "index": "a persistent index", "fingerprints": "a file of fingerprints",
