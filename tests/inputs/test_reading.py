@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import semblance as sb
 from semblance.files import streams
 from semblance.formats.sources import Columns, open_sources
-from semblance.inputs import batches as batches_module
 from semblance.inputs.apart import check_apart, file_in_both
 from semblance.inputs.batches import read_with_ids
 from semblance.inputs.reading import Reading, read_documents
@@ -126,17 +125,15 @@ def open_sources_in_memory(column):
 @pytest.mark.parametrize(("rows", "n_bytes"), [(100_000, 64 << 20), (3, 64 << 20), (100_000, 40), (0, 0)])
 def test_large_batches_have_all_rows_with_their_ids(splits, monkeypatch, rows, n_bytes):
     monkeypatch.setattr(streams, "BLOCK", 80)
-    monkeypatch.setattr(batches_module, "BATCH_ROWS", rows)
-    monkeypatch.setattr(batches_module, "BATCH_BYTES", n_bytes)
     for id_column, wanted in (
         ("id", [v["id"] for _, _, v in ALL]),
         (None, [f"{splits[n].name}:{2 * r + 2}" for n, r, _ in ALL]),
     ):
-        found = list(read_with_ids(splits, Columns("text", id_column, (), (), "strict")))
+        found = list(read_with_ids(splits, Columns("text", id_column, (), (), "strict"), n_bytes, rows))
         assert [i for ids, _ in found for i in ids] == wanted
         assert [t for _, texts in found for t in texts.to_pylist()] == [(v["text"] or "").encode() for _, _, v in ALL]
         assert all(len(ids) == len(texts) > 0 for ids, texts in found)
-        assert all(len(ids) > rows or sum(map(len, texts.to_pylist())) > n_bytes for ids, texts in found[:-1])
+        assert all(len(ids) >= rows or sum(map(len, texts.to_pylist())) >= n_bytes for ids, texts in found[:-1])
         assert (len(found) == 1) == (rows == 100_000 and n_bytes > 40)
     assert list(read_with_ids([], Columns("text", None, (), (), "strict"))) == []
 

@@ -26,7 +26,7 @@ FUNCTIONS = {
     "index create": (sb.Index.create, set(), {"bands", "rows"}),
     "index add": (
         sb.Index.add,
-        {"path", "inputs", "text", "glob", "format", "encoding_errors", "wait", "id"},
+        {"path", "inputs", "text", "glob", "format", "encoding_errors", "wait", "id", "memory", "max_document", "on_error"},
         {"ids", "texts"},
     ),
 }
