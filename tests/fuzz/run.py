@@ -28,7 +28,8 @@ class Supervisor:
     def _collect(self):
         for line in self.out.read_text().splitlines():
             case = json.loads(line)
-            self.ended[case["seed"]] = case
+            if case["ended"] != "crashed" or case["seed"] not in self.ended:  # a hang that was noted stays one
+                self.ended[case["seed"]] = case
         return len(self.ended)
 
     def run(self, start, stop, deadline):
