@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from memory import parse_bytes, watch
-from numba import njit
+from scale import compiled, fmix64
 
 import semblance as sb
 
@@ -60,18 +60,6 @@ class Shape(NamedTuple):
         """How much a pair resembles each other."""
         shingles = self.words - WIDTH + 1
         return (shingles - self.changed) / (shingles + self.changed)
-
-
-compiled = njit(nogil=True, error_model="numpy", cache=True)
-
-
-@compiled
-def fmix64(x):
-    """MurmurHash3's 64-bit finaliser."""
-    shift = np.uint64(33)
-    x = (x ^ (x >> shift)) * np.uint64(0xFF51AFD7ED558CCD)
-    x = (x ^ (x >> shift)) * np.uint64(0xC4CEB9FE1A85EC53)
-    return x ^ (x >> shift)
 
 
 @compiled

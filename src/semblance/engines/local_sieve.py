@@ -77,7 +77,7 @@ class Sieve:
         starts, n_bytes, count = [0], 0, 0
         for made in in_order(self._hashed, texts, engine.threads):
             held.append(made)
-            n_bytes += made.values.nbytes + made.offsets.nbytes
+            n_bytes += sum(array.nbytes for array in made)
             count += len(made.offsets) - 1
             if n_bytes > self._most:
                 self._put(held)
@@ -91,12 +91,13 @@ class Sieve:
     def _put(self, held: list[Halves]) -> None:
         ends = np.cumsum([0, *(len(some.values) for some in held)])
         offsets = [some.offsets[1:] + end for some, end in zip(held, ends, strict=False)]
-        values = np.concatenate([some.values for some in held])
-        self._engine.workspace.append(BLOCKS, {"values": values, "offsets": np.concatenate([[0], *offsets])})
+        values, repeats = (np.concatenate([getattr(some, name) for some in held]) for name in ("values", "repeats"))
+        block = Halves(values, np.concatenate([[0], *offsets]), repeats)
+        self._engine.workspace.append(BLOCKS, block._asdict())
 
     def _read(self, block: int) -> Halves:
         part = self._engine.workspace.get(self._engine.workspace.numbered(BLOCKS)[block])
-        return Halves(part["values"], part["offsets"])
+        return Halves(*(part[name] for name in Halves._fields))
 
     def _of_block(self, block: int) -> Iterator[pa.RecordBatch]:
         """Yield the pairs that stay of those whose right document is in a block."""

@@ -165,8 +165,7 @@ def overlap(
     Raises
     ------
     ParameterError
-        If a parameter is out of its range.
-        If the reference documents do not fit the memory; the message says what would do.
+        If a parameter is out of its range, or the reference documents do not fit the memory: the message says what would do.
     InputDataError
         If a file or row is not as expected, an id appears twice in a corpus, or a file is in both corpora.
 
@@ -221,6 +220,7 @@ def overlap(
         hits.append(begin + np.unique(local))
         report("matching", n_rows)
         valve.check()
+    found.flush()
     overlaps = np.zeros(documents.starts[-1], np.bool_)
     overlaps[np.concatenate(hits)] = True
     assert shingling.width is not None

@@ -16,6 +16,8 @@ from .passages import Passages
 
 STEM = "matches"
 NAMES = ("rows", "passages", "resemblance", "containment")
+PART_BYTES = 4 << 20
+Columns = tuple[Int64Array, Int64Array, Float64Array, Float64Array]
 
 
 class Found:
@@ -29,25 +31,40 @@ class Found:
 
     def __init__(self, most: int) -> None:
         self._most, self._n_bytes = most, 0
+        self._waiting: list[Columns] = []
+        self._waiting_bytes = 0
         self._workspace = Workspace()
+        self._spans: list[tuple[int, int]] = []  # the first and the last document of each part
         self.n = 0
 
     def append(self, rows: Int64Array, passages: Int64Array, resemblance: Float64Array, containment: Float64Array) -> None:
         """Take some matches."""
         if not len(rows):
             return
-        columns = rows, passages, resemblance, containment
-        self._workspace.append(STEM, dict(zip(NAMES, columns, strict=True)))
+        self._waiting.append((rows, passages, resemblance, containment))
+        self._waiting_bytes += sum(column.nbytes for column in self._waiting[-1])
         self.n += len(rows)
-        self._n_bytes += sum(column.nbytes for column in columns)
+        if self._waiting_bytes > min(PART_BYTES, self._most):
+            self.flush()
+
+    def flush(self) -> None:
+        """Make a part of what waits."""
+        if not self._waiting:
+            return
+        columns = [np.concatenate(column) for column in zip(*self._waiting, strict=True)]
+        self._workspace.append(STEM, dict(zip(NAMES, columns, strict=True)))
+        self._spans.append((int(columns[0][0]), int(columns[0][-1])))
+        self._n_bytes += self._waiting_bytes
+        self._waiting, self._waiting_bytes = [], 0
         if self._n_bytes > self._most and not self._workspace.on_disk:
             self._workspace.move_to_disk()
 
-    def parts(self) -> Iterator[list[Any]]:
-        """Yield the columns of each part."""
-        for name in self._workspace.numbered(STEM):
-            part = self._workspace.get(name)
-            yield [part[column] for column in NAMES]
+    def parts(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
+        """Yield the columns of each part with matches of documents from ``begin`` up to ``end``; all were flushed."""
+        for number, (first, last) in enumerate(self._spans):
+            if last >= begin and (end is None or first < end):
+                part = self._workspace.get(f"{STEM}-{number:06}")
+                yield part["rows"], part["passages"], part["resemblance"], part["containment"]
 
 
 class MatchTable:
@@ -96,12 +113,11 @@ class MatchTable:
     def best(self, begin: int, end: int) -> tuple[Int64Array, pa.Table]:
         """Return (documents from ``begin`` to ``end`` that have matches, ascending; the best match of each)."""
         rows, tables = [np.empty(0, np.int64)], [self.schema.empty_table()]
-        for columns in self._found.parts():
-            if columns[0][0] < end and columns[0][-1] >= begin:
-                firsts = np.flatnonzero(np.diff(columns[0], prepend=-1))  # matches of a document are together, the best first
-                firsts = firsts[(columns[0][firsts] >= begin) & (columns[0][firsts] < end)]
-                rows.append(columns[0][firsts])
-                tables.append(self._rows(*(column[firsts] for column in columns)))
+        for found, passages, resemblance, containment in self._found.parts(begin, end):
+            firsts = np.flatnonzero(np.diff(found, prepend=-1))  # matches of a document are together, the best first
+            firsts = firsts[(found[firsts] >= begin) & (found[firsts] < end)]
+            rows.append(found[firsts])
+            tables.append(self._rows(found[firsts], passages[firsts], resemblance[firsts], containment[firsts]))
         return np.concatenate(rows), pa.concat_tables(tables)
 
 

@@ -66,7 +66,7 @@ def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatc
                 left, right, previous, _sides(batch, "code", packed_width(slots)), _sides(batch, "within", width),
                 kernel.CutRule(slots, settings.least, width, settings.boundary), *out,
             )  # fmt: skip
-            # Copied, for what is kept of a view is all of it: few pairs of a crowd stay
+            # Copied: a view would hold the links of the whole batch, of which few stay in a crowd.
             yield pa.record_batch([column[:kept].copy() for column in out], schema=PAIRS)
 
 

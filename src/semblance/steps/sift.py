@@ -13,9 +13,6 @@ from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array, drop_repeats
 
-# Shingles of one text whose 64-bit hashes are equal count as one. That this happens three times in a text of a million shingles
-# has a probability of less than 2^-70: as many more than the hashes show may be common to two texts.
-SLACK = 2
 Halves = kernel.Halves
 
 
@@ -44,15 +41,16 @@ def halves(texts: Texts, settings: Sift, key: bytes) -> Halves:
     key : bytes, 16 of them
         Secret under which shingles are hashed: nobody can make texts whose hashes are alike.
     """
-    values, offsets = drop_repeats(*KeyedHashes(settings.shingling, key).hashes(texts))
+    hashes, bounds = KeyedHashes(settings.shingling, key).hashes(texts)
+    values, offsets = drop_repeats(hashes, bounds)
     rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))
     placed = rows << np.uint64(32) | values >> np.uint64(32)
     placed.sort()  # rows follow each other already: each is sorted by itself
-    return Halves(placed.astype(np.uint32), offsets)
+    return Halves(placed.astype(np.uint32), offsets, np.diff(bounds) - np.diff(offsets))
 
 
 def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, settings: Sift) -> NDArray[np.bool_]:
     """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether it may reach the threshold."""
     out = np.empty(len(left), np.bool_)
-    kernel.sift_pairs(left, right, lefts, rights, settings.threshold, SLACK, out)
+    kernel.sift_pairs(left, right, lefts, rights, settings.threshold, out)
     return out

@@ -61,9 +61,8 @@ def walk(rows: Batches, settings: Walk, key: bytes) -> Batches:
             np.zeros(len(bundles), np.bool_), left, right, score,
         )  # fmt: skip
         assert count >= 0, "a partner is not in the bundle"
-        yield batch_of(
-            MATCHES, *(column[:count].copy() for column in (left, right, score))
-        )  # what is kept of a view is all of it
+        # Copied: a view would hold all that was compared.
+        yield batch_of(MATCHES, *(column[:count].copy() for column in (left, right, score)))
 
 
 class _Source:
