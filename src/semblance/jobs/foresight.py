@@ -75,7 +75,7 @@ class Foresight:
             f"  memory: about {self.peak_memory / 1e9:,.2f} GB ({self.high_water / 1e9:,.2f} GB with libraries); "
             f"the least cap is {self.least_memory / 1e9:,.2f} GB\n"
             f"  disk: {disk}\n"
-            f"  processor time: {self.cpu_seconds:,.0f} seconds on {core}"
+            f"  processor time: {counted(round(self.cpu_seconds), 'second')} on {core}"
         )
 
 
