@@ -1,72 +1,121 @@
-"""A page of sections with figures and checks; a stated agreement that does not hold makes the run fail."""
+"""A section of the reproduction: what would refute it, tables, figures, and checks whose tolerance comes from theory.
+
+A check compares what was measured with what theory says, in standard errors. The limit is set by how many values are compared:
+that any of them lies beyond it by chance has a probability of at most ``CHANCE``. Seeds are fixed, so a run holds or fails for ever.
+Times are never checked: ``observe`` writes them down.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
+from figures import draw_figure
+from scipy import stats
 
 ROOT = Path(__file__).parents[1]
-FIGURES = ROOT / "docs/figures"
+DATA = ROOT.parent / "shared/data"
+CHANCE = 1e-4
+
+
+def limit(values: int, chance: float = CHANCE) -> float:
+    """Return how many standard errors so many normal values stay within, but for a small chance."""
+    return float(stats.norm.isf(chance / (2 * max(values, 1))))
+
+
+def mean_error(samples: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.ndarray]:
+    """Return (mean, its standard error) over an axis of independent repetitions."""
+    n = samples.shape[axis]
+    return samples.mean(axis), samples.std(axis, ddof=1) / n**0.5
+
+
+def variance_error(samples: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.ndarray]:
+    """Return (variance, its standard error) over an axis of independent repetitions; the error from the fourth moment."""
+    n = samples.shape[axis]
+    apart = samples - samples.mean(axis, keepdims=True)
+    second, fourth = (apart**2).mean(axis), (apart**4).mean(axis)
+    return second * n / (n - 1), np.sqrt(np.maximum(fourth - second**2, 0.0) / n)
 
 
 @dataclass
 class Section:
-    """A part of the page: text, a table, figures, checks."""
+    """A section of the page.
 
+    ``refuted_by`` says before the first measurement what would refute what the section claims.
+    """
+
+    key: str
     title: str
+    refuted_by: str
+    figure_folder: ClassVar[Path] = ROOT / "docs/figures"
     lines: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    checks: int = 0
 
     def say(self, text: str) -> None:
         """Add a paragraph."""
-        self.lines += [text, ""]
+        self.lines += ["", text, ""]
 
     def table(self, names: list[str], rows: list[list[Any]]) -> None:
         """Add a table."""
-        self.lines += ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+        self.lines += ["", "| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
         self.lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
         self.lines.append("")
 
-    def check(self, holds: bool, claim: str) -> None:
-        """State an agreement and whether it holds."""
-        self.lines += [f"- {'✓' if holds else '✗ **does not hold:**'} {claim}"]
-        if not holds:
-            self.failures.append(f"{self.title}: {claim}")
+    def holds(self, claim: str, true: bool) -> None:
+        """State something that is true or not whatever the sample: a count, an enumeration, an order beyond doubt."""
+        self.checks += 1
+        if self.lines and not self.lines[-1].startswith("- "):
+            self.lines.append("")
+        self.lines.append(f"- {'✓' if true else '✗ **does not hold:**'} {claim}")
+        if not true:
+            self.failures.append(f"{self.key}: {claim}")
 
-    def figure(self, name: str, columns: int, rows: int, draw: Callable[[Any], None], caption: str) -> None:
-        """Draw axes into docs/figures/NAME.png and show them."""
-        figure, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.2 * rows), squeeze=False, layout="constrained")
-        draw(axes.ravel())
-        FIGURES.mkdir(parents=True, exist_ok=True)
-        figure.savefig(FIGURES / f"{name}.png", dpi=80, metadata={"Software": None})
-        plt.close(figure)
-        self.lines += ["", f"![{caption}](figures/{name}.png)", "", f"*{caption}*", ""]
+    def equals(self, claim: str, found: Any, expected: Any, tolerance: float = 0.0) -> None:
+        """State that computed values are the expected ones, within a tolerance: half a unit of the last printed digit, say."""
+        apart = np.abs(np.asarray(found, float) - np.asarray(expected, float))
+        self.holds(f"{claim} (largest difference {apart.max():.2g}, at most {tolerance:.2g})", bool((apart <= tolerance).all()))
 
+    def agrees(self, claim: str, found: Any, expected: Any, error: Any) -> None:
+        """State that measured values agree with theory: all within the limit of standard errors."""
+        found, expected, error = np.broadcast_arrays(*(np.asarray(v, float) for v in (found, expected, error)))
+        z = np.abs(found - expected) / error
+        most = limit(z.size)
+        values = "" if z.size == 1 else f" of {z.size} values"
+        told = f"{float(found.ravel()[0]):.4g}, theory {float(expected.ravel()[0]):.4g}; " if z.size == 1 else ""
+        self.holds(
+            f"{claim} ({told}off by at most {z.max():.1f} standard errors{values}, limit {most:.1f})", bool((z <= most).all())
+        )
 
-def within(found: float, expected: float, error: float, times: float = 5.0) -> bool:
-    """Tell whether a value lies within some standard errors."""
-    return bool(abs(found - expected) <= times * error + 1e-12)
+    def refutes(self, claim: str, found: Any, wrong: Any, error: Any) -> None:
+        """State that measured values exclude a formula: some lie beyond the limit of standard errors."""
+        found, wrong, error = np.broadcast_arrays(*(np.asarray(v, float) for v in (found, wrong, error)))
+        z = np.abs(found - wrong) / error
+        most = limit(z.size)
+        self.holds(f"{claim} (off by up to {z.max():.1f} standard errors, limit {most:.1f})", bool((z > most).any()))
 
+    def below(self, claim: str, smaller: Any, larger: Any, error: Any) -> None:
+        """State that each of some measured values is below another, by more than the limit of standard errors of the difference."""
+        smaller, larger, error = np.broadcast_arrays(*(np.asarray(v, float) for v in (smaller, larger, error)))
+        z = (larger - smaller) / error
+        most = limit(z.size)
+        self.holds(f"{claim} (by at least {z.min():.1f} standard errors, needed {most:.1f})", bool((z > most).all()))
 
-def variance_agrees(found: float, expected: float, replicates: int, times: float = 5.0) -> bool:
-    """Tell whether an empirical variance agrees with theory within some standard errors sqrt(2 / n)."""
-    return bool(abs(found / expected - 1.0) <= times * (2.0 / replicates) ** 0.5)
+    def observe(self, text: str) -> None:
+        """Write down what depends on the machine and its load; nothing hangs on it."""
+        if self.lines and not self.lines[-1].startswith("- "):
+            self.lines.append("")
+        self.lines.append(f"- measured: {text}")
 
+    def figure(self, name: str, panels: tuple[int, int], draw: Callable[[Any], None], caption: str) -> None:
+        """Draw (rows, columns) of panels, at most two columns, and show them with a caption that says what to see."""
+        draw_figure(self.figure_folder / f"{name}.png", panels, draw)
+        self.lines += ["", f"![{caption}](FIGURES/{name}.png)", "", f"*{caption}*", ""]
 
-def minima(rng: np.random.Generator, resemblance: float, left: float, right: float, shape: Any) -> tuple[Any, Any]:
-    """Minima of two sets of given densities and resemblance under random permutations of a large universe."""
-    common = resemblance / (1 + resemblance) * (left + right)
-    union = left + right - common
-    z = rng.geometric(union, shape) - 1
-    u = rng.random(shape) * union
-    one = np.where(u < left, z, z + rng.geometric(left, shape))
-    other = np.where((u < common) | (u >= left), z, z + rng.geometric(right, shape))
-    return one, other
+    def left_out(self, corpus: str) -> Section:
+        """Say that the corpus is not there, and return the section."""
+        self.say(f"Left out: the corpus of {corpus} is not there.")
+        return self

@@ -1,0 +1,1 @@
+"""Experiments of "b-Bit Minwise Hashing"."""

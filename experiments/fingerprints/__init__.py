@@ -1,0 +1,1 @@
+"""SimHash on real documents."""

@@ -1,0 +1,1 @@
+"""Experiments of "f-Fractional Bit Minwise Hashing"."""

@@ -1,0 +1,1 @@
+"""Probabilistic SimHash matching against tables."""

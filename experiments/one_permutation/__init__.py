@@ -1,0 +1,1 @@
+"""Experiments of the report on one permutation hashing."""

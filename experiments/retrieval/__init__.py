@@ -1,0 +1,1 @@
+"""Retrieval by estimates on real documents, and what it costs."""
