@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bbit import laws
 from figures import band, name_lines
 from report import Section
 
 import semblance as sb
+from bbit import laws
 from semblance.theory import bbit
 
 BITS = (1, 2, 3, 4)
@@ -81,11 +81,11 @@ def _real(section: Section, permutations: int) -> None:
         f"{len(REAL)} pairs of sets in universes of 20 to 500 under {permutations // 16:,} to {permutations:,} permutations of the "
         "library: shares of equal bits are those of the exact law", shares[:, :-1], law, error,
     )  # fmt: skip
-    section.agrees(
-        "whole minima agree with probability R, (1)", shares[sure, -1], r[sure], np.sqrt((r * (1 - r) / many)[sure])
-    )
+    section.agrees("whole minima agree with probability R, (1)", shares[sure, -1], r[sure], np.sqrt((r * (1 - r) / many)[sure]))
     section.holds("minima of disjoint sets never agree", bool((shares[r == 0, -1] == 0).all()))
-    closed = np.array([[bbit.match_probability(x, bits, s[1] / s[0], s[2] / s[0]) for bits in BITS] for x, s in zip(r, REAL, strict=True)])
+    closed = np.array(
+        [[bbit.match_probability(x, bits, s[1] / s[0], s[2] / s[0]) for bits in BITS] for x, s in zip(r, REAL, strict=True)]
+    )
     at_20 = np.array([s[0] == 20 for s in REAL])
     section.refutes(
         "at D = 20 the closed form is not exact: the permutations exclude it", shares[at_20, :-1], closed[at_20], error[at_20]
@@ -109,7 +109,9 @@ def _fall(section: Section, quick: bool) -> dict[int, np.ndarray]:
     )
     small = {d: errors(d) for d in range(20, 61)}
     least = [1 + max(d for d, e in small.items() if e[i] >= 0.01) for i in range(len(BITS))]
-    section.equals("at D = 20 the largest errors are 0.0152, 0.0206, 0.0195, 0.0203", small[20], [0.0152, 0.0206, 0.0195, 0.0203], 5e-5)
+    section.equals(
+        "at D = 20 the largest errors are 0.0152, 0.0206, 0.0195, 0.0203", small[20], [0.0152, 0.0206, 0.0195, 0.0203], 5e-5
+    )
     told = ", ".join(f"D = {d} with b = {b}" for d, b in zip(least, BITS, strict=True))
     section.holds(f"the error is below 0.01 from {told} on, not at 20", min(least) > 20 and max(least) <= 50)
     return found
