@@ -39,6 +39,7 @@ _HOMES = {
     "PackedSignatures": "values",
     "Pairs": "values",
     "ParameterError": "errors",
+    "PermutationBins": "sketches.permutation",
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
@@ -125,7 +126,7 @@ if TYPE_CHECKING:
     from .sketches.minhash import MinHash
     from .sketches.one_permutation import OnePermutation
     from .sketches.packed import BBit, XorBits
-    from .sketches.permutation import PermutationMinHash
+    from .sketches.permutation import PermutationBins, PermutationMinHash
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash

@@ -172,19 +172,6 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     assert densify == "rotation" or (filled == 7).all()
 
 
-def test_golden_example_of_one_permutation():
-    """The report's: three sets under one permutation of 16, four bins; (X, Y): 1/3, (X, Z): 0/4, (Y, Z): 1/4."""
-    empty = 0xFFFFFFFF
-    bins = []
-    for image in ({2, 4, 7, 13}, {0, 3, 6, 13}, {0, 1, 10, 12}):
-        bins.append([min([p - 4 * b for p in image if 4 * b <= p < 4 * b + 4], default=empty) for b in range(4)])
-    assert bins == [[2, 0, empty, 1], [0, 2, empty, 1], [0, empty, 2, 0]]
-    scheme = sb.OnePermutation(permutations=4)
-    values = np.array(bins, np.uint32)
-    found = scheme.estimate(values[[0, 0, 1]], values[[1, 2, 2]])[0]
-    assert found.tolist() == [1 / 3, 0.0, 1 / 4]
-
-
 def test_empty_and_identical_documents():
     shingles = sb.shingle(["", "a b c d e f g", "a b c d e f g"])
     for scheme in (sb.FastSimilarity(permutations=64), sb.MinHash(permutations=64), sb.OnePermutation(permutations=64)):

@@ -87,6 +87,12 @@ def one_permutation(values, bins, seed):
     return out
 
 
+def cut_places(places, bins, universe):
+    """The least place of each equal bin, counted from its first place; 2^64 - 1 where it is empty."""
+    width = universe // bins
+    return [min([p - b * width for p in places if b * width <= p < (b + 1) * width], default=2**64 - 1) for b in range(bins)]
+
+
 def uniform(key, turn):
     """A number in (0, 1), of 53 bits and a half."""
     return ((fmix64((key + turn * GOLDEN) & MASK) >> 11) + 0.5) / (1 << 53)

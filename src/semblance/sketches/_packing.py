@@ -12,7 +12,6 @@ from ..kernels import bbit as kernel
 from ..theory import mixture
 from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
-from .one_permutation import OnePermutation
 from .permutation import PermutationMinHash
 
 
@@ -63,7 +62,7 @@ class Packing:
         """
         slots = np.ascontiguousarray(signatures.values).astype(np.uint64)
         scheme = signatures.scheme
-        if isinstance(scheme, OnePermutation) and scheme.densify == "none":
+        if getattr(scheme, "may_be_empty", False):
             raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
         layout = self.layout(slots.shape[1])
         empty = np.flatnonzero((signatures.values == np.iinfo(signatures.values.dtype).max).all(1))

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import bbit as kernel
-from ..kernels.constants import EMPTY
 from ..theory import bbit, pooling
 from ..theory.mixture import Part
 from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures
 from ..values.arrays import whole
 from ._packing import Packing, if_clear, words_of
-from .one_permutation import OnePermutation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +79,10 @@ class BBit(Packing):
         -------
         PackedSignatures
         """
-        if not (isinstance(signatures.scheme, OnePermutation) and signatures.scheme.densify == "none"):
+        if not getattr(signatures.scheme, "may_be_empty", False):
             return Packing.pack(self, signatures)
         slots = signatures.values.astype(np.uint64)
-        filled = (signatures.values != EMPTY).astype(np.uint64)
+        filled = (signatures.values != np.iinfo(signatures.values.dtype).max).astype(np.uint64)
         layout = self.layout(slots.shape[1])
         width = words_of(slots.shape[1])
         words = np.zeros((len(slots), width * (self.bits + 1)), np.uint64)

@@ -58,7 +58,7 @@ def curve(
 
     References
     ----------
-    Li & König, WWW 2010, equations 5 and 23.
+    Li & König, WWW 2010, equations 4 and 23.
     """
     c1, c2 = bbit.constants(part.bits, density_left, density_right)
     e = c1 + (1.0 - c2) * np.asarray(resemblance, np.float64)
