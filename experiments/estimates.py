@@ -53,6 +53,14 @@ def pair_of(rng: np.random.Generator, universe: int, density_left: float, densit
     return Pair(universe, *two_sets(rng, universe, left, right, common))
 
 
+def equal_sets(rng: np.random.Generator, pairs: int, size: int, resemblance: float) -> tuple[sb.Shingles, float]:
+    """Random sets of 64-bit keys, rows 2i and 2i + 1 a pair; returns them and their exact resemblance."""
+    common = round(2 * size * resemblance / (1 + resemblance))
+    pool = rng.integers(0, 1 << 63, (pairs, 2 * size - common), dtype=np.uint64)
+    rows = np.concatenate([pool[:, :size], pool[:, :common], pool[:, size:]], 1)
+    return sb.Shingles.from_arrays(rows.ravel(), np.arange(0, 2 * pairs * size + 1, size)), common / (2 * size - common)
+
+
 def signatures_of(rng: np.random.Generator, pair: Pair, repetitions: int, permutations: int) -> sb.Signatures:
     """Signatures of both sets under new permutations each time: rows 2i and 2i + 1 belong together."""
     return _signatures(permuted_minima(rng, pair.universe, pair.left, pair.right, (repetitions, permutations)), pair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from estimates import estimated, xored
+from estimates import equal_sets, estimated, xored
 from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
@@ -32,14 +32,6 @@ def projection_variance(resemblance: Any, bits: int) -> np.ndarray:
     return angles.cosine_variance(cosine, bits) * 4.0 / (2.0 - cosine) ** 4
 
 
-def equal_sets(rng: np.random.Generator, pairs: int, size: int, resemblance: float) -> tuple[sb.Shingles, float]:
-    """Random sets of 64-bit keys, rows 2i and 2i + 1 with a common part; returns them and their exact resemblance."""
-    common = round(2 * size * resemblance / (1 + resemblance))
-    pool = rng.integers(0, 1 << 63, (pairs, 2 * size - common), dtype=np.uint64)
-    rows = np.concatenate([pool[:, :size], pool[:, :common], pool[:, size:]], 1)
-    return sb.Shingles.from_arrays(rows.ravel(), np.arange(0, 2 * pairs * size + 1, size)), common / (2 * size - common)
-
-
 def simhash(quick: bool) -> Section:
     """Resemblance from 64 bytes a set: b bits of minima, and SimHash."""
     pairs = 3000 if quick else 12_000
@@ -52,7 +44,7 @@ def simhash(quick: bool) -> Section:
     section.say(
         f"Pairs of random sets of {SIZE} members each, as binary vectors. SimHash has {BITS_EACH} bits (two fingerprints of 256 bits with "
         "different seeds); its cosine gives the resemblance c / (2 − c). The minima are of `MinHash`; b bits of "
-        f"{BITS_EACH} / b of them are kept. The report that the paper refers to for this comparison is no longer at the address it prints."
+        f"{BITS_EACH} / b of them are kept. The paper refers to a separate report for this comparison, which is not among the documents here."
     )
     rng = np.random.default_rng(131)
     at, measured = [], {key: [] for key in ("SimHash", *CHOICES, QUARTER)}
@@ -143,10 +135,9 @@ def _verdicts(section: Section, r: np.ndarray, table: dict[Any, np.ndarray]) -> 
     for i, same in enumerate(r):
         cells = [f"{same:.3f}"]
         for key in (*CHOICES, QUARTER):
-            at = i - (len(r) - table[key].shape[1])
-            ratio = table[key][0][at] / own[i]
-            apart = 2 * ratio * np.hypot(table[key][1][at] / table[key][0][at], own_error[i] / own[i])
-            cells.append(f"{ratio:.2f} ± {apart:.2f}" if at >= 0 else "")
+            mse, mse_error = np.pad(table[key][:2], ((0, 0), (len(r) - table[key].shape[1], 0)), constant_values=np.nan)[:, i]
+            ratio, relative = mse / own[i], np.hypot(mse_error / mse, own_error[i] / own[i])
+            cells.append("" if np.isnan(ratio) else f"{ratio:.2f} ± {2 * ratio * relative:.2f}")
         rows.append(cells)
     section.say("Mean square error over that of SimHash, ± 2 standard errors; below 1, minima win:")
     section.table(["R", *map(_name, (*CHOICES, QUARTER))], rows)
