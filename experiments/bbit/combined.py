@@ -28,7 +28,7 @@ def _theory(pair: Pair, name: str, samples: Any) -> np.ndarray:
 
 def figure_9(quick: bool) -> Section:
     """Two XORed bits, one bit and whole samples, on four pairs of sets."""
-    repetitions = 2500 if quick else 20_000
+    repetitions = 2000 if quick else 15_000
     section = Section(
         "a-combined",
         f"Figure 9: two bits combined into one, {repetitions:,} repetitions",
@@ -111,7 +111,7 @@ def _check_errors(section: Section, pairs: dict[str, Pair], found: Any) -> None:
             np.stack([_theory(pairs[name], key, samples) for name in names]),
         )
         what = {
-            HALF: "(26), three pairs with R > .5, k = 1,000",
+            HALF: "(26), three pairs with R > 0.5, k = 1,000",
             ONE: "(11), four pairs, every k",
             WHOLE: "(3), four pairs, every k",
         }
@@ -130,7 +130,7 @@ def _check_errors(section: Section, pairs: dict[str, Pair], found: Any) -> None:
 
 
 def _gains(section: Section, rng: Any, repetitions: int) -> list[tuple[float, float, float]]:
-    """(R, Var(1) / Var(1/2), its error) at equal numbers of stored bits, sparse sets, on both sides of R = .5774."""
+    """(R, Var(1) / Var(1/2), its error) at equal numbers of stored bits, sparse sets, on both sides of R = 0.5774."""
     gains = []
     for r in (0.45, 0.5, 0.68, 0.8, 0.9, 0.98):
         pair = pair_of(rng, 1 << 14, 0.02, 0.02, r)
@@ -147,7 +147,7 @@ def _gains(section: Section, rng: Any, repetitions: int) -> list[tuple[float, fl
     high = at > 0.75  # nearer to E = 1/2, (26) needs more samples
     rho = 2.0 * bbit.match_probability(at[high], 1, 0.02, 0.02) - 1.0
     section.agrees(
-        "the gain at R = .8, .9, .98: 4 ρ² / (1 + ρ²), ρ = 2 E - 1, which (27) takes to 2",
+        "the gain at R = 0.8, 0.9, 0.98: 4 ρ² / (1 + ρ²), ρ = 2 E - 1, which (27) takes to 2",
         gain[high],
         4 * rho**2 / (1 + rho**2),
         error[high],

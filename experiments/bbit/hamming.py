@@ -113,7 +113,7 @@ def _check_sampling(section: Section, rng: Any, pairs: dict[str, Pair], found: A
         if replacement:
             section.agrees("D = 2,000, k = 1,000 with replacement: (17) as it is", variance, plain, error)
         else:
-            section.agrees("D = 2,000, k = 1,000 without replacement: (17) times .5003", variance, corrected, error)
+            section.agrees("D = 2,000, k = 1,000 without replacement: (17) times 0.5003", variance, corrected, error)
             section.refutes("D = 2,000, k = 1,000 without replacement: not (17) without the factor", variance, plain, error)
     sample = CoordinateSample.draw(rng, small.universe, 1000)
     dense, sparse = ([sketch(small.left), sketch(small.right)] for sketch in (sample.dense, sample.sparse))
@@ -141,7 +141,7 @@ def _check_bits(section: Section, pairs: dict[str, Pair], found: Any, bit_estima
         shares.append(rest / set_distance.bias(r, bbit.variance(r, b, k, *pair.densities), pair.total))
     ratio, error = (float(v) for v in mean_error(np.mean(shares, 0)))
     section.agrees(
-        "bias of the distance at k = 500, three pairs with R > .5, b = 1 and 2, over 2 (f1 + f2) Var / (1 + R)³",
+        "bias of the distance at k = 500, three pairs with R > 0.5, b = 1 and 2, over 2 (f1 + f2) Var / (1 + R)³",
         ratio,
         1.0,
         error,
@@ -229,13 +229,13 @@ def _sampled(rng: Any, pair: Pair, samples: int, repetitions: int) -> np.ndarray
 
 def figure_7(quick: bool) -> Section:
     """W_b and G_b in bytes of real sketches."""
-    repetitions, bits = (1500 if quick else 6000), (1, 2, 4)
+    repetitions, bits = (1200 if quick else 6000), (1, 2, 4)
     section = Section(
         "a-hamming-ratios",
         f"Figure 7, Theorem 3: storage of sampled coordinates over that of b bits, {repetitions:,} repetitions",
         "Variance times bytes of coordinate sketches over variance times bytes of packed signatures of the same sets lies "
         "beyond the limit of standard errors from W_b or G_b of (20); or G_1 lies outside 10 to 30 at R = 0.5 for "
-        "densities up to 0.1; or W_1 is not below 1 for sets of density .9.",
+        "densities up to 0.1; or W_1 is not below 1 for sets of density 0.9.",
     )
     section.say(
         "Measured on random sets, with true random permutations (at density 0.001, minima drawn by their law in a large "
@@ -303,7 +303,7 @@ def _limits(section: Section, found: Any, exact: Any, bits: tuple[int, ...]) -> 
         measured = np.array([found[place]["G"][b] for place in at])
         closed = set_distance.sparse_sampling_ratio_limit(np.array([exact[place].resemblance for place in at]), b)
         section.agrees(
-            f"G_{b} at density .001: the closed form for vanishing densities", measured[:, 0], closed, measured[:, 1]
+            f"G_{b} at density 0.001: the closed form for vanishing densities", measured[:, 0], closed, measured[:, 1]
         )
     ends = np.array([set_distance.sparse_sampling_ratio_limit(r, bits) for r in (0.0, 1.0)])
     printed = [[8 / b * (2**b - 1) for b in bits], [64 / b * (2**b - 1) / 2**b for b in bits]]
@@ -315,10 +315,10 @@ def _limits(section: Section, found: Any, exact: Any, bits: tuple[int, ...]) -> 
         )  # fmt: skip
     for density in (0.001, 0.01, 0.1):
         ratio, error = found[density, 0.5]["G"][1]
-        section.below(f"density {density}, R = .5: G_1 = {ratio:.1f} is more than 10", 10.0, ratio, error)
-        section.below(f"density {density}, R = .5: G_1 = {ratio:.1f} is less than 30", ratio, 30.0, error)
+        section.below(f"density {density}, R = 0.5: G_1 = {ratio:.1f} is more than 10", 10.0, ratio, error)
+        section.below(f"density {density}, R = 0.5: G_1 = {ratio:.1f} is less than 30", ratio, 30.0, error)
     for r in POINTS[0.9][:2]:
         ratio, error = found[0.9, r]["W"][1]
-        section.below(f"density .9, R = {r:g}: W_1 = {ratio:.3f} is below 1, so coordinates win", ratio, 1.0, error)
+        section.below(f"density 0.9, R = {r:g}: W_1 = {ratio:.3f} is below 1, so coordinates win", ratio, 1.0, error)
     ratio, error = found[0.001, 0.5]["W"][1]
-    section.below(f"density .001, R = .5: W_1 = {ratio:.0f}, more than two orders of magnitude", 100.0, ratio, error)
+    section.below(f"density 0.001, R = 0.5: W_1 = {ratio:.0f}, more than two orders of magnitude", 100.0, ratio, error)

@@ -33,7 +33,7 @@ def _estimates(rng: Any, density: float, resemblance: float, repetitions: int) -
 
 def section_5_2(quick: bool) -> Section:
     """Bias and variance of estimates from quantized densities."""
-    repetitions = 300 if quick else 2000
+    repetitions = 120 if quick else 2000
     section = Section(
         "a-quantized",
         f"Section 5.2: densities stored in 4 or 8 bits, {repetitions:,} pairs of sets each",
