@@ -126,9 +126,9 @@ def _measure(section: Section, ways: dict[str, Callable[..., None]], left: np.nd
     runs: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(9):
         for name, way in ways.items():
-            start = time.perf_counter()
+            start = time.process_time()
             way(left, right, out)
-            runs[name].append(time.perf_counter() - start)
+            runs[name].append(time.process_time() - start)
     words = {name: min(values) / len(left) / WORDS * 1e9 for name, values in runs.items()}
     ratios = {name: np.array(values) / np.array(runs["32-bit samples"]) for name, values in runs.items()}
     r = 0.5
@@ -154,7 +154,7 @@ def _measure(section: Section, ways: dict[str, Callable[..., None]], left: np.nd
     section.observe(
         f"per word of 32 bits the table for 1 bit takes {np.median(ratios[one]):.1f} times the time of 32-bit samples (the paper: 1.67), for "
         f"2 bits {np.median(np.array(runs['b = 2, table']) / np.array(runs[one])):.2f} times that of 1 bit (the paper: essentially identical); the "
-        f"population count for 1 bit takes {np.median(ratios['b = 1, population count']):.2f} times that of 32-bit samples (medians of ratios of 9 "
+        f"population count for 1 bit takes {np.median(ratios['b = 1, population count']):.2f} times that of 32-bit samples (processor time, medians of ratios of 9 "
         "alternating runs)"
     )
     section.say(

@@ -160,11 +160,11 @@ def _measure(section: Section, mixed: np.ndarray, keys: np.ndarray, offsets: np.
         for k in counts:
             for name, parameters in drawn.items():
                 used = keys if name == "full permutations" else mixed
-                start = time.perf_counter()
+                start = time.process_time()
                 minima = _signed(name, used, offsets, parameters[:k])
-                middle = time.perf_counter()
+                middle = time.process_time()
                 pack_bits(minima, words)
-                end = time.perf_counter()
+                end = time.process_time()
                 times.setdefault((name, False, k), []).append(middle - start)
                 times.setdefault((name, True, k), []).append(end - start)
     best = {key: min(runs) / n * 1e6 for key, runs in times.items()}
@@ -186,7 +186,7 @@ def _measure(section: Section, mixed: np.ndarray, keys: np.ndarray, offsets: np.
         + " times the time; packing to 1 bit adds "
         + ", ".join(f"{best[name, True, counts[-1]] / best[name, False, counts[-1]] - 1:.1%}" for name in drawn)
         + f"; against 2-universal functions the others take {', '.join(f'{best[name, False, counts[-1]] / base:.1f}' for name in list(drawn)[1:])} "
-        "times the time (least of five alternating runs each)"
+        "times the time (processor time, least of five alternating runs each)"
     )
 
     def draw(axes: Any) -> None:
