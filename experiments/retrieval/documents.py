@@ -33,8 +33,8 @@ class Pairs:
     def words(self) -> str:
         """What stands in for the papers' documents, for a section's text."""
         return (
-            f"{STAND_IN} What stands in for them: {len(self.shingles):,} licence texts, drawn at random from those different "
-            f"ones that have at least {LEAST} shingles of {WIDTH} words (the heads of the files are stripped). Truth is the exact "
+            f"{STAND_IN} They are replaced by a stand-in: {len(self.shingles):,} licence texts, drawn at random from the "
+            f"different ones with at least {LEAST} shingles of {WIDTH} words (heads of files are stripped). Truth is the exact "
             f"resemblance of every pair: {int((self.exact >= 0.3).sum()):,} pairs reach 0.3. Of the pairs below {DISSIMILAR} "
             f"a random {SAMPLED:.0%} are estimated, each counted {1 / SAMPLED:.0f} times."
         )

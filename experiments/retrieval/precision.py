@@ -77,7 +77,8 @@ def draw_lost(found: Runs, names: list[str], which: int) -> Any:
     def draw(axes: Any) -> None:
         for axis, threshold in zip(axes, SHOWN, strict=True):
             for name in names:
-                axis.plot(SIZES, mean[NAMES.index(name), :, at(threshold)], label=name)
+                colour = f"C{WHOLE.index(name)}"
+                axis.plot(SIZES, mean[NAMES.index(name), :, at(threshold)], color=colour, label=name)
             axis.set(xscale="log", yscale="log", xlabel="slots k", title=f"R0 = {threshold}")
             axis.set(ylabel="wrong share of those retrieved" if which == PRECISION else "missed share of those to find")
             name_lines(axis, apart=0.085)

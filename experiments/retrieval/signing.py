@@ -71,7 +71,7 @@ def figure_8(quick: bool) -> Section:
     offsets = np.concatenate([[0], np.cumsum(everything.sizes[rows])])
     keys, universe = numbered(values)
     section.say(
-        f"The paper's 100,000 news are not to be had. What stands in for them: {len(rows)} licence texts with {len(keys):,} shingles of "
+        f"The paper's 100,000 news are not to be had. Their stand-in: {len(rows)} licence texts with {len(keys):,} shingles of "
         f"{WIDTH} words, {universe:,} different ones. k distinct functions each, none used twice, in compiled loops of the same form: "
         '2-universal (multiply-shift), 4-universal (cubic polynomials modulo 2^61 - 1, the "CWtrick" that the paper cites; and Thorup & '
         "Zhang's tables), and full permutations of the universe of these shingles (one table each, by Fisher & Yates's shuffle). "

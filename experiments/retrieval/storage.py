@@ -107,10 +107,11 @@ def table_2(quick: bool) -> Section:
     theory = np.array([[float(bbit.storage_ratio(32, b, t)) for t in THRESHOLDS] for b in FEW])
     known = np.isfinite(gains) & (error > 0)
     section.say(
-        f"{found.pairs.words} {n} repetitions. The number of slots that a precision takes is that of a line fitted to the curve "
-        "(logarithms of k and of the wrong share) where the wrong share is within a factor of 3, so that the steps of the curve "
-        "even out. Its standard error is the jackknife's over repetitions. A dash: not all of that lies within "
-        f"{SIZES[0]} to {SIZES[-1]:,} slots."
+        f"The same pairs of licence texts and the same {n} repetitions as in the section on retrieval; they stand in for the papers' "
+        "news and words, which are not to be had. The number of slots that a precision takes is read off a line fitted to the curve "
+        "(logarithms of k and of the wrong share) where the wrong share is within a factor of 3 of the wanted one, so that the steps of "
+        "the curve even out. Its standard error is the jackknife's over repetitions. A dash: the precision is reached with fewer than "
+        f"{SIZES[0]} slots, or not with {SIZES[-1]:,}."
     )
     section.say(
         "Cells: **measured ± standard error** (expected from the resemblances of all pairs by binomials; B(32) / B(b) at R0) [printed; "
@@ -182,13 +183,13 @@ def _explain(section: Section, own: np.ndarray, alike: np.ndarray, theory: np.nd
         for i, t in enumerate(THRESHOLDS)
     )
     section.say(
-        "Why gains are not B(32) / B(b) at R0. (1) What spoils precision are pairs below R0. Single bits err more there, against "
-        "whole values: Var(1) / Var(32) = (1 + R) / R rises as R falls, and pairs that have nothing in common never pass by whole "
-        "values, but do by single bits. So the gain falls short the more, the more such pairs there are and the larger the "
-        "errors: at low R0 and low precision. With normal errors of each pair's own variance, 1 bit gains these shares of B(32) / B(1) "
-        f"at precisions {', '.join(map(str, TARGETS))}: {told}. (2) Estimates are whole numbers of matches. Where k R0 is whole, "
-        "as for 32 bits at R0 = 0.5 with even k, a pair passes with R0 k matches just, as if the threshold were half a match lower; "
-        "whole values then need more slots, and a few bits seem to gain more: above theory at R0 = 0.5."
+        "Why gains are not B(32) / B(b) at R0. (1) Wrong pairs lie below R0, where single bits err more against whole values than at R0: "
+        "Var(1) / Var(32) = (1 + R) / R rises as R falls, and pairs with nothing in common are never retrieved by whole values, but are by "
+        "single bits. So the gain falls short of theory at R0 where such pairs are many and errors are large: at low R0 and low "
+        f"precision. With normal errors of each pair's own variance, 1 bit gains these shares of B(32) / B(1) at precisions "
+        f"{', '.join(map(str, TARGETS))}: {told}. (2) Estimates are whole numbers of matches. Where R0 k is whole, as it is for 32 bits at "
+        "R0 = 0.5 and even k, pairs with exactly R0 k matches are retrieved, as if the threshold were half a match lower. Whole values "
+        "then need more slots, and fewer bits appear to gain more than theory at R0 allows."
     )
 
 
@@ -207,18 +208,22 @@ def _check_ties(
     mean, error = jackknife(found.retrieved, lambda retrieved: over_theory(wrong_shares(retrieved)))
     model = over_theory(likely)
     section.say(
-        "(3) Chance matches of 2^-32 are subtracted from those of 32 bits (9). Then R0 k matches just are an estimate below R0, by 10^-10, and "
-        "taking that at its word is like a threshold half a match higher: whole values need fewer slots, and gains look smaller. "
-        "Here ties count as reaching R0, as they do with (2), but for this comparison: at precisions of 0.7 and 0.8 gains of 1, 2 and 4 bits are "
-        f"{np.exp(mean[0]):.2f} ± {np.exp(mean[0]) * error[0]:.2f} of theory at R0 with ties, {np.exp(mean[1]):.2f} ± "
-        f"{np.exp(mean[1]) * error[1]:.2f} without (geometric means over the cells that both have)."
+        "(3) Ties. The estimator (9) subtracts chance matches, 2^-32 for 32 bits. A pair with exactly R0 k matches then has an estimate "
+        "10^-10 below R0. If it is rejected for that, the threshold is in effect half a match higher, whole values need fewer slots, and "
+        "gains look smaller. Here ties count as reaching R0, as they do with the estimator (2); only for this comparison are they "
+        "rejected as well. At precisions of 0.7 and 0.8 the gains of 1, 2 and 4 bits are "
+        f"{np.exp(mean[0]):.2f} ± {np.exp(mean[0]) * error[0]:.2f} of theory at R0 with ties accepted, {np.exp(mean[1]):.2f} ± "
+        f"{np.exp(mean[1]) * error[1]:.2f} with ties of 32 bits rejected (geometric means over the cells that both have)."
     )
     section.agrees(
         "both means are as expected (logarithms)", mean, model, normal_error(mean, model, error, len(found.retrieved))
     )
     apart, error = jackknife(found.retrieved, lambda retrieved: -np.diff(over_theory(wrong_shares(retrieved))))
     section.below(
-        "without ties of 32 bits gains are smaller", 0.0, apart, normal_error(apart, np.zeros(1), error, len(found.retrieved))
+        "gains are smaller if ties of 32 bits are rejected",
+        0.0,
+        apart,
+        normal_error(apart, np.zeros(1), error, len(found.retrieved)),
     )
 
 
@@ -235,7 +240,7 @@ def _check_four_bits(
         "Sets of shingles have densities near 0. Then B(32) / B(b) is at most its limit for R = 1, "
         + ", ".join(f"{limit:.4g} for b = {b}" for b, limit in limits.items())
         + f'. {above} of the {len(printed)} printed gains are above it, so they are not "consistent with the theoretical '
-        "predictions\" in this; the arXiv version's words have true densities, which raise the limit, the WWW paper's news have not."
+        'predictions" in this; the words of the arXiv version have densities that raise the limit; the news of the WWW paper do not.'
     )
 
     cell = FEW.index(4), int(np.argmin(np.abs(THRESHOLDS - 0.5))), TARGETS.index(0.8)
@@ -258,9 +263,9 @@ def _check_four_bits(
     four, whole = places(["b = 4", "32 bits"])
     both = (2.0 - found.shares(1) - found.shares(2))[:, [four, whole]].mean((2, 3))
     ordered(section, "so 4 bits are not quite as good as 32 at the same k: wrong and missed shares together are larger", both)
-    apart, error = mean_error(both[:, 0] - both[:, 1])
+    apart, its_error = mean_error(both[:, 0] - both[:, 1])
     section.observe(
-        f"4 bits lose {apart:.4f} ± {error:.4f} more than 32 bits, of {both[:, 1].mean():.4f} (mean over R0 and all k)"
+        f"4 bits lose {apart:.4f} ± {its_error:.4f} more than 32 bits, of {both[:, 1].mean():.4f} (mean over R0 and all k)"
     )
 
 
@@ -281,7 +286,7 @@ def _draw(section: Section, gains: Any, error: Any, model: Any, own: Any, theory
 
     section.figure(
         "a-table-2", (2, 2), draw,
-        "Gains in storage over B(32) / B(b) at R0 (points, bars of two standard errors). They follow the orange line, what the "
-        "resemblances of all pairs let expect with whole numbers of matches. The green line is the same with normal errors: below 1 "
-        "everywhere, far below at low R0.",
+        "Gains in storage over B(32) / B(b) at R0 (points, bars of two standard errors). They follow the orange line: what is "
+        "expected from the resemblances of all pairs, with whole numbers of matches. The green line is the same with normal errors: below 1 "
+        "everywhere, far below at low R0. The peak at R0 = 0.5 comes from ties.",
     )  # fmt: skip
