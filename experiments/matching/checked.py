@@ -1,0 +1,170 @@
+"""What is compared, by the number of tables: the thesis' Figure 7, (6.6), (6.7) and (7.6)."""
+
+from __future__ import annotations
+
+from math import comb, log2
+
+import numpy as np
+from figures import name_lines
+from pair_model import RADIUS, Trial, families
+from report import Section
+
+import semblance as sb
+from semblance.search.self_join import block_masks
+from semblance.search.weak_bits import WeakBits
+from semblance.theory.blocks import block_candidates
+from semblance.theory.weak_bits import table_equivalents, weak_bit_candidates
+
+from .real import real_trial
+from .trials import alternating, needed, probe_ranks, told_ratio, with_probes
+
+MANKU = ((4, 1), (5, 2), (6, 3))  # 4, 10 and 20 tables
+
+
+def _agreeing_tables(trial: Trial, blocks: int, lead: int) -> int:
+    """In how many tables the planted pairs meet: each time the pair is compared, though it is one match."""
+    from itertools import combinations
+
+    masks = block_masks(64, blocks, tuple(combinations(range(blocks), lead)))[:, 0]
+    differing = trial.queries[trial.asked] ^ trial.near
+    return int(sum((differing & mask == 0).sum() for mask in masks))
+
+
+def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]:
+    """Count and time Manku's tables and PSM_A; check the counts."""
+    n, asked = len(trial.stored), len(trial.queries)
+    pairs_not_near = n * asked - len(trial.asked)
+    works, counted, tables, met = {}, {}, {}, {}
+    for blocks, lead in MANKU:
+        index = sb.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(trial.stored)
+        index._prepare()
+        name = f"Manku, {comb(blocks, lead)}"
+        found = index.query(trial.queries)
+        met[name] = _agreeing_tables(trial, blocks, lead)
+        counted[name] = index.compared - met[name], block_candidates(pairs_not_near, 64, blocks, lead)
+        tables[name] = float(comb(blocks, lead))
+        section.holds(f"{trial.name}: {comb(blocks, lead)} tables find every pair once", len(found) == len(trial.asked))
+        works[name] = lambda index=index: index.query(trial.queries)
+    probes = {}
+    for prefix in range(stored_bits - 3, stored_bits + 1):
+        index = sb.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
+        index.query(trial.queries[:1], trial.margins[:1])
+        name = f"PSM_A, p = {prefix}"
+        k = probes[name] = needed(probe_ranks(trial, prefix))
+        found = with_probes(index, k).query(trial.queries, trial.margins)
+        met[name] = len(found)
+        counted[name] = index.compared - len(found), weak_bit_candidates(pairs_not_near, prefix, k)
+        tables[name] = table_equivalents(n, prefix)
+        works[name] = lambda index=index, k=k: with_probes(index, k).query(trial.queries, trial.margins)
+    seconds = alternating(works, 2)
+    section.table(
+        [f"method ({trial.name})", "tables", "flips", "compared a query", "theory", "planted pairs met, a query", "us a query"],
+        [[name, f"{tables[name]:.2f}", probes.get(name, ""), f"{c / asked:.3f}", f"{e / asked:.3f}", f"{met[name] / asked:.2f}",
+          f"{np.median(seconds[name]) / asked * 1e6:.2f}"] for name, (c, e) in counted.items()])  # fmt: skip
+    found, expected = np.array(list(counted.values())).T
+    section.agrees(f"{trial.name}: fingerprints compared, without the near-duplicates, are those of (6.6), table by table, and of (6.21)",
+                   found / expected, 1.0, 1 / np.sqrt(expected))  # fmt: skip
+    best = [min((s for name, s in seconds.items() if name.startswith(kind)), key=np.median) for kind in ("Manku", "PSM_A")]
+    section.observe(f"{trial.name}: the fastest of Manku's tables, by bisection as in the thesis, takes {told_ratio(*best)} times as long as the fastest PSM_A "
+                    "(thesis: at least 3.5)")  # fmt: skip
+    return {"counted": [counted[name][0] / asked for name in counted], "us": [np.median(seconds[name]) / asked * 1e6 for name in counted],
+            "tables": list(tables.values())}  # fmt: skip
+
+
+def _equal_blocks(section: Section, n: int, asked: int) -> None:
+    """Compare (6.6) as printed, with fractions of bits, with counts where blocks are unequal."""
+    rng = np.random.default_rng(11)
+    stored, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
+    rows = []
+    for blocks, lead in MANKU:
+        index = sb.TableIndex(radius=RADIUS, blocks=blocks, lead=lead).add(stored)
+        index.query(queries)
+        printed = comb(blocks, lead) * n * 2.0 ** (-lead * 64 / blocks)
+        rows.append([comb(blocks, lead), index.compared / asked, block_candidates(n, 64, blocks, lead), printed])
+    tables, found, exact, printed = np.array(rows).T
+    section.table(
+        ["tables", "compared a query", "over real blocks", "(6.6) as printed"],
+        [[f"{t:.0f}", *(f"{x:.4f}" for x in r)] for t, *r in rows],
+    )
+    error = np.sqrt(exact / asked)
+    section.agrees("uniform queries: fingerprints compared are those of the blocks as they are", found, exact, error)
+    section.refutes(
+        "(6.6) as printed takes blocks of 64 / z bits, no whole number for 5 and 6 blocks, and is too low",
+        found[1:],
+        printed[1:],
+        error[1:],
+    )
+
+
+def _numbers(section: Section) -> None:
+    """The thesis' figures for 2^34 fingerprints, which are Manku's."""
+    sums = [block_candidates(2.0**34, 64, z, x) for z, x in MANKU]
+    section.equals("2^34 fingerprints: 4 tables leave 4 x 2^18 to compare (1,024 K), exactly", sums[0], 4 * 2**18)
+    section.equals("10 tables 3,584 with blocks of 13, 13, 13, 13 and 12 bits; (6.6) says 3,378, the thesis' 5,120 takes 25 bits in each",
+                   [sums[1], 10 * 2.0 ** (34 - 25.6), 10 * 2.0 ** (34 - 25)], [3584, 3378, 5120], 0.5)  # fmt: skip
+    section.equals(
+        "20 tables 88 in all; a table by (6.3) 2^(34 - 32) = 4, not 8 as chapter VI says",
+        [sums[2], 2.0 ** (34 - 3 * 64 / 6)],
+        [88, 4],
+    )
+
+
+def figure_7(quick: bool) -> Section:
+    """Time to order weak bits; what is compared and time by the number of tables."""
+    section = Section(
+        "t-checked",
+        "Thesis, Theorem 1 (6.6), Figure 7: ordering bits, fingerprints checked, time",
+        "Fingerprints compared, by Manku's 4, 10 and 20 tables or by PSM_A, are not those of the formulas; or some tables miss a pair.",
+    )
+    size = 16 if quick else 20
+    n, asked = 1 << size, 4000 if quick else 10_000
+    section.say(f"2^{size} fingerprints (thesis: 2^26). Modelled: families of near-duplicates by the model of margins; real: versions of policies. Both among "
+                "uniform fingerprints. A near-duplicate is one match, but is compared in each of Manku's tables in which it agrees, on average "
+                "in more tables the more there are: these are counted apart.")  # fmt: skip
+    trial = families(n, asked)
+    drawn = {"modelled": _tables(section, trial, size)}
+    real = real_trial(quick, n)
+    if real is not None:
+        drawn["real"] = _tables(section, real, size)
+    _equal_blocks(section, n, 30_000 if quick else 200_000)
+    _numbers(section)
+    ks = (5, 10, 20, 40, 80)
+    words = trial.queries[:, None]
+    weak = {(p, k): WeakBits(64 - p, p, RADIUS, k) for p in (21, 34) for k in ks}  # p = 34: prefixes are cut, their time is not
+    works = {at: (lambda w=w: w.prefixes(words, trial.margins, 0, asked)) for at, w in weak.items()}
+    seconds = alternating(works, 3)
+    us = {at: np.median(s) / asked * 1e6 for at, s in seconds.items()}
+    section.table(["k", "us, p = 21", "us, p = 34", "(p + k) log2(k + h), 21", "34"],
+                  [[k, f"{us[21, k]:.2f}", f"{us[34, k]:.2f}", f"{(21 + k) * log2(k + 3):.0f}", f"{(34 + k) * log2(k + 3):.0f}"] for k in ks])  # fmt: skip
+    model = np.array([(p + k) * log2(k + 3) for p, k in us])
+    unit = np.array(list(us.values())) / model
+    section.observe(
+        f"ordering takes {1000 * unit.min():.1f} to {1000 * unit.max():.1f} ns for each of the (p + k) log2(k + h) steps of (6.16)"
+    )
+
+    def draw(axes):
+        for p in (21, 34):
+            axes[0].plot(ks, [us[p, k] for k in ks], "o-", label=f"p = {p}")
+        axes[0].set_xlabel("flips k")
+        axes[0].set_ylabel("us to order weak bits")
+        for axis, what, label in (
+            (axes[1], "counted", "compared a query"),
+            (axes[2], "us", "us a query, modelled"),
+            (axes[3], "us", "us a query, real"),
+        ):
+            kind = drawn.get("real" if "real" in label else "modelled")
+            if kind is not None:
+                axis.plot(kind["tables"][:3], kind[what][:3], "o-", label="Manku")
+                axis.plot(kind["tables"][3:], kind[what][3:], "s-", label="PSM_A")
+            axis.set_xlabel("tables")
+            axis.set_ylabel(label)
+            axis.set_xscale("log", base=2)
+            axis.set_yscale("log")
+        for axis in axes:
+            if axis.get_lines():
+                name_lines(axis)
+
+    section.figure("t-checked", (2, 2), draw, f"2^{size} fingerprints. Top left: time to order weak bits (observed). Top right: fingerprints compared besides near-duplicates, "
+                   "modelled pairs: many tables leave fewest, PSM_A at recall .95 compares some tens at 2 tables. Bottom: time, observed, by "
+                   "bisection for Manku as in the thesis; left modelled pairs, right real ones.")  # fmt: skip
+    return section
