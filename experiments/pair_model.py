@@ -44,6 +44,7 @@ class Trial:
     """Stored fingerprints, queries with their margins, and all pairs of them 1 to 3 bits apart: (query, stored row).
 
     ``groups`` tells which queries are not independent of each other: those of one page; each query of the model is its own.
+    ``special`` are the stored rows that are not uniform random fingerprints.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Trial:
     asked: np.ndarray
     rows: np.ndarray
     groups: np.ndarray
+    special: np.ndarray
 
     @property
     def near(self) -> np.ndarray:
@@ -62,11 +64,10 @@ class Trial:
     def among(self, n: int) -> Trial:
         """Return the same queries and pairs among n stored fingerprints: others, which no query is near to, are left out."""
         others = np.ones(len(self.stored), np.bool_)
-        others[self.rows] = False
-        kept = np.sort(np.concatenate([np.unique(self.rows), np.flatnonzero(others)[: n - len(np.unique(self.rows))]]))
-        return Trial(
-            self.name, self.stored[kept], self.queries, self.margins, self.asked, np.searchsorted(kept, self.rows), self.groups
-        )
+        others[self.special] = False
+        kept = np.sort(np.concatenate([self.special, np.flatnonzero(others)[: n - len(self.special)]]))
+        rows, special = np.searchsorted(kept, self.rows), np.searchsorted(kept, self.special)
+        return Trial(self.name, self.stored[kept], self.queries, self.margins, self.asked, rows, self.groups, special)
 
 
 def members(rng: np.random.Generator, margins: np.ndarray) -> np.ndarray:
@@ -96,4 +97,5 @@ def families(n: int, n_queries: int, seed: int = 7) -> Trial:
     place = rng.permutation(n)
     stored = np.empty(n, np.uint64)
     stored[place] = np.concatenate([near, rng.integers(0, 1 << 64, n - len(near), dtype=np.uint64)])
-    return Trial("modelled", stored, queries, margins, asked, place[: len(near)], np.arange(n_queries))
+    rows = place[: len(near)]
+    return Trial("modelled", stored, queries, margins, asked, rows, np.arange(n_queries), rows)

@@ -178,7 +178,7 @@ def figure_1(quick: bool) -> Section:
         axes[1].set_ylabel("fourth moment within a pair")
         middle = (bins[:-1] + bins[1:]) / 2
         for (name, (_, share, _, error)), colour in zip(classes.items(), ("#0072B2", "#009E73"), strict=False):
-            band(axes[2], middle, share, error, color=colour)
+            band(axes[2], middle, np.where(share > 0, share, np.nan), error, color=colour)
             axes[2].plot(middle, np.where(share > 0, share, np.nan), color=colour, lw=0.8, label=name)
         axes[2].plot(middle, classes["8 and more"][2], color="#D55E00", label="(4.4)")
         axes[2].set_yscale("log")

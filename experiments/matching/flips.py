@@ -11,9 +11,20 @@ import semblance as sb
 from semblance.theory.weak_bits import weak_bit_candidates
 
 from .real import real_trial
-from .trials import WANTED, alternating, expected_found, first_ranks, needed, probe_ranks, share_error, with_probes
+from .trials import (
+    WANTED,
+    alternating,
+    first_ranks,
+    measured_recall,
+    needed,
+    probe_ranks,
+    share_error,
+    theory_recall,
+    uniform_compared,
+    with_probes,
+)  # fmt: skip
 
-KS = (5, 15, 23, 40)
+KS, MISSES = (1, 2, 5, 10), 20
 
 
 def _interval(ranks: np.ndarray, groups: np.ndarray) -> tuple[int, int]:
@@ -33,11 +44,11 @@ def counted_first(trial: Trial, ranks: np.ndarray, prefix: int, k: int) -> float
     return float(np.where(found, (first - 1 + 1 / (at_first + 1)) * in_bucket + 1, k * in_bucket).sum())
 
 
-def _one(section: Section, trial: Trial, prefixes: list[int], sample: int) -> dict[int, dict]:
+def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]:
     """Measure at each prefix: flips needed, what is compared, time."""
     out: dict[int, dict] = {}
     compared, expected, first_compared, first_expected, same = [], [], [], [], True
-    own = np.bincount(trial.asked, minlength=len(trial.queries)).sum()
+    uniform = len(trial.stored) - len(trial.special)
     for prefix in prefixes:
         ranks = probe_ranks(trial, prefix)
         first = first_ranks(trial, ranks)
@@ -45,8 +56,12 @@ def _one(section: Section, trial: Trial, prefixes: list[int], sample: int) -> di
         index = sb.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
         index.query(trial.queries[:1], trial.margins[:1])
         found = with_probes(index, k).query(trial.queries, trial.margins)
-        compared.append(index.compared - len(found))
-        expected.append(weak_bit_candidates(len(trial.stored), prefix, k) * (len(trial.queries) - own / len(trial.stored)))
+        compared.append(
+            uniform_compared(
+                trial, index, lambda k=k, p=prefix: sb.WeakBitIndex(radius=RADIUS, prefix_bits=p, probes=k), trial.margins
+            )[0]
+        )
+        expected.append(weak_bit_candidates(uniform, prefix, k) * len(trial.queries))
         same &= len(found) == (ranks <= k).sum()
         answers = with_probes(index, k_first).first(trial.queries, trial.margins)
         first_compared.append(index.compared)
@@ -59,7 +74,7 @@ def _one(section: Section, trial: Trial, prefixes: list[int], sample: int) -> di
             },
             2,
         )
-        us = {name: float(np.median(s)) / len(trial.queries) * 1e6 for name, s in seconds.items()}
+        us = {name: float(s.min()) / len(trial.queries) * 1e6 for name, s in seconds.items()}
         out[prefix] = {"k": k, "first": k_first, "us": us, "ranks": ranks,
                        "k interval": _interval(ranks, trial.groups[trial.asked]), "first interval": _interval(first, trial.groups)}  # fmt: skip
     asked = len(trial.queries)
@@ -72,10 +87,11 @@ def _one(section: Section, trial: Trial, prefixes: list[int], sample: int) -> di
         f"{trial.name}: query finds as many pairs, and first answers the same queries, as the prefixes probed hold", same
     )
     compared, expected, first_compared, first_expected = map(np.array, (compared, expected, first_compared, first_expected))
-    section.agrees(f"{trial.name}: PSM_A compares k 2^(d-p) fingerprints a query, (6.21), besides those it finds", compared / expected, 1.0,
+    section.agrees(f"{trial.name}: PSM_A compares k 2^(d-p) fingerprints a query, (6.21), of the uniform ones", compared / expected, 1.0,
                    1 / np.sqrt(expected))  # fmt: skip
-    section.agrees(f"{trial.name}: PSM_F compares those of the buckets before its answer", first_compared / first_expected, 1.0,
-                   1 / np.sqrt(first_expected))  # fmt: skip
+    if trial.name == "modelled":
+        section.agrees("modelled: PSM_F compares those of the buckets before its answer, and half of that one's", first_compared / first_expected, 1.0,
+                       1 / np.sqrt(first_expected))  # fmt: skip
     section.below(f"{trial.name}: each two bits more of the prefix leave fewer to compare, although more flips are needed", compared[1:], compared[:-1],
                   np.sqrt(compared[1:] + compared[:-1]))  # fmt: skip
     return out
@@ -95,33 +111,29 @@ def figure_5(quick: bool) -> Section:
     section.say(f"2^{size} fingerprints (thesis: 2^26, of IRLbot's pages, which are not to be had). Modelled: {len(trial.queries):,} queries and families of "
                 "near-duplicates by the model of margins, among uniform fingerprints. Real: versions of policies among uniform fingerprints. Flips in "
                 "brackets: for recalls of two standard errors less and more.")  # fmt: skip
-    sample = 300 if quick else 1000
-    measured = {"modelled": _one(section, trial, prefixes, sample)}
-    chosen = np.arange(sample)
-    sizes = np.bincount(trial.asked)[:sample]
-    here = trial.asked < sample
-    modelled: dict[str, dict[int, tuple[int, int]]] = {"modelled": {}}
-    off, off_error, told = [], [], []
+    sample, most = (250, 16) if quick else (1000, 40)
+    measured = {"modelled": _one(section, trial, prefixes)}
+    theory, cells = {}, []
     for prefix in prefixes:
-        by_theory = expected_found(trial, chosen, prefix, 60)
-        ranks = measured["modelled"][prefix]["ranks"]
-        first = first_ranks(trial, ranks)[:sample]
-        either = 1 - (1 - by_theory) ** sizes[:, None]
-        all_theory = (sizes[:, None] * by_theory).sum(0) / sizes.sum()
-        modelled["modelled"][prefix] = tuple(int(np.argmax(r >= WANTED)) + 1 for r in (all_theory, either.mean(0)))
-        for k in KS:
-            for hits, expected, groups in ((ranks[here] <= k, by_theory[trial.asked[here], k - 1], trial.asked[here]),
-                                           (first <= k, either[:, k - 1], chosen)):  # fmt: skip
-                difference, error = share_error(hits - expected, groups)
-                off.append(difference), off_error.append(error)
-                told.append((prefix, k, hits.mean(), expected.mean()))
-    section.table(["p", "k", "recall R_A", "(4.4), (4.6)", "recall R_F", "theory"],
-                  [[*a, f"{b:.3f}", f"{c:.3f}", f"{d[2]:.3f}", f"{d[3]:.3f}"] for (*a, b, c), d in zip(told[::2], told[1::2], strict=True)])  # fmt: skip
+        mean, error, misses = theory_recall(trial, sample, prefix, most)
+        found = measured_recall(trial, sample, measured["modelled"][prefix]["ranks"], most)
+        theory[prefix] = [int(np.argmax(recall >= WANTED)) + 1 for recall in mean]
+        cells += [
+            (prefix, k, "AF"[w], found[w, k - 1], mean[w, k - 1], error[w, k - 1])
+            for k in KS
+            for w in (0, 1)
+            if misses[w, k - 1] >= MISSES
+        ]
+    section.table(
+        ["p", "k", "recall", "measured", "(4.4), (4.6)", "standard error"],
+        [[p, k, f"R_{w}", *(f"{x:.4f}" for x in r)] for p, k, w, *r in cells],
+    )
+    found, mean, error = np.array([c[3:] for c in cells]).T
     section.agrees(f"modelled: recall of pairs is that of weak_bit_recall, and of queries with s near-duplicates 1 - (1 - recall)^s, query by query "
-                   f"({sample:,} of them)", off, 0.0, off_error)  # fmt: skip
+                   f"({sample:,} of them; where {MISSES} and more are missed)", found, mean, error)  # fmt: skip
     real = real_trial(quick, 1 << size)
     if real is not None:
-        measured["real"] = _one(section, real, prefixes, 0)
+        measured["real"] = _one(section, real, prefixes)
     for name, rows in measured.items():
         flips = [(r["first"], r["k"]) for r in rows.values()]
         section.holds(f"{name}: PSM_F needs fewer flips than PSM_A at p = {prefixes[-1]}, and at no p more: "
@@ -143,11 +155,9 @@ def figure_5(quick: bool) -> Section:
                     prefixes, middle, [middle - low, np.maximum(high - middle, 0)], fmt="o", capsize=2, color=line.get_color()
                 )
                 right.plot(prefixes, [r["us"]["all" if key == "k" else "first"] for r in rows.values()], "o-", label=label)
-            if name in modelled:
-                for which in (0, 1):
-                    left.plot(
-                        prefixes, [modelled[name][p][which] for p in prefixes], "k:", label="theory" if not which else "_"
-                    )
+            if name == "modelled":
+                for which, label in enumerate(("theory", "_")):
+                    left.plot(prefixes, [theory[p][which] for p in prefixes], "k:", label=label)
             left.set_title(f"{name} pairs")
             left.set_ylabel("flips for recall .95")
             right.set_title(f"{name} pairs")

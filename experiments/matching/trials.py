@@ -31,7 +31,10 @@ def among_random(words: np.ndarray, margins: np.ndarray, pages: np.ndarray, n: i
     with_any, number = np.unique(query, return_inverse=True)
     shuffled = np.empty(n, np.uint64)
     shuffled[place] = stored
-    return Trial("real", shuffled, words[asked][with_any], margins[asked][with_any], number, place[row], pages[asked][with_any])
+    return Trial(
+        "real", shuffled, words[asked][with_any], margins[asked][with_any], number, place[row], pages[asked][with_any],
+        place[: len(kept)],
+    )  # fmt: skip
 
 
 def probe_ranks(trial: Trial, prefix: int, most: int = MOST) -> np.ndarray:
@@ -87,6 +90,38 @@ def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, nod
         (part * weights.reshape(-1, *[1] * (part.ndim - 1))).reshape(len(chosen), nodes, -1).sum(1) for part in (found, near)
     ]
     return sums[0] / sums[1]
+
+
+def theory_recall(trial: Trial, chosen: int, prefix: int, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Recall of the first so many queries by theory, its standard error and the expected misses, each (2, most): R_A and R_F.
+
+    Given its query each near-duplicate is found or not by itself, so that of s some one is found with chance 1 - (1 - recall)^s;
+    errors are those of sums of independent trials with these chances.
+    """
+    one = expected_found(trial, np.arange(chosen), prefix, most)
+    members = np.bincount(trial.asked[trial.asked < chosen])[:, None]
+    either = 1 - (1 - one) ** members
+    out = []
+    for chance, times in ((one, members), (either, np.ones_like(members))):
+        total = times.sum()
+        variance = (times * chance * (1 - chance)).sum(0)
+        out.append(((times * chance).sum(0) / total, np.sqrt(variance) / total, (times * (1 - chance)).sum(0)))
+    mean, error, misses = (np.array(x) for x in zip(*out, strict=True))
+    return mean, error, misses
+
+
+def measured_recall(trial: Trial, chosen: int, ranks: np.ndarray, most: int) -> np.ndarray:
+    """Return R_A and R_F of the first so many queries with 1, 2, ... probes: shape (2, most)."""
+    ks = np.arange(1, most + 1)[:, None]
+    both = ranks[trial.asked < chosen], first_ranks(trial, ranks)[:chosen]
+    return np.array([(x <= ks).mean(1) for x in both])
+
+
+def uniform_compared(trial: Trial, index: Any, make: Callable[[], Any], margins: np.ndarray | None = None) -> tuple[int, int]:
+    """Return (uniform fingerprints that the index compared, others): what an index of the others alone compares is taken off."""
+    alone = make().add(trial.stored[trial.special])
+    alone.query(trial.queries, margins)
+    return index.compared - alone.compared, alone.compared
 
 
 def with_probes(index: sb.WeakBitIndex, probes: int) -> sb.WeakBitIndex:
