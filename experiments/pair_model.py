@@ -2,8 +2,8 @@
 
 The sums behind a query's bits are normal. Those of its near-duplicate differ by normal amounts, sigma times as large; sigma
 is log-normal. With median 0.2 and spread 1.0, pairs that end up 1 to 3 bits apart have sigmas of 0.037, 0.11 and 0.26 at the
-quantiles .05, .5 and .95: versions of real policies have 0.034, 0.11 and 0.27. A query may have several near-duplicates: as many as
-versions of policies have that are asked for among other versions of their pages (the section t-real of the experiments).
+quantiles .05, .5 and .95: versions of real policies have 0.034, 0.11 and 0.27. A query may have several near-duplicates, as
+many as versions of policies have that are asked for among other versions of their pages (the section t-real of the experiments).
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def figure_2(quick: bool) -> Section:
     section = Section(
         "t-attempts",
         "Thesis, Figure 2: attempts until the differing bits are flipped",
-        "Weak bits first do not need fewer attempts than a random order, pair by pair, or the random order needs other than half of all "
+        "Weak bits first do not need fewer attempts than a random order, pair by pair, or the random order needs other than "
+        "half of all "
         "sets in the mean.",
     )
     real = documents(quick)
@@ -53,21 +54,38 @@ def figure_2(quick: bool) -> Section:
         for way, order in enumerate((np.argsort(costs[members].sum(1), kind="stable"), rng.permutation(count))):
             attempts[way, row] = np.flatnonzero(words[a] ^ masks[order] == words[b])[0] + 1
     weak, random = attempts
-    section.say(f"{len(left):,} pairs of versions of policies 1 to 3 bits apart, a stand-in for the thesis' 8 million. All {count:,} sets of 1 to 3 of "
-                "64 bits are put in order, by summed |W| or at random, and flipped one after the other until the fingerprint is the other "
-                "document's. Pairs of one page are not independent: standard errors are taken over pages.")  # fmt: skip
+    section.say(
+        f"{len(left):,} pairs of versions of policies 1 to 3 bits apart, a stand-in for the thesis' 8 million. All "
+        f"{count:,} sets of 1 to 3 of "
+        "64 bits are put in order, by summed |W| or at random, and flipped one after the other until the fingerprint "
+        "is the other "
+        "document's. Pairs of one page are not independent: standard errors are taken over pages."
+    )
     pages = real.pages[left]
     share, error = share_error(weak < random, pages)
     section.below(f"weak bits first come sooner than a random order, in {share:.1%} of the pairs", 0.5, share, error)
     uniform = (random - (count + 1) / 2) / count
-    section.agrees("in random order half of all sets are tried in the mean (as a share of them, less a half)", uniform.mean(), 0.0,
-                   1 / np.sqrt(12 * len(uniform)))  # fmt: skip
+    section.agrees(
+        "in random order half of all sets are tried in the mean (as a share of them, less a half)",
+        uniform.mean(),
+        0.0,
+        1 / np.sqrt(12 * len(uniform)),
+    )
     quantiles = (0.25, 0.5, 0.75, 0.9, 0.95)
-    section.table(["share of pairs found", *(f"{q:.0%}" for q in quantiles)],
-                  [[name, *(f"{int(np.quantile(x, q)):,}" for q in quantiles)] for name, x in (("weak bits first", weak), ("random order", random))])  # fmt: skip
+    section.table(
+        ["share of pairs found", *(f"{q:.0%}" for q in quantiles)],
+        [
+            [name, *(f"{int(np.quantile(x, q)):,}" for q in quantiles)]
+            for name, x in (("weak bits first", weak), ("random order", random))
+        ],
+    )
     by_distance = [weak[real.prints.distance(left, right) == d] for d in (1, 2, 3)]
-    section.say(f"Median attempts, weak bits first, by distance 1, 2 and 3: {', '.join(f'{np.median(x):,.0f}' for x in by_distance)}; of as many bits "
-                f"there are {', '.join(f'{combinations_within(64, d) - combinations_within(64, d - 1):,}' for d in (1, 2, 3))} sets.")  # fmt: skip
+    section.say(
+        f"Median attempts, weak bits first, by distance 1, 2 and 3: "
+        f"{', '.join(f'{np.median(x):,.0f}' for x in by_distance)}; of as many bits "
+        f"there are "
+        f"{', '.join(f'{combinations_within(64, d) - combinations_within(64, d - 1):,}' for d in (1, 2, 3))} sets."
+    )
 
     def draw(axes):
         for name, values in (("weak bits first", weak), ("random order", random)):
@@ -77,15 +95,21 @@ def figure_2(quick: bool) -> Section:
         axes[0].set_ylabel("share of pairs found")
         axes[0].legend(loc="upper left")
 
-    section.figure("t-attempts", (1, 1), draw, "Real pairs at distance 1 to 3: share found after so many sets of flipped bits, both orders run. "
-                   "With weak bits first most pairs are found within some tens of sets; in random order hardly any.")  # fmt: skip
+    section.figure(
+        "t-attempts",
+        (1, 1),
+        draw,
+        "Real pairs at distance 1 to 3: share found after so many sets of flipped "
+        "bits, both orders run. "
+        "With weak bits first most pairs are found within some tens of sets; in random order hardly any.",
+    )
     return section
 
 
 def costs_of(margins: np.ndarray, sigma: np.ndarray) -> dict[str, np.ndarray]:
     """Return the cost of flipping each bit under each order, of shape (n, bits); sets are tried by rising sum of costs.
 
-    (4.5) and (4.4) are chances, whose product (4.6) is to be large: the cost is minus the logarithm. Log-odds are those of (4.4).
+    (4.5) and (4.4) are chances, whose product (4.6) is to be large: the cost is minus the logarithm. Odds are those of (4.4).
     """
     size = np.abs(margins)
     norm = np.sqrt((margins**2).sum(1, keepdims=True))
@@ -159,7 +183,8 @@ def orders(quick: bool) -> Section:
     section = Section(
         "t-orders",
         "Thesis, (4.4)-(4.6): in which order to flip, and whether (4.5) is a probability",
-        "(4.4) and (4.5) put single bits into another order than |W| does; a random order serves as well with 23 flips; or (4.5) is the "
+        "(4.4) and (4.5) put single bits into another order than |W| does; a random order serves as well with 23 flips; or "
+        "(4.5) is the "
         "share of bits that differ.",
     )
     prefix = 26
@@ -180,17 +205,28 @@ def orders(quick: bool) -> Section:
             real.prints.margins[right] / np.sqrt((real.prints.margins[left].astype(np.float64) ** 2).mean(1, keepdims=True))
             - sums[left]
         )
-        sigma = float(np.median(np.sqrt((apart**2).mean(1))))
+        sigmas = np.sqrt((apart**2).mean(1))
+        sigma = float(np.median(sigmas))
         sets["real"] = sums[left], differ, np.full(len(left), sigma), real.pages[left]
-    section.say(f"Pairs 1 to 3 bits apart, the {prefix} bits of a prefix flipped, all {combinations_within(prefix, RADIUS):,} sets of at most 3. Modelled: {n:,} "
-                f"pairs of the model of margins (sigma log-normal, median {SIGMA}, spread {SPREAD}). "
-                + (f"Real: {len(left):,} pairs of versions of policies, sigma of (4.4) their median, {sigma:.3f}; standard errors over pages." if real else
-                   "Real pairs are left out: the corpus of policies is not there."))  # fmt: skip
+    section.say(
+        f"Pairs 1 to 3 bits apart, the {prefix} bits of a prefix flipped, all "
+        f"{combinations_within(prefix, RADIUS):,} sets of at most 3. Modelled: {n:,} "
+        f"pairs of the model of margins (sigma log-normal, median {SIGMA}, spread {SPREAD}). "
+        + (
+            f"Real: {len(left):,} pairs of versions of policies, sigma of (4.4) their median, {sigma:.3f} (5 % "
+            f"{np.quantile(sigmas, 0.05):.3f}, 95 % {np.quantile(sigmas, 0.95):.3f}); standard errors over pages."
+            if real
+            else "Real pairs are left out: the corpus of policies is not there."
+        )
+    )
     drawn = {}
     for name, (margin, differ, spread, groups) in sets.items():
         found = drawn[name] = _compared(section, name, margin, differ[:, -prefix:], spread, groups)
-        same = all((np.argsort(c[:, -prefix:], 1, kind="stable") == np.argsort(np.abs(margin[:, -prefix:]), 1, kind="stable")).mean() == 1.0
-                   for c in (costs_of(margin, spread)[order] for order in ("product of (4.5)", "product of (4.4)")))  # fmt: skip
+        same = all(
+            (np.argsort(c[:, -prefix:], 1, kind="stable") == np.argsort(np.abs(margin[:, -prefix:]), 1, kind="stable")).mean()
+            == 1.0
+            for c in (costs_of(margin, spread)[order] for order in ("product of (4.5)", "product of (4.4)"))
+        )
         section.holds(f"{name}: single bits are put into the same order by (4.4), (4.5) and |W|", same)
         gains = [
             share_error((x <= PROBES).astype(float) - (found["random"] <= PROBES), groups)
@@ -200,10 +236,15 @@ def orders(quick: bool) -> Section:
         section.below(
             f"{name}: with {PROBES} flips each of the five orders finds more than the random one", 0.0, *np.array(gains).T
         )
-        off = {o: share_error((x <= PROBES).astype(float) - (found["sum of |W|"] <= PROBES), groups) for o, x in found.items()
-               if o not in ("random", "sum of |W|")}  # fmt: skip
-        section.observe(f"{name}: recall with {PROBES} flips less that of summed |W|: "
-                        + ", ".join(f"{o} {d:+.4f} ± {e:.4f}" for o, (d, e) in off.items()))  # fmt: skip
+        off = {
+            o: share_error((x <= PROBES).astype(float) - (found["sum of |W|"] <= PROBES), groups)
+            for o, x in found.items()
+            if o not in ("random", "sum of |W|")
+        }
+        section.observe(
+            f"{name}: recall with {PROBES} flips less that of summed |W|: "
+            + ", ".join(f"{o} {d:+.4f} ± {e:.4f}" for o, (d, e) in off.items())
+        )
         ratio = np.abs(margin) / np.sqrt((margin**2).sum(1, keepdims=True))
         rows = []
         for low, high in ((0, 0.005), (0.005, 0.02), (0.02, 0.05), (0.05, 0.1), (0.1, 0.2)):
@@ -212,8 +253,10 @@ def orders(quick: bool) -> Section:
             share, error = share_error(hits, groups_here)
             q = ndtr(-np.abs(margin) / spread[:, None])[here].mean()
             rows.append((f"{low} to {high}", share, error, 1 - ratio[here].mean(), q))
-        section.table([f"\\|W\\| / size of W ({name})", "share of bits that differ", "by (4.5)", "by (4.4), one sigma"],
-                      [[where, f"{s:.4f} ± {e:.4f}", f"{wrong:.3f}", f"{q:.4f}"] for where, s, e, wrong, q in rows])  # fmt: skip
+        section.table(
+            [f"\\|W\\| / size of W ({name})", "share of bits that differ", "by (4.5)", "by (4.4), one sigma"],
+            [[where, f"{s:.4f} ± {e:.4f}", f"{wrong:.3f}", f"{q:.4f}"] for where, s, e, wrong, q in rows],
+        )
         _, share, error, wrong, _ = zip(*rows[:4], strict=True)
         section.below(
             f"{name}: (4.5) is no probability: far more than the share of bits that differ, in the first four classes",
@@ -232,6 +275,13 @@ def orders(quick: bool) -> Section:
             axis.set_ylabel("share of pairs missed")
             name_lines(axis)
 
-    section.figure("t-orders", (len(sets), 1), draw, "Share of pairs missed by so many flips of 26 bits, in four orders: summed |W|, which the library uses and "
-                   "which has no parameter, misses about as few as any. A random order, not drawn, misses more than half even with 60.")  # fmt: skip
+    section.figure(
+        "t-orders",
+        (len(sets), 1),
+        draw,
+        "Share of pairs missed by so many flips of 26 bits, in four orders: "
+        "summed |W|, which the library uses and "
+        "which has no parameter, misses about as few as any. A random order, not drawn, misses more than half "
+        "even with 60.",
+    )
     return section

@@ -16,7 +16,8 @@ def table_1(quick: bool) -> Section:
     section = Section(
         "t-example",
         "Thesis, Algorithm 1, (2.4), (4.2), Table I: SimHash by hand",
-        "The library's sums of six features whose hashes have the table's bits are not -.15, .05, -.01 and .09, or its bits not 0101.",
+        "The library's sums of six features whose hashes have the table's bits are not -.15, .05, -.01 and .09, or its bits "
+        "not 0101.",
     )
     keys = np.arange(1, 400, dtype=np.uint64)
     alone = sb.SimHash(bits=32).sign(sb.WeightedSets.from_arrays(keys, np.ones(len(keys)), np.arange(len(keys) + 1)))
@@ -25,7 +26,8 @@ def table_1(quick: bool) -> Section:
     found = sb.SimHash(bits=32, margins=True).sign(sb.WeightedSets.from_arrays(chosen, [w for _, w in WORDS], [0, len(WORDS)]))
     sums = found.margins[0, :4][::-1].astype(float)  # the table's first bit is the highest of the four
     bits = f"{int(found.words[0, 0]) & 15:04b}"
-    section.say("The hash function of the table is unknown: among the numbers 1 to 399 six are taken whose hashes, by the library's own "
+    section.say("The hash function of the table is unknown: among the numbers 1 to 399 six are taken whose hashes, by the "
+                "library's own "
                 "function, end in the bits of the table.")  # fmt: skip
     section.table(
         ["feature", "bits", "weight", "bit 1", "bit 2", "bit 3", "bit 4"],

@@ -56,8 +56,10 @@ def figure_1(quick: bool) -> Section:
     section = Section(
         "t-sums",
         "Thesis, (4.3), (4.4), Figure 1: how far the sums of near-duplicates are apart",
-        "(4.3), with the weights of common features, is not what the library's sums differ by; the variance or the fourth moment of the "
-        "differences are not those of sums of independent signs; one normal law (Figure 1) does describe them; or (4.4) fails where many features changed.",
+        "(4.3), with the weights of common features, is not what the library's sums differ by; the variance or the fourth "
+        "moment of the "
+        "differences are not those of sums of independent signs; one normal law (Figure 1) does describe them; or (4.4) "
+        "fails where many features changed.",
     )
     real = documents(quick)
     if real is None:
@@ -80,10 +82,15 @@ def figure_1(quick: bool) -> Section:
     seeds = 16 if quick else 24
     sums, others = (np.concatenate(x, 1) for x in zip(*_under_seeds(real, left, right, seeds), strict=True))
     apart, flips = others - sums, (others > 0) != (sums > 0)
-    section.say(f"{n:,} pairs of versions of policies with cosine from {ALIKE} to 1, a stand-in for the thesis' 45 million pairs. They are "
-                "chosen by their texts, not by their fingerprints: then, whatever the documents have in common, the 64 bits are 64 independent "
-                f"draws of a hash function. With {seeds} seeds there are {64 * seeds:,}, and standard errors are taken over them: the pairs of one "
-                "page are not used as if they were independent.")  # fmt: skip
+    section.say(
+        f"{n:,} pairs of versions of policies with cosine from {ALIKE} to 1, a stand-in for the thesis' 45 million "
+        f"pairs. They are "
+        "chosen by their texts, not by their fingerprints: then, whatever the documents have in common, the 64 bits "
+        "are 64 independent "
+        f"draws of a hash function. With {seeds} seeds there are {64 * seeds:,}, and standard errors are taken over "
+        f"them: the pairs of one "
+        "page are not used as if they were independent."
+    )
     section.equals(
         "(4.3) holds sum by sum if the changed weights of common features are counted too", measured, by_features, rounding
     )
@@ -109,21 +116,39 @@ def figure_1(quick: bool) -> Section:
     pooled = apart / np.sqrt((apart**2).mean())
     middle, middle_error = mean_error((np.abs(pooled) < 0.25).mean(0))
     normal = float(2 * stats.norm.cdf(0.25) - 1)
-    section.refutes(f"all pairs together are not normal either (Figure 1): {middle:.0%} of the differences lie within a quarter of their standard "
-                    f"deviation, of a normal law {normal:.0%}: pairs that differ much and little are mixed", middle, normal, middle_error)  # fmt: skip
-    section.agrees("the fourth moment of all pairs together is that of the mixture of the pairs' laws (as a ratio)", (apart**4).mean(0).mean() / (3 * second**2 - 2 * fourth).mean(), 1.0,
-                   mean_error((apart**4).mean(0))[1] / (3 * second**2 - 2 * fourth).mean())  # fmt: skip
-    section.say(f"A pair that differs in one feature has differences +d and -d only: {(effective < 1.001).mean():.0%} of these pairs do, and "
-                f"{(effective < 4).mean():.0%} differ in effect, (sum d^2)^2 / sum d^4, in fewer than four features. Drawn pair by pair on one scale these make two shoulders at +1 and -1, "
-                "which are no property of the others.")  # fmt: skip
+    section.refutes(
+        f"all pairs together are not normal either (Figure 1): {middle:.0%} of the differences lie within a "
+        f"quarter of their standard "
+        f"deviation, of a normal law {normal:.0%}: pairs that differ much and little are mixed",
+        middle,
+        normal,
+        middle_error,
+    )
+    section.agrees(
+        "the fourth moment of all pairs together is that of the mixture of the pairs' laws (as a ratio)",
+        (apart**4).mean(0).mean() / (3 * second**2 - 2 * fourth).mean(),
+        1.0,
+        mean_error((apart**4).mean(0))[1] / (3 * second**2 - 2 * fourth).mean(),
+    )
+    section.say(
+        f"A pair that differs in one feature has differences +d and -d only: {(effective < 1.001).mean():.0%} of "
+        f"these pairs do, and "
+        f"{(effective < 4).mean():.0%} differ in effect, (sum d^2)^2 / sum d^4, in fewer than four features. Drawn "
+        f"pair by pair on one scale these make two shoulders at +1 and -1, "
+        "which are no property of the others."
+    )
     edges = np.array([0, 1.5, 3, 6, 12, 24, 1e9])
     groups = [np.flatnonzero((effective >= low) & (effective < high)) for low, high in itertools.pairwise(edges)]
     groups = [g for g in groups if len(g) >= 5]
     kurtosis = [mean_error((standard[g] ** 4).mean(0)) for g in groups]
     theory = [float((3 - 2 * fourth[g] / second[g] ** 2).mean()) for g in groups]
     places = [float(np.median(effective[g])) for g in groups]
-    section.agrees("the same in groups by the number of features changed", [k[0] for k in kurtosis], theory,
-                   [max(k[1], 1e-9) for k in kurtosis])  # fmt: skip
+    section.agrees(
+        "the same in groups by the number of features changed",
+        [k[0] for k in kurtosis],
+        theory,
+        [max(k[1], 1e-9) for k in kurtosis],
+    )
     model = flip_probability(sums, sigma)
     ratio = np.abs(sums) / sigma
     bins = np.array([0, 0.5, 1, 1.5, 2, 3, 4])
@@ -139,9 +164,14 @@ def figure_1(quick: bool) -> Section:
             )  # where none differs the law must say how sure that is
             rows.append([total, (here * flips).sum() / total, modelled, error])
         classes[name] = np.array(rows).T
-    section.table(["features changed, in effect", "\\|W\\| / sigma", "bits", "share that differ", "by (4.4)", "standard error"],
-                  [[name, f"{low} to {high}", f"{int(t):,}", f"{s:.4f}", f"{m:.4f}", f"{e:.4f}"] for name, rows in classes.items()
-                   for low, high, (t, s, m, e) in zip(bins[:-1], bins[1:], rows.T, strict=True)])  # fmt: skip
+    section.table(
+        ["features changed, in effect", "\\|W\\| / sigma", "bits", "share that differ", "by (4.4)", "standard error"],
+        [
+            [name, f"{low} to {high}", f"{int(t):,}", f"{s:.4f}", f"{m:.4f}", f"{e:.4f}"]
+            for name, rows in classes.items()
+            for low, high, (t, s, m, e) in zip(bins[:-1], bins[1:], rows.T, strict=True)
+        ],
+    )
     _, shares, modelled, errors = classes["8 and more"]
     section.agrees(
         "where eight features and more changed, bits differ as (4.4) says, sigma being that of the pair",
@@ -154,11 +184,19 @@ def figure_1(quick: bool) -> Section:
         f"where one feature changed, no bit whose sum is larger than the change differs ({int(beyond.sum()):,} bits)",
         not flips[beyond].any(),
     )
-    section.refutes(f"but (4.4) would have {model[beyond].sum():.0f} of them differ: a normal law does not hold for the single change", flips[beyond].sum(),
-                    model[beyond].sum(), np.sqrt((model * (1 - model))[beyond].sum()))  # fmt: skip
+    section.refutes(
+        f"but (4.4) would have {model[beyond].sum():.0f} of them differ: a normal law does not hold for the single change",
+        flips[beyond].sum(),
+        model[beyond].sum(),
+        np.sqrt((model * (1 - model))[beyond].sum()),
+    )
     _, shares, modelled, errors = classes["any"]
-    section.below("the weaker a bit, the likelier it differs (first, third and fifth class)", shares[[2, 4]], shares[[0, 2]],
-                  np.hypot(errors[[0, 2]], errors[[2, 4]]))  # fmt: skip
+    section.below(
+        "the weaker a bit, the likelier it differs (first, third and fifth class)",
+        shares[[2, 4]],
+        shares[[0, 2]],
+        np.hypot(errors[[0, 2]], errors[[2, 4]]),
+    )
     spread = sigma[:, 0] / np.sqrt((sums**2).mean(1))
 
     def draw(axes):
@@ -190,12 +228,24 @@ def figure_1(quick: bool) -> Section:
         axes[3].set_xlabel("log10 of sigma / size of the sums")
         axes[3].set_ylabel("pairs")
 
-    section.figure("t-sums", (2, 2), draw, "Real pairs of cosine .98 and more. Top left: all differences on one scale have far longer tails than a normal "
-                   "law. Top right: within a pair the fourth moment is that of a sum of signs (orange), and reaches the normal 3 (dotted) as "
-                   "more features change. Bottom left: bits differ the more often the nearer to zero their sum is, as (4.4) says "
-                   "where many features changed; where one did, no bit differs whose sum is larger. Bottom right: sigmas spread over orders of magnitude. Bars: two standard errors, over bits and seeds.")  # fmt: skip
+    section.figure(
+        "t-sums",
+        (2, 2),
+        draw,
+        "Real pairs of cosine .98 and more. Top left: all differences on one scale have "
+        "far longer tails than a normal "
+        "law. Top right: within a pair the fourth moment is that of a sum of signs (orange), and reaches the "
+        "normal 3 (dotted) as "
+        "more features change. Bottom left: bits differ the more often the nearer to zero their sum is, as (4.4) "
+        "says "
+        "where many features changed; where one did, no bit differs whose sum is larger. Bottom right: sigmas "
+        "spread over orders of magnitude. Bars: two standard errors, over bits and seeds.",
+    )
     low, middle, high = np.quantile(spread, [0.05, 0.5, 0.95])
     near = (real.distance[pairs] >= 1) & (real.distance[pairs] <= 3)
-    section.say(f"Sigma in units of the sums: 5 % {low:.3f}, median {middle:.3f}, 95 % {high:.3f}; of the pairs among them that are 1 to 3 bits apart "
-                f"{', '.join(f'{x:.3f}' for x in np.quantile(spread[near], [0.05, 0.5, 0.95]))}.")  # fmt: skip
+    section.say(
+        f"Sigma in units of the sums: 5 % {low:.3f}, median {middle:.3f}, 95 % {high:.3f}; of the pairs among them "
+        f"that are 1 to 3 bits apart "
+        f"{', '.join(f'{x:.3f}' for x in np.quantile(spread[near], [0.05, 0.5, 0.95]))}."
+    )
     return section

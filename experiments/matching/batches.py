@@ -41,13 +41,17 @@ def asked(trial: Trial, queries: int) -> Trial:
     """Return the first queries only."""
     chosen = trial.asked < queries
     return replace(
-        trial, queries=trial.queries[:queries], margins=trial.margins[:queries], groups=trial.groups[:queries],
-        asked=trial.asked[chosen], rows=trial.rows[chosen],
-    )  # fmt: skip
+        trial,
+        queries=trial.queries[:queries],
+        margins=trial.margins[:queries],
+        groups=trial.groups[:queries],
+        asked=trial.asked[chosen],
+        rows=trial.rows[chosen],
+    )
 
 
 def _memory(n: int, parts: int) -> int:
-    """Bytes with which the file is read in about so many pieces: a third of them for each of those under way, 64 a fingerprint."""
+    """Bytes with which the file is read in about so many pieces: three are counted as under way, 64 bytes a fingerprint."""
     return max(1 << 20, 3 * 64 * -(-n // parts))
 
 
@@ -71,7 +75,14 @@ def _answers(section: Section, file: sb.FingerprintFile, trial: Trial, memory: i
                 wanted = ranks <= PROBES if "PSM" in name else np.ones(len(ranks), np.bool_)
                 right = hits == set(zip(trial.asked[wanted].tolist(), trial.rows[wanted].tolist(), strict=True))
                 recall = len(hits) / len(planted)
-        rows.append([name, f"{recall:.4f}", counts["pieces"], f"{counts['compared'] / len(trial.queries):.1f}"])
+        rows.append(
+            [
+                name,
+                f"{recall:.4f}",
+                counts["pieces"],
+                f"{counts['compared'] / len(trial.queries):.1f}" if counts["compared"] else "not counted",
+            ]
+        )
         what = "all pairs" if "PSM" not in name else f"what {PROBES} flips of {prefix} bits hold"
         section.holds(f"{trial.name}: {name} finds {what}, neither more nor less", right)
     section.table(
@@ -105,13 +116,20 @@ def _stops(section: Section, folder: Path, trial: Trial, n: int) -> None:
             out = file.first(values, using, sums, memory=memory)
         pieces[name] = counts["pieces"]
         section.holds(f"{name}: {(out >= 0).sum():,} of {len(values):,} queries are answered", (out >= 0).sum() == len(queries))
-    section.holds(f"PSM_F reads {pieces['all answered']} of {pieces['one without an answer']} pieces where all answers lie in the first of {PARTS} batches "
-                  "(thesis, V.B: stop as soon as there is a match for all), and the whole file for one query without an answer",
-                  pieces["all answered"] == 1 and pieces["one without an answer"] == PARTS)  # fmt: skip
-    seconds = alternating({
-        "stops": lambda: file.first(queries, using, margins, memory=memory),
-        "reads all": lambda: file.first(np.append(queries, ~queries[:1]), using, np.concatenate([margins, margins[:1]]), memory=memory),
-    })  # fmt: skip
+    section.holds(
+        f"PSM_F reads {pieces['all answered']} of {pieces['one without an answer']} pieces where all answers lie "
+        f"in the first of {PARTS} batches "
+        "(thesis, V.B: stop as soon as there is a match for all), and the whole file for one query without an answer",
+        pieces["all answered"] == 1 and pieces["one without an answer"] == PARTS,
+    )
+    seconds = alternating(
+        {
+            "stops": lambda: file.first(queries, using, margins, memory=memory),
+            "reads all": lambda: file.first(
+                np.append(queries, ~queries[:1]), using, np.concatenate([margins, margins[:1]]), memory=memory
+            ),
+        }
+    )
     section.observe(
         f"one query without an answer makes the batch take {told_ratio(seconds['reads all'], seconds['stops'])} times as long"
     )
@@ -128,10 +146,15 @@ def figure_10(quick: bool) -> Section:
     batches = [n // 64, n // 16, n // 8]
     modelled = families(n, batches[-1])
     real = real_trial(quick, n)
-    section.say(f"A file of {PARTS} sorted batches, {n:,} fingerprints (thesis: 60 million; IRLbot's pages are not to be had). Modelled: batches of queries with "
-                "families of near-duplicates by the model of margins, uniform fingerprints besides. Real: versions of policies among uniform ones; their batch is "
-                "small. As in the thesis, Manku's tables are those of the queries, which fingerprints of the file look up; they cannot leave out queries "
-                "that were answered.")  # fmt: skip
+    section.say(
+        f"A file of {PARTS} sorted batches, {n:,} fingerprints (thesis: 60 million; IRLbot's pages are not to be "
+        f"had). Modelled: batches of queries with "
+        "families of near-duplicates by the model of margins, uniform fingerprints besides. Real: versions of "
+        "policies among uniform ones; their batch is "
+        "small. As in the thesis, Manku's tables are those of the queries, which fingerprints of the file look up; "
+        "they cannot leave out queries "
+        "that were answered."
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = written(folder / "all.fps", modelled.stored, PARTS)
@@ -142,26 +165,38 @@ def figure_10(quick: bool) -> Section:
         speeds: list[dict[str, list[float]]] = [{m: [] for m in _methods()} for _ in range(2)]
         files = [n // 4, n // 2, n]
         told = []
-        for out, works in ((speeds[0], [(file, b) for b in batches]),
-                           (speeds[1], [(written(folder / f"{size}.fps", modelled.stored[:size], PARTS), batches[1]) for size in files])):  # fmt: skip
+        for out, works in (
+            (speeds[0], [(file, b) for b in batches]),
+            (speeds[1], [(written(folder / f"{size}.fps", modelled.stored[:size], PARTS), batches[1]) for size in files]),
+        ):
             for searched, batch in works:
                 part = asked(modelled, batch)
-                seconds = alternating({
-                    m: (lambda u=using, f=first, s=searched, p=part: (s.first if f else s.query)(p.queries, u, p.margins))
-                    for m, (using, first) in _methods().items()
-                }, 2)  # fmt: skip
+                seconds = alternating(
+                    {
+                        m: (lambda u=using, f=first, s=searched, p=part: (s.first if f else s.query)(p.queries, u, p.margins))
+                        for m, (using, first) in _methods().items()
+                    },
+                    2,
+                )
                 for m, s in seconds.items():
                     out[m].append(batch / float(s.min()))
                 told.append((seconds["Manku, 4"], seconds["PSM_A"], seconds["PSM_F"]))
-    section.table(["method", *(f"batch of {b:,}, queries/s" for b in batches), *(f"file of {f:,}" for f in files)],
-                  [[m, *(f"{x:,.0f}" for x in speeds[0][m]), *(f"{x:,.0f}" for x in speeds[1][m])] for m in _methods()])  # fmt: skip
+    section.table(
+        ["method", *(f"batch of {b:,}, queries/s" for b in batches), *(f"file of {f:,}" for f in files)],
+        [[m, *(f"{x:,.0f}" for x in speeds[0][m]), *(f"{x:,.0f}" for x in speeds[1][m])] for m in _methods()],
+    )
     manku, all_found, first_found = told[len(batches) - 1]
-    section.observe(f"batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(manku, all_found)} times as long as PSM_A and {told_ratio(manku, first_found)} "
-                    "times as long as PSM_F (thesis, with 60 times as many: 7 and 14)")  # fmt: skip
+    section.observe(
+        f"batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(manku, all_found)} times as long as PSM_A "
+        f"and {told_ratio(manku, first_found)} "
+        "times as long as PSM_F (thesis, with 60 times as many: 7 and 14)"
+    )
 
     def draw(axes):
-        for axis, x, rows, label in ((axes[0], batches, speeds[0], f"queries in a batch, file of 2^{n.bit_length() - 1}"),
-                                     (axes[1], files, speeds[1], f"fingerprints in the file, batch of 2^{batches[1].bit_length() - 1}")):  # fmt: skip
+        for axis, x, rows, label in (
+            (axes[0], batches, speeds[0], f"queries in a batch, file of 2^{n.bit_length() - 1}"),
+            (axes[1], files, speeds[1], f"fingerprints in the file, batch of 2^{batches[1].bit_length() - 1}"),
+        ):
             for m, values in rows.items():
                 axis.plot(x, values, "o-", label=m)
             axis.set_xscale("log", base=2)
@@ -170,6 +205,12 @@ def figure_10(quick: bool) -> Section:
             axis.set_ylabel("queries/s")
             name_lines(axis)
 
-    section.figure("t-batches", (1, 2), draw, "Modelled pairs, queries a second, observed. Left: larger batches share the reading of the file. Right: a file of half the size is "
-                   "searched nearly twice as fast, by each method.")  # fmt: skip
+    section.figure(
+        "t-batches",
+        (1, 2),
+        draw,
+        "Modelled pairs, queries a second, observed. Left: by the size of the batch, "
+        "which shares the reading of the file. Right: by the size of "
+        "the file, all of which is read for each batch.",
+    )
     return section

@@ -35,8 +35,10 @@ def policies(quick: bool) -> Section:
     section = Section(
         "t-real",
         "Thesis, chapters IV, V and (7.4), (7.5), on real fingerprints and margins",
-        "The index finds other pairs than the exhaustive search's whose prefix it probes; weak bits first do not beat bits in the order of "
-        "their places; PSM_F does not need fewer flips than PSM_A; or recall with the margins does not agree with (4.4) and (4.6) with "
+        "The index finds other pairs than the exhaustive search's whose prefix it probes; weak bits first do not beat bits "
+        "in the order of "
+        "their places; PSM_F does not need fewer flips than PSM_A; or recall with the margins does not agree with (4.4) and "
+        "(4.6) with "
         "the sigma of each pair.",
     )
     real = versions(quick)
@@ -47,11 +49,19 @@ def policies(quick: bool) -> Section:
     exact = sb.ExhaustiveHammingIndex(radius=RADIUS).add(trial.stored).query(trial.queries)
     pairs = set(zip(trial.asked.tolist(), trial.rows.tolist(), strict=True))
     sizes = np.bincount(np.bincount(trial.asked))[1:]
-    section.say(f"{real.documents:,} versions of the policies of web services (a stand-in for the thesis' 70 million pages of IRLbot) have {len(real.words):,} "
-                f"different fingerprints; equal ones are left out, as in the thesis. A third is asked, the rest stored, filled up with random fingerprints to "
-                f"{n:,}. {len(trial.queries):,} queries have a near-duplicate, {len(trial.asked):,} pairs in all. Standard errors are taken over pages.")  # fmt: skip
-    section.say(f"Queries with 1, 2, ... near-duplicates: {', '.join(map(str, sizes))}; as shares {', '.join(f'{x / sizes.sum():.2f}' for x in sizes[:8])}. "
-                f"The model of the other sections plants {', '.join(map(str, SIZES))}.")  # fmt: skip
+    section.say(
+        f"{real.documents:,} versions of the policies of web services (a stand-in for the thesis' 70 million pages "
+        f"of IRLbot) have {len(real.words):,} "
+        f"different fingerprints; equal ones are left out, as in the thesis. A third is asked, the rest stored, "
+        f"filled up with random fingerprints to "
+        f"{n:,}. {len(trial.queries):,} queries have a near-duplicate, {len(trial.asked):,} pairs in all. Standard "
+        f"errors are taken over pages."
+    )
+    section.say(
+        f"Queries with 1, 2, ... near-duplicates: {', '.join(map(str, sizes))}; as shares "
+        f"{', '.join(f'{x / sizes.sum():.2f}' for x in sizes[:8])}. "
+        f"The model of the other sections plants {', '.join(map(str, SIZES))}."
+    )
     found_pairs = set(zip(exact.left.tolist(), exact.right.tolist(), strict=True))
     section.holds(
         "the exhaustive search finds these pairs and no others: no random fingerprint is within 3 bits", found_pairs == pairs
@@ -75,8 +85,16 @@ def policies(quick: bool) -> Section:
         plain = with_probes(index, 23).query(trial.queries)
         (a, a_error), (f, f_error) = curves[prefix]
         at = KS.index(23)
-        rows.append([prefix, needed(ranks), needed(first_ranks(trial, ranks)), f"{a[at]:.3f} ± {a_error[at]:.3f}", f"{f[at]:.3f} ± {f_error[at]:.3f}",
-                     f"{len(plain) / len(pairs):.3f}"])  # fmt: skip
+        rows.append(
+            [
+                prefix,
+                needed(ranks),
+                needed(first_ranks(trial, ranks)),
+                f"{a[at]:.3f} ± {a_error[at]:.3f}",
+                f"{f[at]:.3f} ± {f_error[at]:.3f}",
+                f"{len(plain) / len(pairs):.3f}",
+            ]
+        )
     section.table(
         ["p", f"flips for {WANTED}, PSM_A", "PSM_F", "R_A with 23", "R_F with 23", "R_A with 23, without margins"], rows
     )
@@ -100,18 +118,31 @@ def policies(quick: bool) -> Section:
         gain,
         error,
     )
-    section.holds(f"PSM_F needs fewer flips for recall {WANTED} than PSM_A at p = {prefix}, and at no p more: "
-                  f"{', '.join(f'{r[2]} and {r[1]}' for r in rows)} (thesis: 15 and 23 at p = 26)",
-                  rows[-1][2] < rows[-1][1] and all(r[2] <= r[1] for r in rows))  # fmt: skip
+    section.holds(
+        f"PSM_F needs fewer flips for recall {WANTED} than PSM_A at p = {prefix}, and at no p more: "
+        f"{', '.join(f'{r[2]} and {r[1]}' for r in rows)} (thesis: 15 and 23 at p = 26)",
+        rows[-1][2] < rows[-1][1] and all(r[2] <= r[1] for r in rows),
+    )
     sigma = _sigmas(real, trial)
     ks = (1, 2, 5, 10, 23)
     share, near = weak_bit_recall(trial.margins[trial.asked], sigma, prefix, max(ks), RADIUS)
     expected = np.array([(share[:, k - 1] / near) for k in ks])
     off = np.array([share_error((ranks <= k) - e, groups) for k, e in zip(ks, expected, strict=True)]).T
-    section.table(["k", "recall of pairs", "by (4.4), (4.6)", "difference"],
-                  [[k, f"{(ranks <= k).mean():.3f}", f"{e.mean():.3f}", f"{d:+.3f} ± {s:.3f}"] for k, e, d, s in zip(ks, expected, *off, strict=True)])  # fmt: skip
-    section.agrees(f"recall with {', '.join(map(str, ks))} flips of {prefix} bits is that of (4.4) and (4.6) with each pair's own sigma, given that it is 1 to "
-                   "3 bits apart", (ranks <= np.array(ks)[:, None]).mean(1), expected.mean(1), off[1])  # fmt: skip
+    section.table(
+        ["k", "recall of pairs", "by (4.4), (4.6)", "difference"],
+        [
+            [k, f"{(ranks <= k).mean():.3f}", f"{e.mean():.3f}", f"{d:+.3f} ± {s:.3f}"]
+            for k, e, d, s in zip(ks, expected, *off, strict=True)
+        ],
+    )
+    section.agrees(
+        f"recall with {', '.join(map(str, ks))} flips of {prefix} bits is that of (4.4) and (4.6) with each "
+        f"pair's own sigma, given that it is 1 to "
+        "3 bits apart",
+        (ranks <= np.array(ks)[:, None]).mean(1),
+        expected.mean(1),
+        off[1],
+    )
 
     def draw(axes):
         for axis, which, title in zip(axes, (0, 1), ("all, PSM_A", "first, PSM_F"), strict=True):
@@ -129,7 +160,14 @@ def policies(quick: bool) -> Section:
             axis.set_ylabel("share missed")
             name_lines(axis)
 
-    section.figure("t-real", (1, 2), draw, f"Real fingerprints among random ones, {n:,} in all: share of pairs (left) and of queries (right) missed with k "
-                   "flips of p bits; bars of one standard error, over pages; dotted: .05. Longer prefixes need more flips; some answer is found sooner "
-                   "than all.")  # fmt: skip
+    section.figure(
+        "t-real",
+        (1, 2),
+        draw,
+        f"Real fingerprints among random ones, {n:,} in all: share of pairs (left) and of "
+        f"queries (right) missed with k "
+        "flips of p bits; bars of one standard error, over pages; dotted: .05. Longer prefixes need more flips; "
+        "some answer is found sooner "
+        "than all.",
+    )
     return section

@@ -77,26 +77,26 @@ def needed(ranks: np.ndarray) -> int:
     return int(np.sort(ranks)[int(np.ceil(WANTED * len(ranks))) - 1])
 
 
-def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, nodes: int = 9) -> np.ndarray:
+def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, step: float = 0.5) -> np.ndarray:
     """Chance that a near-duplicate of each chosen query is found with 1, 2, ... probes, by ``weak_bit_recall``.
 
-    Sigma is unknown: it is log-normal, and summed over by Gauss-Hermite quadrature.
+    Sigma is unknown: it is log-normal, and summed over by the trapezoidal rule. Far smaller ones flip nothing, far larger ones
+    too much for a near-duplicate.
     """
-    x, weight = np.polynomial.hermite_e.hermegauss(nodes)
-    sigma = SIGMA * np.exp(SPREAD * x)
-    found, near = weak_bit_recall(np.repeat(trial.margins[chosen], nodes, 0), np.tile(sigma, len(chosen)), prefix, most, RADIUS)
-    weights = np.tile(weight, len(chosen))
-    sums = [
-        (part * weights.reshape(-1, *[1] * (part.ndim - 1))).reshape(len(chosen), nodes, -1).sum(1) for part in (found, near)
-    ]
-    return sums[0] / sums[1]
+    x = np.arange(-4.0, 2.01, step)
+    found, near = weak_bit_recall(
+        np.repeat(trial.margins[chosen], len(x), 0), np.tile(SIGMA * np.exp(SPREAD * x), len(chosen)), prefix, most, RADIUS
+    )
+    weights = np.exp(-(x**2) / 2)
+    found = (found.reshape(len(chosen), len(x), most) * weights[:, None]).sum(1)
+    return found / (near.reshape(len(chosen), len(x)) * weights).sum(1)[:, None]
 
 
 def theory_recall(trial: Trial, chosen: int, prefix: int, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Recall of the first so many queries by theory, its standard error and the expected misses, each (2, most): R_A and R_F.
 
-    Given its query each near-duplicate is found or not by itself, so that of s some one is found with chance 1 - (1 - recall)^s;
-    errors are those of sums of independent trials with these chances.
+    Given its query each near-duplicate is found or not by itself, so that some one of s is found with chance
+    1 - (1 - recall)^s; errors are those of sums of independent trials with these chances.
     """
     one = expected_found(trial, np.arange(chosen), prefix, most)
     members = np.bincount(trial.asked[trial.asked < chosen])[:, None]
@@ -118,7 +118,7 @@ def measured_recall(trial: Trial, chosen: int, ranks: np.ndarray, most: int) -> 
 
 
 def uniform_compared(trial: Trial, index: Any, make: Callable[[], Any], margins: np.ndarray | None = None) -> tuple[int, int]:
-    """Return (uniform fingerprints that the index compared, others): what an index of the others alone compares is taken off."""
+    """Return (uniform fingerprints that the index compared, others): what an index of the others alone compares."""
     alone = make().add(trial.stored[trial.special])
     alone.query(trial.queries, margins)
     return index.compared - alone.compared, alone.compared
