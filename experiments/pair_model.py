@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SIGMA, SPREAD, RADIUS = 0.2, 1.0, 3
-SIZES = (0.45, 0.25, 0.14, 0.06, 0.05, 0.02, 0.015, 0.015)  # shares of the queries with 1, 2, ... near-duplicates
+SIZES = (0.5, 0.22, 0.15, 0.05, 0.04, 0.02, 0.02)  # shares of the queries with 1, 2, ... near-duplicates
 _PLACE = np.uint64(1) << np.arange(64, dtype=np.uint64)
 
 
