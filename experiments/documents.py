@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow.parquet as pq
-from report import ROOT
+from preparation import prepared
+from report import DATA
 
 import semblance as sb
 
@@ -32,9 +33,13 @@ class Documents:
 
 
 @lru_cache(maxsize=2)
-def documents(quick: bool) -> Documents | None:
-    """Read some versions of each page in a row, stem them without stop words, weigh by TF-IDF; None where they are absent."""
-    path = ROOT.parent / "shared/data/policies.parquet"
+def documents(quick: bool, *, least_bytes: int = 0, english: float = 0.0, distinct: bool = False) -> Documents | None:
+    """Read some versions of each page in a row, stem them without stop words, weigh by TF-IDF; None where they are absent.
+
+    ``least_bytes``, ``english`` (the least share of common English words) and ``distinct`` leave texts out, as
+    ``preparation.prepared`` does.
+    """
+    path = DATA / "policies.parquet"
     if not path.exists():
         return None
     table = pq.read_table(path, columns=["path", "time", "text"]).sort_by([("path", "ascending"), ("time", "ascending")])
@@ -47,6 +52,8 @@ def documents(quick: bool) -> Documents | None:
         chosen.append(versions[begin : begin + VERSIONS])
     rows = np.concatenate(chosen)
     texts = table["text"].take(rows).to_pylist()
+    kept = prepared(texts, least_bytes=least_bytes, english=english, distinct=distinct)
+    rows, texts = rows[kept], [text for text, stays in zip(texts, kept.tolist(), strict=True) if stays]
     features = sb.weigh(texts, shingling=sb.Shingling(tokenizer=sb.WordTokenizer(language="english"), width=1))
     prints = sb.SimHash(margins=True).sign(features)
     left, right = np.triu_indices(len(rows), 1)
