@@ -9,7 +9,7 @@ One TOML file per document in experiments/items/, in the order of the document. 
     data = "formula"                # what the proof ran on; for stand-ins: what they stand for
     verdict = "agrees"              # or "corrected" (says by which erratum), or "differs" (says why)
     why = ""                        # needed for the last two
-    proof = ["a-storage", "tests/theory/test_bbit.py::test_storage"]   # sections, tests
+    proof = ["a-storage", "tests/theory/test_bbit.py::test_table_1"]   # sections, tests
 """
 
 from __future__ import annotations
@@ -97,32 +97,61 @@ def read_items(folder: Path = FOLDER) -> list[Item]:
     return items
 
 
-def _proof(item: Item, pages: dict[str, str]) -> str:
-    """Return links to the sections, and the names of the tests."""
+def _tests(item: Item) -> list[str]:
+    """Return the names of its tests, which may be broken after each word, with their files as tooltips."""
+    found = []
+    for name in item.tests:
+        file, _, function = name.partition("::")
+        found.append(f'<code title="{file}">{function.replace("_", "_<wbr>")}</code>')
+    return found
+
+
+def _row(item: Item, pages: dict[str, str], failed: set[str]) -> str:
+    """Return the row of an item: where it is, what it says, what it is here and on what data, whether it holds, and the proof."""
+    broken = [key for key in item.sections if key in failed]
+    verdict = f"**does not hold: {', '.join(broken)}**" if broken else item.verdict + (f": {item.why}" if item.why else "")
     links = [f"[{key}](experiments/{pages[key]}.md#{key})" for key in item.sections]
-    return ", ".join([*links, *(f"`{name.removeprefix('tests/')}`" for name in item.tests)])
+    cells = (", ".join(item.where), item.claim, f"{item.ours}; *{item.data}*", verdict, ", ".join([*links, *_tests(item)]))
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _counts(items: list[Item]) -> list[int]:
+    """Return how many there are, and how many of each verdict."""
+    return [len(items), *(sum(item.verdict == verdict for item in items) for verdict in VERDICTS)]
 
 
 def table_page(items: list[Item], sections: Iterable[Ran], words: str) -> str:
     """Return the page of all items; an item whose sections do not hold says so, whatever its verdict."""
-    failed = {section.key: section.failures for section in sections if section.failures}
+    failed = {section.key for section in sections if section.failures}
     pages = {key: known.page for paper, known in PAPERS.items() for item in items for key in item.sections if key[0] == paper}
-    counts = {verdict: sum(item.verdict == verdict for item in items) for verdict in VERDICTS}
+    by_document = {name: [item for item in items if item.document == name] for name in NAMES}
     lines = [
+        "---",
+        "hide: [navigation, toc]",
+        "---",
+        "",
         "# What the papers say, and what holds",
         "",
-        f"{words} {len(items)} items: {counts['agrees']} agree, {counts['corrected']} hold in a corrected form, {counts['differs']} "
-        "do not agree or only in part, with the reason. Each item hangs on checks that compare measured values with theory in standard errors, "
-        "and fail for a wrong formula (`make teeth`).",
+        f"{words} Every definition, algorithm, equation, table, figure, experiment and testable claim of five documents, with what it is here, "
+        "on what data the proof runs, and whether it holds: as it stands (*agrees*), in a corrected form (*corrected*), or only in part or "
+        "not on our data (*differs*). E numbers are those of the corrections for [sets](theory/resemblance.md#corrections-to-the-papers) and "
+        "[fingerprints](theory/fingerprints.md#corrected). The proof is a section of the reproduction, which says beforehand what would refute it and "
+        "compares measured values with theory in standard errors, or a test. Where originals are not to be had, the data are called stand-ins.",
         "",
+        "| document | items | agree | corrected | differ |",
+        "|---|---|---|---|---|",
     ]
     for document, name in NAMES.items():
-        lines += [f"## {name}", "", "| where | claim | here | data | verdict | proof |", "|---|---|---|---|---|---|"]
-        for item in items:
-            if item.document == document:
-                broken = any(key in failed for key in item.sections)
-                verdict = "**✗ does not hold**" if broken else item.verdict + (f": {item.why}" if item.why else "")
-                cells = (", ".join(item.where), item.claim, item.ours, item.data, verdict, _proof(item, pages))
-                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        cells = [f"[{name}](#{document})", *_counts(by_document[document])]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["| " + " | ".join(map(str, ["all", *_counts(items)])) + " |", ""]
+    for document, name in NAMES.items():
+        lines += [
+            f"## {name} {{#{document}}}",
+            "",
+            "| where | what it says | here; *on what data* | verdict | proof |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [_row(item, pages, failed) for item in by_document[document]]
         lines.append("")
     return "\n".join(lines)
