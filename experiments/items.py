@@ -14,6 +14,7 @@ One TOML file per document in experiments/items/, in the order of the document. 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -97,21 +98,31 @@ def read_items(folder: Path = FOLDER) -> list[Item]:
     return items
 
 
+def _breakable(names: str) -> str:
+    """Return names that a narrow column may break after dots and underscores within them."""
+    return re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", names)
+
+
 def _tests(item: Item) -> list[str]:
-    """Return the names of its tests, which may be broken after each word, with their files as tooltips."""
-    found = []
-    for name in item.tests:
-        file, _, function = name.partition("::")
-        found.append(f'<code title="{file}">{function.replace("_", "_<wbr>")}</code>')
-    return found
+    """Return the names of its tests, with their files as tooltips."""
+    parts = (name.partition("::") for name in item.tests)
+    return [f'<code title="{file}">{_breakable(function)}</code>' for file, _, function in parts]
 
 
 def _row(item: Item, pages: dict[str, str], failed: set[str]) -> str:
     """Return the row of an item: where it is, what it says, what it is here and on what data, whether it holds, and the proof."""
     broken = [key for key in item.sections if key in failed]
-    verdict = f"**does not hold: {', '.join(broken)}**" if broken else item.verdict + (f": {item.why}" if item.why else "")
+    verdict = f"**{item.verdict}**: {item.why}" if item.why else item.verdict
+    if broken:
+        verdict = f"**does not hold: {', '.join(broken)}**"
     links = [f"[{key}](experiments/{pages[key]}.md#{key})" for key in item.sections]
-    cells = (", ".join(item.where), item.claim, f"{item.ours}; *{item.data}*", verdict, ", ".join([*links, *_tests(item)]))
+    cells = (
+        ", ".join(item.where),
+        item.claim,
+        f"{_breakable(item.ours)}; *{item.data}*",
+        verdict,
+        "<br>".join([*links, *_tests(item)]),
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
