@@ -7,43 +7,10 @@ import re
 import numpy as np
 
 # The commonest words of English; in running text they are a fifth to a third of all words.
-COMMON = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "to",
-        "of",
-        "and",
-        "or",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "from",
-        "with",
-        "as",
-        "that",
-        "this",
-        "it",
-        "its",
-        "not",
-        "we",
-        "you",
-        "your",
-        "our",
-        "they",
-        "their",
-        "which",
-    ]
-)
+COMMON = frozenset((
+    "the", "a", "an", "is", "are", "was", "were", "to", "of", "and", "or", "in", "on", "at", "by", "for", "from", "with", "as", "that",
+    "this", "it", "its", "be", "been", "not", "we", "you", "your", "our", "they", "their", "which",
+))  # fmt: skip
 
 
 def english_share(text: str) -> float:

@@ -121,7 +121,8 @@ def _i_match(section: Section, real: Documents, quick: bool) -> tuple[np.ndarray
     middle, error = mean_error(any_of_ten)
     expected = float((1 - (1 - (1 - KEEP) ** unlike[similar].astype(float)) ** 10).mean())
     section.agrees(
-        f"So of ten, at least one agrees on as many of the {similar.sum():,} similar pairs as 1 - (1 - (1 - p)^d)^10 says",
+        f"So of ten, at least one agrees on as many of the {similar.sum():,} similar pairs of documents with 20 "
+        "features of the lexicon and more as 1 - (1 - (1 - p)^d)^10 says",
         middle,
         expected,
         error,
