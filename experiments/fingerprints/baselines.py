@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,14 +34,15 @@ def i_match(features: sb.WeightedSets, lexicons: list[np.ndarray]) -> np.ndarray
     Chowdhury et al., "Collection statistics for fast duplicate document detection", TOIS 2002; Kolcz, Chowdhury & Alspector,
     KDD 2004, for several lexicons.
     """
+    values, places = np.unique(features.values, return_inverse=True)
     out = np.empty((len(features), len(lexicons)), np.int64)
     for column, lexicon in enumerate(lexicons):
-        known = np.isin(features.values, lexicon)
+        known = np.isin(values, lexicon, assume_unique=True)[places]
+        ends = (8 * np.concatenate([[0], np.cumsum(known)])[features.offsets]).tolist()
+        terms = memoryview(features.values[known].tobytes())
         digests: dict[bytes, int] = {}
-        for row in range(len(features)):
-            part = slice(features.offsets[row], features.offsets[row + 1])
-            terms = features.values[part][known[part]]
-            digest = hashlib.sha1(terms.tobytes()).digest() if len(terms) else row.to_bytes(8, "little")
+        for row, (begin, end) in enumerate(pairwise(ends)):
+            digest = hashlib.sha1(terms[begin:end]).digest() if end > begin else row.to_bytes(8, "little")
             out[row, column] = digests.setdefault(digest, len(digests))
     return out
 

@@ -90,7 +90,7 @@ def _spot_signatures(section: Section, spots: sb.Shingles, real: Documents, quic
 def _i_match(section: Section, real: Documents, quick: bool) -> tuple[np.ndarray, np.ndarray]:
     """Check how often lexicons agree; return which pairs one lexicon finds, and in how many of ten random parts each pair agrees."""
     lexicon = middle_lexicon(real.features)
-    lexicons = random_lexicons(lexicon, 100 if quick else 400, keep=KEEP)
+    lexicons = random_lexicons(lexicon, 1500 if quick else 2000, keep=KEEP)
     one = i_match(real.features, [lexicon])[:, 0]
     codes = i_match(real.features, lexicons)
     near = np.flatnonzero(real.cosine > 0.5)
