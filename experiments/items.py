@@ -77,7 +77,7 @@ class Ran(Protocol):
     """What the table needs to know of a section that ran."""
 
     key: str
-    title: str
+    checks: int
     failures: list[str]
 
 
@@ -109,18 +109,24 @@ def _tests(item: Item) -> list[str]:
     return [f'<code title="{file}">{_breakable(function)}</code>' for file, _, function in parts]
 
 
-def _row(item: Item, pages: dict[str, str], failed: set[str]) -> str:
-    """Return the row of an item: where it is, what it says, what it is here and on what data, whether it holds, and the proof."""
-    broken = [key for key in item.sections if key in failed]
-    verdict = f"**{item.verdict}**: {item.why}" if item.why else item.verdict
+def _verdict(item: Item, ran: dict[str, Ran]) -> str:
+    """Return whether an item holds; sections that failed overrule what it says, and those that could check nothing are named."""
+    broken = [key for key in item.sections if key in ran and ran[key].failures]
     if broken:
-        verdict = f"**does not hold: {', '.join(broken)}**"
+        return f"**does not hold: {', '.join(broken)}**"
+    idle = [key for key in item.sections if key in ran and not ran[key].checks]
+    verdict = f"**{item.verdict}**: {item.why}" if item.why else item.verdict
+    return verdict + (f" (left out here: {', '.join(idle)})" if idle else "")
+
+
+def _row(item: Item, pages: dict[str, str], ran: dict[str, Ran]) -> str:
+    """Return the row of an item: where it is, what it says, what it is here and on what data, whether it holds, and the proof."""
     links = [f"[{key}](experiments/{pages[key]}.md#{key})" for key in item.sections]
     cells = (
         ", ".join(item.where),
         item.claim,
         f"{_breakable(item.ours)}; *{item.data}*",
-        verdict,
+        _verdict(item, ran),
         "<br>".join([*links, *_tests(item)]),
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
@@ -132,8 +138,8 @@ def _counts(items: list[Item]) -> list[int]:
 
 
 def table_page(items: list[Item], sections: Iterable[Ran], words: str) -> str:
-    """Return the page of all items; an item whose sections do not hold says so, whatever its verdict."""
-    failed = {section.key for section in sections if section.failures}
+    """Return the page of all items; an item whose sections do not hold, or could not run, says so, whatever its verdict."""
+    ran = {section.key: section for section in sections}
     pages = {key: known.page for paper, known in PAPERS.items() for item in items for key in item.sections if key[0] == paper}
     by_document = {name: [item for item in items if item.document == name] for name in NAMES}
     lines = [
@@ -163,6 +169,6 @@ def table_page(items: list[Item], sections: Iterable[Ran], words: str) -> str:
             "| where | what it says | here; *on what data* | verdict | proof |",
             "|---|---|---|---|---|",
         ]
-        lines += [_row(item, pages, failed) for item in by_document[document]]
+        lines += [_row(item, pages, ran) for item in by_document[document]]
         lines.append("")
     return "\n".join(lines)

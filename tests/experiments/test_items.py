@@ -121,10 +121,15 @@ def test_the_page_links_the_proof_and_escapes_bars():
 
 
 def test_a_section_that_fails_overrules_the_verdict():
-    ran = [SimpleNamespace(key="a-law", title="", failures=["a-law: no"])]
+    ran = [SimpleNamespace(key="a-law", checks=3, failures=["a-law: no"])]
     row = next(line for line in table_page([an_item()], ran, "").splitlines() if line.startswith("| (1)"))
     assert "| **does not hold: a-law** |" in row
     assert "agrees" not in row
+
+
+def test_a_section_without_its_corpus_is_named():
+    ran = [SimpleNamespace(key="a-law", checks=0, failures=[]), SimpleNamespace(key="a-storage", checks=1, failures=[])]
+    assert "| agrees (left out here: a-law) |" in table_page([an_item(proof=("a-law", "a-storage"))], ran, "")
 
 
 def test_verdicts_are_counted():

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from semblance.theory import bbit, fractional, hamming_search, minhash, one_permutation, xor_bits
+from semblance.theory import bbit, fractional, hamming_search, minhash, one_permutation, set_distance, xor_bits
 
 PAIRS = [
     (0.0145, 0.0143, 0.925), (0.187, 0.172, 0.877), (0.570, 0.554, 0.771), (0.0031, 0.0028, 0.712), (0.062, 0.061, 0.591),
@@ -98,6 +98,24 @@ def test_sparse_sets_are_the_least_favourable():
     factor = bbit.variance(0.5, 1, 1, left, right) / minhash.variance(0.5, 1)
     assert factor.max() == pytest.approx(3) and left[factor.argmax()] == right[factor.argmax()] == TINY
     assert bbit.storage_ratio(64, 1, 0.5, left, right).min() == pytest.approx(64 / 3)
+
+
+def test_one_bit_saves_at_least_tenfold_from_one_half_on():
+    """A (arXiv), section 5: 10.7 to 16 times less than 32 bits in sparse sets, 21.3 to 32 times less than 64."""
+    above = np.linspace(0.5, 1 - TINY, 50)
+    for bits, ends in ((32, (32 / 3, 16)), (64, (64 / 3, 32))):
+        ratios = bbit.storage_ratio(bits, 1, above, TINY, TINY)
+        assert (np.diff(ratios) > 0).all()
+        assert (ratios[0], ratios[-1]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+
+
+def test_sampled_coordinates_need_8_to_32_times_the_space():
+    """A, section 1.3.2 and Figure 7: "10 to 30 times" in sparse sets; dense ones may do better by sampling."""
+    r = np.linspace(0.001, 0.999, 200)
+    ratios = set_distance.sparse_sampling_ratio(r, 1, TINY, TINY)
+    assert (np.diff(ratios) > 0).all() and ratios[0] == pytest.approx(8, abs=0.05) and ratios[-1] == pytest.approx(32, abs=0.1)
+    assert set_distance.sampling_ratio(0.9, 1, 1e-6, 1e-6) > 1e5
+    assert set_distance.sampling_ratio(0.85, 1, 0.9, 0.9) < 1
 
 
 @pytest.mark.parametrize("pair", PAIRS)
