@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow.parquet as pq
+from preparation import prepared
 from report import DATA
 
 import semblance as sb
@@ -65,12 +66,18 @@ def _weighted(texts: list[str]) -> sb.WeightedSets:
 
 
 @lru_cache(maxsize=2)
-def documents(quick: bool) -> Documents | None:
-    """Read some versions of each page in a row, and compare all with all; None where they are absent."""
+def documents(quick: bool, *, least_bytes: int = 0, english: float = 0.0, distinct: bool = False) -> Documents | None:
+    """Read some versions of each page in a row, and compare all with all; None where they are absent.
+
+    ``least_bytes``, ``english`` (the least share of common English words) and ``distinct`` leave texts out, as
+    ``preparation.prepared`` does.
+    """
     found = _read(VERSIONS, 4 if quick else 1)
     if found is None:
         return None
     texts, pages = found
+    kept = prepared(texts, least_bytes=least_bytes, english=english, distinct=distinct)
+    pages, texts = pages[kept], [text for text, stays in zip(texts, kept.tolist(), strict=True) if stays]
     features = _weighted(texts)
     prints = sb.SimHash(margins=True).sign(features)
     left, right = np.triu_indices(len(texts), 1)
