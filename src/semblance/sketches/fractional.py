@@ -14,6 +14,7 @@ from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array
 from ..values.arrays import number, whole
 from ._packing import Packing, if_clear
+from .packed import BBit, XorBits
 
 
 def _bits(value: Any) -> int | float:
@@ -123,3 +124,18 @@ class Fractional(Packing):
         parts = self.parts(permutations)
         found, error = pooling.estimate(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
+
+
+def packing_of(shares: Sequence[tuple[float, float]]) -> BBit | XorBits | Fractional:
+    """Return the packing of some shares, of a ``theory.choose.Choice`` for example: the plainest that there is.
+
+    Raises
+    ------
+    ParameterError
+        If they are no shares.
+    """
+    mixture = Fractional(shares=shares)
+    if len(mixture.shares) > 1:
+        return mixture
+    bits = mixture.shares[0][0]
+    return BBit(bits=int(bits)) if bits >= 1 else XorBits(combined=_combined(bits))
