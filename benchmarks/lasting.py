@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import semblance as sb
-from semblance.index.kinds import Sketches
+from semblance.index.kind import Sketches
 
 ROOT = Path(__file__).parents[1]
 BATCH, QUERIES = 100_000, 20_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,12 +43,16 @@ class Choice:
     standard_error: float
 
 
-def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, int, int, float]]:
+def candidates(
+    resemblance: float, density: float = 0.0, bits: Sequence[int] = BITS, combined: Sequence[int] = COMBINED
+) -> Iterable[tuple[str, int, int, float]]:
     """Yield (scheme, bits, combined, variance of one slot) of all sketches to choose from.
 
     Parameters
     ----------
     resemblance, density : float in [0, 1]
+    bits, combined : sequence of int
+        Of ``bbit`` and of ``xor_bits``.
 
     Returns
     -------
@@ -59,10 +63,10 @@ def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, 
     The variances of ``bbit``, ``xor_bits`` and ``minhash``.
     """
     within("resemblance", resemblance, 0.0, 1.0)
-    for b in BITS:
+    for b in bits:
         yield "bbit", b, 1, float(bbit.variance(resemblance, b, 1, density, density))
     if resemblance >= density / 2.0 and resemblance > 0.0:
-        for m in COMBINED:
+        for m in combined:
             yield "xor_bits", 1, m, float(xor_bits.variance(resemblance, m, 1, density, density))
 
 
@@ -85,7 +89,10 @@ def _least_slots(error: Callable[[int], float], wanted: float, first: int) -> in
     return high
 
 
-def for_error(resemblance: float, standard_error: float, density: float = 0.0) -> Choice:
+def for_error(
+    resemblance: float, standard_error: float, density: float = 0.0, bits: Sequence[int] = BITS,
+    combined: Sequence[int] = COMBINED,
+) -> Choice:  # fmt: skip
     """Choose the smallest sketch that reaches a standard error at a resemblance.
 
     Parameters
@@ -94,6 +101,8 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     standard_error : float >= 0.0001
     density : float in [0, 1]
         Of both sets in the range of the permutation; 0 for hashes.
+    bits, combined : sequence of int
+        To choose from: bits a slot, and permutations XORed into a bit.
 
     Returns
     -------
@@ -113,23 +122,25 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     if not 0.0 <= resemblance < 1.0:
         raise ParameterError(f"resemblance must be in [0, 1): at 1 no sketch errs; got {resemblance}")
     choices: list[tuple[int, int, str, int, int, int, float]] = []
-    for scheme, bits, combined, spread in candidates(resemblance, density):
+    for scheme, b, m, spread in candidates(resemblance, density, bits, combined):
         if not np.isfinite(spread):
             continue
         slots = max(1, int(np.ceil(spread / standard_error**2 - 1e-9)))
-        if choices and slots * bits > min(choices)[0]:
+        if choices and slots * b > min(choices)[0]:
             continue  # more slots than by the delta method cannot make it the smallest
 
-        def error(n: int, scheme: str = scheme, spread: float = spread, combined: int = combined) -> float:
-            return _error(scheme, spread, resemblance, combined, n, density)
+        def error(n: int, scheme: str = scheme, spread: float = spread, m: int = m) -> float:
+            return _error(scheme, spread, resemblance, m, n, density)
 
         slots = _least_slots(error, standard_error * (1.0 + 1e-9), slots)
-        choices.append((slots * bits, slots * combined, scheme, bits, combined, slots, error(slots)))
-    size, _, scheme, bits, combined, slots, found = min(choices)
-    return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=size, standard_error=found)
+        choices.append((slots * b, slots * m, scheme, b, m, slots, error(slots)))
+    size, _, scheme, b, m, slots, found = min(choices)
+    return Choice(scheme=scheme, bits=b, combined=m, slots=slots, total_bits=size, standard_error=found)
 
 
-def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Choice:
+def for_memory(
+    resemblance: float, total_bits: int, density: float = 0.0, bits: Sequence[int] = BITS, combined: Sequence[int] = COMBINED
+) -> Choice:
     """Choose the sketch of at most ``total_bits`` bits with the smallest error at a resemblance; parameters are as above.
 
     Parameters
@@ -137,6 +148,7 @@ def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Cho
     resemblance : float in [0, 1]
     total_bits : int >= 1
     density : float in [0, 1]
+    bits, combined : sequence of int
 
     Returns
     -------
@@ -155,13 +167,13 @@ def for_memory(resemblance: float, total_bits: int, density: float = 0.0) -> Cho
         raise ParameterError(f"a sketch needs at least one bit; got {total_bits}")
     total_bits = int(total_bits)
     choices = []
-    for scheme, bits, combined, spread in candidates(resemblance, density):
-        slots = total_bits // bits
+    for scheme, b, m, spread in candidates(resemblance, density, bits, combined):
+        slots = total_bits // b
         if slots >= 1 and np.isfinite(spread):
-            error = _error(scheme, spread, resemblance, combined, slots, density)
-            choices.append((error, slots * combined, scheme, bits, combined, slots))
-    error, _, scheme, bits, combined, slots = min(choices)
-    return Choice(scheme=scheme, bits=bits, combined=combined, slots=slots, total_bits=slots * bits, standard_error=error)
+            error = _error(scheme, spread, resemblance, m, slots, density)
+            choices.append((error, slots * m, scheme, b, m, slots))
+    error, _, scheme, b, m, slots = min(choices)
+    return Choice(scheme=scheme, bits=b, combined=m, slots=slots, total_bits=slots * b, standard_error=error)
 
 
 def error_for_precision(threshold: float, margin: float, confidence_z: float = 1.6448536269514722) -> float:
