@@ -103,7 +103,7 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
     The sums of a query are independent and normal, and those of the near-duplicate correlate with them as the cosine says:
     given a sum w of standard deviation 1, the other's is normal with mean cosine w and variance 1 - cosine^2, so that the bit
     differs with probability Phi(-|w| cosine / sqrt(1 - cosine^2)). Its mean over w is angle / pi, as ``simhash`` has it. The
-    mean over queries is that of 512 drawn once, fewer where there are many probes: its standard error is below 0.01.
+    mean over queries is that of 1,024 drawn once, fewer where there are many probes: its standard error is below 0.01.
 
     References
     ----------
@@ -112,7 +112,7 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
     c = float(within("cosine", cosine, 0.0, 1.0, above=True))
     if c == 1.0 or probes >= sum(comb(prefix_bits, i) for i in range(radius + 1)):
         return 1.0
-    sums = np.random.default_rng(1).standard_normal((max(64, min(512, 32_768 // probes)), bits))
+    sums = np.random.default_rng(1).standard_normal((max(64, min(1024, 32_768 // probes)), bits))
     sigma = sqrt(1.0 - c * c) / c
     found, near = weak_bit_recall(sums, sigma, prefix_bits, probes, radius)
     equal = np.prod(1.0 - flip_probability(sums, sigma), axis=1)
