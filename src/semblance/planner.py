@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -182,6 +183,29 @@ def _shape(threshold: float, recall: float, permutations: int | None, documents:
     return min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
 
 
+def choose_sketch(
+    threshold: float, standard_error: float | None, sketch_bytes: int | None, density: float = 0.0,
+    permutations: int | None = None, bits: Sequence[int] = theory.choose.BITS,
+    combined: Sequence[int] = theory.choose.COMBINED,
+) -> theory.choose.Choice:  # fmt: skip
+    """Choose the sketch of a standard error at the threshold, or of a number of bytes; ``bits``, ``combined``: those there are.
+
+    Raises
+    ------
+    ParameterError
+        If both are given, or one is out of its range.
+    """
+    if standard_error is not None and sketch_bytes is not None:
+        raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
+    at = min(threshold, 0.999)  # at 1 every sketch is free of error
+    if standard_error is None:
+        size = 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES)
+        return theory.choose.for_memory(at, size, density, permutations=permutations, bits=bits, combined=combined)
+    if not LEAST_ERROR <= number("standard_error", standard_error) < 1.0:
+        raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
+    return theory.choose.for_error(at, standard_error, density, bits=bits, combined=combined)
+
+
 def plan(
     *,
     threshold: float = 0.8,
@@ -264,20 +288,10 @@ def plan(
         shape = (bands, rows)
     else:
         shape = _shape(threshold, recall, permutations, NOMINAL_DOCUMENTS if documents is None else float(documents))
-    sketch = None
     if not 0.0 <= number("density", density) <= 1.0:
         raise ParameterError(f"density must be in [0, 1]; got {density}")
-    if standard_error is not None and sketch_bytes is not None:
-        raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
-    if standard_error is not None or sketch_bytes is not None:
-        at = min(threshold, 0.999)  # at 1 every sketch is free of error
-        if standard_error is not None:
-            if not LEAST_ERROR <= number("standard_error", standard_error) < 1.0:
-                raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
-            sketch = theory.choose.for_error(at, standard_error, density)
-        elif sketch_bytes is not None:
-            budget = 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES)
-            sketch = theory.choose.for_memory(at, budget, density, permutations=permutations)
+    wanted = standard_error is not None or sketch_bytes is not None
+    sketch = choose_sketch(threshold, standard_error, sketch_bytes, density, permutations) if wanted else None
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(

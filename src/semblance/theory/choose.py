@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -51,12 +51,16 @@ class Choice:
     shares: tuple[tuple[float, float], ...]
 
 
-def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, int, int, float]]:
+def candidates(
+    resemblance: float, density: float = 0.0, bits: Sequence[int] = BITS, combined: Sequence[int] = COMBINED
+) -> Iterable[tuple[str, int, int, float]]:
     """Yield (scheme, bits, combined, variance of one slot) of all sketches to choose from.
 
     Parameters
     ----------
     resemblance, density : float in [0, 1]
+    bits, combined : sequence of int
+        Of ``bbit`` and of ``xor_bits``.
 
     Returns
     -------
@@ -67,10 +71,10 @@ def candidates(resemblance: float, density: float = 0.0) -> Iterable[tuple[str, 
     The variances of ``bbit``, ``xor_bits`` and ``minhash``.
     """
     within("resemblance", resemblance, 0.0, 1.0)
-    for b in BITS:
+    for b in bits:
         yield "bbit", b, 1, float(bbit.variance(resemblance, b, 1, density, density))
     if resemblance >= density / 2.0 and resemblance > 0.0:
-        for m in COMBINED:
+        for m in combined:
             yield "xor_bits", 1, m, float(xor_bits.variance(resemblance, m, 1, density, density))
 
 
@@ -93,7 +97,10 @@ def _least_slots(error: Callable[[int], float], wanted: float, first: int) -> in
     return high
 
 
-def for_error(resemblance: float, standard_error: float, density: float = 0.0) -> Choice:
+def for_error(
+    resemblance: float, standard_error: float, density: float = 0.0, bits: Sequence[int] = BITS,
+    combined: Sequence[int] = COMBINED,
+) -> Choice:  # fmt: skip
     """Choose the smallest sketch that reaches a standard error at a resemblance.
 
     Parameters
@@ -102,6 +109,8 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     standard_error : float >= 0.0001
     density : float in [0, 1]
         Of both sets in the range of the permutation; 0 for hashes.
+    bits, combined : sequence of int
+        To choose from: bits a slot, and permutations XORed into a bit.
 
     Returns
     -------
@@ -121,20 +130,20 @@ def for_error(resemblance: float, standard_error: float, density: float = 0.0) -
     if not 0.0 <= resemblance < 1.0:
         raise ParameterError(f"resemblance must be in [0, 1): at 1 no sketch errs; got {resemblance}")
     choices: list[tuple[int, int, str, int, int, int, float]] = []
-    for scheme, bits, combined, spread in candidates(resemblance, density):
+    for scheme, b, m, spread in candidates(resemblance, density, bits, combined):
         if not np.isfinite(spread):
             continue
         slots = max(1, int(np.ceil(spread / standard_error**2 - 1e-9)))
-        if choices and slots * bits > min(choices)[0]:
+        if choices and slots * b > min(choices)[0]:
             continue  # more slots than by the delta method cannot make it the smallest
 
-        def error(n: int, scheme: str = scheme, spread: float = spread, combined: int = combined) -> float:
-            return _error(scheme, spread, resemblance, combined, n, density)
+        def error(n: int, scheme: str = scheme, spread: float = spread, m: int = m) -> float:
+            return _error(scheme, spread, resemblance, m, n, density)
 
         slots = _least_slots(error, standard_error * (1.0 + 1e-9), slots)
-        choices.append((slots * bits, slots * combined, scheme, bits, combined, slots, error(slots)))
-    _, _, scheme, bits, combined, slots, found = min(choices)
-    return _chosen([Part(slots=slots, bits=bits, combined=combined)], found)
+        choices.append((slots * b, slots * m, scheme, b, m, slots, error(slots)))
+    _, _, _, b, m, slots, found = min(choices)
+    return _chosen([Part(slots=slots, bits=b, combined=m)], found)
 
 
 def _chosen(parts: list[Part], error: float) -> Choice:
@@ -216,7 +225,10 @@ def _pooled_error(resemblance: float, parts: list[Part], density: float) -> floa
     return float(spread**0.5)
 
 
-def for_memory(resemblance: float, total_bits: int, density: float = 0.0, *, permutations: int | None = None) -> Choice:
+def for_memory(
+    resemblance: float, total_bits: int, density: float = 0.0, *, permutations: int | None = None,
+    bits: Sequence[int] = BITS, combined: Sequence[int] = COMBINED,
+) -> Choice:  # fmt: skip
     """Choose the sketch of at most ``total_bits`` bits with the smallest error at a resemblance; parameters are as above.
 
     A mixture never uses a bit better than the better of its parts. But where the number of permutations is fixed, whole bits of
@@ -229,6 +241,7 @@ def for_memory(resemblance: float, total_bits: int, density: float = 0.0, *, per
     density : float in [0, 1]
     permutations : int >= 1, optional
         Slots of the signature, all of which are to be packed, into whole words of 64 bits. By default as many as are best.
+    bits, combined : sequence of int
 
     Returns
     -------
@@ -248,13 +261,14 @@ def for_memory(resemblance: float, total_bits: int, density: float = 0.0, *, per
     total_bits = int(total_bits)
     choices: list[tuple[float, int, list[Part]]] = []
     if permutations is None:
-        for scheme, bits, combined, spread in candidates(resemblance, density):
-            slots = total_bits // bits
+        for scheme, b, m, spread in candidates(resemblance, density, bits, combined):
+            slots = total_bits // b
             if slots >= 1 and np.isfinite(spread):
-                error = _error(scheme, spread, resemblance, combined, slots, density)
-                choices.append((error, slots * combined, [Part(slots=slots, bits=bits, combined=combined)]))
+                error = _error(scheme, spread, resemblance, m, slots, density)
+                choices.append((error, slots * m, [Part(slots=slots, bits=b, combined=m)]))
     else:
-        offered = {(bits, combined) for _, bits, combined, spread in candidates(resemblance, density) if np.isfinite(spread)}
+        known = candidates(resemblance, density, bits, combined)
+        offered = {(b, m) for _, b, m, spread in known if np.isfinite(spread)}
         for parts in mixtures(permutations, total_bits):
             if not all((part.bits, part.combined) in offered for part in parts):
                 continue
