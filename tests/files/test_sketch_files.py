@@ -1,6 +1,7 @@
 """Signatures on disk: round trips, known bytes, and three different errors."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 import semblance as sb
+from semblance.files.container import ArrayFile, write_arrays
+from semblance.sketches.saved import SIGNATURES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = ["The quick brown fox jumps over the lazy dog", "x", "天地玄黃 宇宙洪荒"]
@@ -37,6 +40,8 @@ def newer_values():
     return {
         "below one bit": sb.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
         "dense, below one bit": sb.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),
+        "densities of 4 bits": sb.BBit(bits=2).pack(true).with_quantized_densities(4),
+        "densities of 16 bits": sb.BBit(bits=2).pack(true).with_quantized_densities(16),
     }
 
 
@@ -61,6 +66,76 @@ def test_known_bytes(tmp_path):
     data = (tmp_path / "x.sig").read_bytes()
     assert data[:12] == b"SEMBLSIG\x03\0\0\0"
     assert hashlib.sha256(data).hexdigest()[:16] == "782f99c2a4f9e60f"
+    hashes = []
+    for name in ("below one bit", "densities of 4 bits"):
+        sb.save(newer_values()[name], tmp_path / name)
+        hashes.append(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()[:16])
+    assert hashes == ["86e73aade1f8c19b", "bb1bd1f8092b8f4f"]
+
+
+@pytest.mark.parametrize("bits", [1, 3, 4, 8, 11, 16])
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 1001])
+def test_quantized_densities_take_their_bits(tmp_path, bits, n):
+    """The file of n documents has n densities of so many bits, padded to 64 bytes as all arrays are."""
+    universe = 1 << 12
+    rng = np.random.default_rng(n)
+    sizes = rng.integers(0, universe, n)
+    signatures = sb.Signatures(
+        rng.integers(0, 9, (n, 64), dtype=np.uint64), sb.PermutationMinHash(universe=universe, permutations=64), "integers",
+        sizes / universe,
+    )  # fmt: skip
+    packed = sb.BBit(bits=1).pack(signatures)
+    rounded = packed.with_quantized_densities(bits)
+    for value, name in ((packed, "plain"), (rounded, "rounded")):
+        sb.save(value, tmp_path / name)
+    found = sb.load(tmp_path / "rounded")
+    assert found.density_bits == bits and found.densities.dtype == np.float64
+    assert np.array_equal(found.densities, rounded.densities) and np.array_equal(found.words, packed.words)
+    assert np.array_equal(found.density_steps, np.minimum(sizes * 2**bits // universe, 2**bits - 1))
+    stored = ArrayFile(tmp_path / "rounded", SIGNATURES)["density_steps"]
+    assert stored.nbytes == -(-n * bits // 8)
+    numbers = int.from_bytes(stored.tobytes(), "little")
+    assert [numbers >> (bits * i) & (2**bits - 1) for i in range(n)] == found.density_steps.tolist()
+    padded = lambda size: -(-size // 64) * 64  # noqa: E731
+    saved = (tmp_path / "plain").stat().st_size - (tmp_path / "rounded").stat().st_size
+    assert saved - (padded(8 * n) - padded(-(-n * bits // 8))) in (0, -64), "the header is as long, or a line longer"
+    sb.save(found, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "rounded").read_bytes()
+
+
+def test_densities_of_few_bits_are_what_they_say():
+    packed = sb.BBit(bits=2).pack(sb.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4]))
+    rounded = packed.with_quantized_densities(4)
+    assert rounded.densities.tolist() == [1 / 32, 1 / 32] and rounded.density_steps.tolist() == [0, 0]
+    assert rounded.with_quantized_densities(np.int64(2)).densities.tolist() == [1 / 8, 1 / 8]
+    with pytest.raises(sb.ParameterError, match="not rounded"):
+        _ = packed.density_steps
+    for wrong in (4, 0, 17, "4"):
+        with pytest.raises(sb.ParameterError):
+            replace(packed, density_bits=wrong)
+    with pytest.raises(sb.ParameterError, match="middles"):
+        replace(rounded, densities=None)
+
+
+@pytest.mark.parametrize(
+    ("header", "steps"),
+    [
+        ({"density_bits": 0}, np.zeros(2, np.uint8)), ({"density_bits": 17}, np.zeros(5, np.uint8)),
+        ({"density_bits": "8"}, np.zeros(2, np.uint8)), ({"density_bits": True}, np.zeros(1, np.uint8)),
+        ({"density_bits": 8}, np.zeros(3, np.uint8)), ({"density_bits": 8}, np.zeros(2, np.float64)),
+        ({"density_bits": 4}, np.zeros(2, np.uint8)), ({"density_bits": 3}, np.full(1, 255, np.uint8)),
+        ({}, np.zeros(2, np.uint8)), ({"density_bits": 8}, None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_other_densities_are_damage(tmp_path, header, steps):
+    dense = values()["dense"]
+    sb.save(dense, tmp_path / "x.sig")
+    file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
+    arrays = {name: file[name] for name in ("words", "layout")} | ({} if steps is None else {"density_steps": steps})
+    write_arrays(tmp_path / "y.sig", arrays, file.meta | header, kind=SIGNATURES)
+    with pytest.raises(sb.InputDataError, match="damaged"):
+        sb.load(tmp_path / "y.sig")
 
 
 @pytest.mark.parametrize("name", list(values()))

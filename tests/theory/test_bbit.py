@@ -7,7 +7,7 @@ import pytest
 from theory.sampler import minima
 
 import semblance as sb
-from semblance.theory import bbit
+from semblance.theory import bbit, quantization
 
 DENSE = (0.570, 0.554, 0.771)  # OF and AND, Table 1
 TABLE_1 = [
@@ -141,17 +141,25 @@ def test_variance_tends_to_that_of_whole_values():
     assert bbit.scheme_variance(0.4 * 0.6 / 10, 0.4, 3, 10) == pytest.approx(bbit.variance(0.4, 3, 10), rel=1e-12)
 
 
-def test_quantized_densities(rng):
-    """Section 5.2: bias and variance of the 1-bit estimate with stored densities."""
-    r, density = 0.6, 0.31
-    stored = bbit.quantized(density, 16)
-    assert abs(stored - density) <= 1 / 32
-    z_left, z_right = minima(rng, r, density, density, (6000, 100))
+@pytest.mark.parametrize(("r", "density", "levels"), [(0.6, 0.31, 16), (0.6, 0.75, 1), (0.4, 0.35, 2), (0.9, 0.9, 1)])
+def test_quantized_densities(rng, r, density, levels):
+    """Section 5.2: bias, variance, and its change, of the 1-bit estimate with stored densities; some are far off, to tell formulas apart."""
+    n, k = 20_000, 200
+    stored = bbit.quantized(density, levels)
+    assert abs(stored - density) <= 0.5 / levels
+    z_left, z_right = minima(rng, r, density, density, (n, k))
     share = ((z_left ^ z_right) & 1 == 0).mean(1)
-    found = bbit.resemblance(share, 1, stored, stored)
-    exact = bbit.variance(r, 1, 100, density, density) * bbit.quantization_variance_ratio(density, stored)
-    assert abs(found.mean() - r - bbit.quantization_bias(r, density, stored)) < 4 * (exact / 6000) ** 0.5
-    assert abs(found.var() / exact - 1) < 4 * (2 / 6000) ** 0.5
+    found, right = (bbit.resemblance(share, 1, d, d) for d in (stored, density))
+    plain = bbit.variance(r, 1, k, density, density)
+    exact = plain * quantization.quantization_variance_ratio(density, stored)
+    assert abs(found.mean() - r - quantization.quantization_bias(r, density, stored)) < 5 * (exact / n) ** 0.5
+    assert abs(found.var() / exact - 1) < 5 * (2 / n) ** 0.5
+    moved = quantization.quantization_variance_difference(r, density, stored, k)
+    assert moved == pytest.approx(abs(exact - plain))
+    assert abs(abs(found.var() - right.var()) / moved - 1) < 5 * (2 / n) ** 0.5, "both of the same matches"
+
+
+def test_quantized_densities_are_middles_of_steps():
     grid = np.linspace(0, 1, 1001)
     assert np.abs(bbit.quantized(grid, 16) - grid).max() <= 1 / 32 + 1e-12
     assert np.abs(bbit.quantized(grid, 256) - grid).max() <= 1 / 512 + 1e-12

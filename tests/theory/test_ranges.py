@@ -67,9 +67,13 @@ def cases(values):
 def call(function, **changed):
     wanted = inspect.signature(function).parameters
     given = {name: INSIDE[name] for name in wanted if name in INSIDE} | changed
-    if function is theory.mixture.most_likely:
-        given = {"matches": [3], "parts": [theory.mixture.Part(slots=5)]} | {k: v for k, v in given.items() if "density" in k}
-        given |= {"matches": [changed["matches"]]} if "matches" in changed else {}
+    if function.__module__ == theory.choose.__name__:  # there they are what to choose from
+        given = {name: value for name, value in given.items() if name not in ("bits", "combined")} | changed
+    if function.__module__ == theory.mixture.__name__:
+        few = {name: given[name] for name in given if "density" in name or name == "resemblance"}
+        part = theory.mixture.Part(slots=5)
+        given = {"matches": [3], "parts": [part], "part": part} | few | changed
+        given = {name: given[name] for name in given if name in wanted}
     found = function(**given)
     return list(found) if inspect.isgenerator(found) else found
 

@@ -26,7 +26,7 @@ from .permutation import PermutationBins, PermutationMinHash
 # 2: the header states the rules of shingling; 3: the layout of all files
 SIGNATURES = Kind(magic=b"SEMBLSIG", version=3, oldest=3, name="signatures", error=InputDataError, links=True)
 _SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
-_DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",)}
+_DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",), "density_steps": ("|u1",)}
 _NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
 _PACKINGS = {c.__name__: c for c in (BBit, Fractional, XorBits)}
 
@@ -42,6 +42,26 @@ def _shingling_header(shingling: object) -> Any:
         known = {k: v for k, v in asdict(shingling).items() if k != "tokenizer" and (k != "key_fingerprint" or v)}
         return known | {"unicode": shingling.to_dict()["unicode"]}
     return str(shingling)
+
+
+def _bits_of(steps: NDArray[np.uint16], bits: int) -> NDArray[np.uint8]:
+    """Return numbers of so many bits one after another, the lowest bit first, as bytes."""
+    return np.packbits((steps[:, None] >> np.arange(bits, dtype=np.uint16)) & np.uint16(1), bitorder="little")
+
+
+def _steps_of(packed: NDArray[np.uint8], bits: int, n: int) -> NDArray[np.uint16]:
+    """Return the n numbers that ``_bits_of`` wrote.
+
+    Raises
+    ------
+    ValueError
+        If there are more bytes or fewer, or bits behind the last number.
+    """
+    single: NDArray[Any] = np.unpackbits(packed, bitorder="little")
+    if packed.shape != (-(-n * bits // 8),) or single[n * bits :].any():
+        raise ValueError(f"{packed.shape} bytes of densities")
+    single = single[: n * bits].reshape(n, bits)
+    return np.asarray((single << np.arange(bits, dtype=np.uint16)).sum(1, dtype=np.uint16))
 
 
 def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool = False) -> None:
@@ -71,7 +91,10 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     else:
         header["kind"] = "signatures"
         arrays["values"] = value.values
-    if value.densities is not None:
+    if isinstance(value, PackedSignatures) and value.density_bits is not None:
+        header["density_bits"] = value.density_bits
+        arrays["density_steps"] = _bits_of(value.density_steps, value.density_bits)
+    elif value.densities is not None:
         arrays["densities"] = value.densities
     write_arrays(check_output(path, force, single=True), arrays, header, kind=SIGNATURES)
 
@@ -119,7 +142,9 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
         If ``save`` does not write such a file.
     """
     kind = header["kind"]
-    if set(arrays) - {"densities"} != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
+    bits = header.get("density_bits")
+    extra = {"densities"} if bits is None else {"density_steps"}
+    if set(arrays) - extra != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
         raise ValueError(f"arrays { ({name: a.dtype.str for name, a in arrays.items()}) }")
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
     shingling: object = header["shingling"]
@@ -130,6 +155,10 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
         shingling = Shingling(**{k: v for k, v in parameters.items() if k != "unicode"})
     densities = arrays.get("densities")
     rows = arrays["values" if kind == "signatures" else "words"]
+    if bits is not None:
+        if kind != "packed" or type(bits) is not int or not 1 <= bits <= 16:
+            raise ValueError(f"densities of {bits} bits")
+        densities = (_steps_of(arrays["density_steps"], bits, len(rows)) + 0.5) / (1 << bits)
     if rows.ndim != 2 or (densities is not None and densities.shape != rows.shape[:1]):
         raise ValueError(f"rows of shape {rows.shape}")
     if kind == "signatures":
@@ -144,4 +173,4 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     ends = [first + -(-slots // 64) * bits for first, slots, bits in layout.tolist()]
     if rows.shape[1] != max(ends) + has_empty * -(-scheme.permutations // 64):
         raise ValueError(f"{rows.shape[1]} words a row")
-    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty)
+    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty, bits)

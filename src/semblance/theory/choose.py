@@ -182,11 +182,17 @@ def mixtures(permutations: int, total_bits: int) -> Iterator[list[Part]]:
     -------
     iterator of list of Part
 
+    Raises
+    ------
+    ParameterError
+        If there are no permutations, or no bits.
+
     References
     ----------
     f-fractional bit minwise hashing, equations 13 and 39.
     """
     k = int(count("permutations", permutations))
+    count("total_bits", total_bits)
     kinds = [(1, m) for m in reversed(COMBINED)] + [(b, 1) for b in BITS]
     for bits, m in kinds:
         if k % m == 0 and _packed_bits(one := [Part(slots=k // m, bits=bits, combined=m)]) <= total_bits:

@@ -88,6 +88,8 @@ def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_rig
     ----------
     f-fractional bit minwise hashing, equation 37: its root is that of E >= 1/4.
     """
+    within("density_left", density_left, 0.0, 1.0)
+    within("density_right", density_right, 0.0, 1.0)
     if all(part.combined == 1 for part in parts):
         return np.full(np.broadcast(density_left, density_right).shape, -np.inf)[()]
     c1, c2 = bbit.constants(1, density_left, density_right)
@@ -244,7 +246,7 @@ def least_variance(
 
     Parameters
     ----------
-    resemblance : array_like of float in [0, 1)
+    resemblance : array_like of float in [0, 1]
     parts : sequence of Part
     density_left, density_right : array_like of float in [0, 1]
 

@@ -39,6 +39,7 @@ def occupancy(union_size: int, bins: int, universe: int | None = None) -> NDArra
     The occupancy problem: each further member falls into a filled bin with probability m / t, or (m D / t - j) / (D - j).
     """
     union_size, bins = int(count("union_size", union_size, 0)), int(count("bins", bins))
+    universe = None if universe is None else int(count("universe", universe))
     if universe is not None and union_size > universe:
         raise ParameterError(f"a union of {union_size} does not fit a universe of {universe}")
     m = np.arange(bins + 1)
@@ -160,6 +161,7 @@ def expected_inverse_filled(union_size: int, bins: int, universe: int | None = N
     """
     count("union_size", union_size)
     count("bins", bins)
+    universe = None if universe is None else int(count("universe", universe))
     if universe is None and union_size > 50 * bins * max(1.0, np.log(bins)):
         return 1.0 / bins
     p = occupancy(union_size, bins, universe)

@@ -65,3 +65,27 @@ def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
     Li & König, WWW 2010, section 5.2.
     """
     return ((2.0 - within("stored", stored, 0.0, 1.0)) / (2.0 - within("density", density, 0.0, 1.0))) ** 2
+
+
+def quantization_variance_difference(
+    resemblance: ArrayLike, density: ArrayLike, stored: ArrayLike, permutations: ArrayLike
+) -> Float:
+    """How far the same mistake moves the variance: |r' - r| (1 - r + R) (1 - R) (4 - r' - r) / (k (2 - r)^2).
+
+    Parameters
+    ----------
+    resemblance, density, stored : array_like of float in [0, 1]
+    permutations : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, section 5.2.
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    true, kept = within("density", density, 0.0, 1.0), within("stored", stored, 0.0, 1.0)
+    spread = (1.0 - true + r) * (1.0 - r) * (4.0 - kept - true) / (2.0 - true) ** 2
+    return np.abs(kept - true) * spread / count("permutations", permutations)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.bbit import count_filled, count_matches
@@ -42,11 +42,13 @@ class PackedSignatures:
     densities : ndarray of float64, shape (n_documents,), optional
     has_empty : bool
         Whether a last plane tells filled slots from empty ones.
+    density_bits : int in [1, 16], optional
+        Bits that each density is saved in: densities are the middles of 2^bits equal steps. Without, 64.
 
     Raises
     ------
     ParameterError
-        If the arrays are of other types, or the words are too few for the layout.
+        If the arrays are of other types, the words are too few for the layout, or densities no such middles.
     """
 
     words: UInt64Array
@@ -56,6 +58,7 @@ class PackedSignatures:
     shingling: object = "arrays"
     densities: Float64Array | None = None
     has_empty: bool = False
+    density_bits: int | None = None
 
     def __post_init__(self) -> None:
         """Check types and shapes."""
@@ -70,6 +73,10 @@ class PackedSignatures:
             raise ParameterError(f"the layout needs {ends.max()} words a document; got {n_words}")
         if self.densities is not None and np.shape(self.densities) != (n,):
             raise ParameterError(f"densities must be one for each of {n} rows; got shape {np.shape(self.densities)}")
+        if self.density_bits is not None:
+            levels = 1 << whole("density_bits", self.density_bits, 1, 16)
+            if self.densities is None or not np.array_equal(quantized(self.densities, levels), self.densities):
+                raise ParameterError(f"densities of {self.density_bits} bits must be middles of {levels} steps")
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -88,6 +95,8 @@ class PackedSignatures:
     def with_quantized_densities(self, bits: int) -> PackedSignatures:
         """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
 
+        ``sb.save`` then writes so many bits for each.
+
         Parameters
         ----------
         bits : int in [1, 16]
@@ -103,7 +112,21 @@ class PackedSignatures:
         """
         if self.densities is None:
             raise ParameterError("these signatures have no densities: hashes of any practical set have density 0")
-        return replace(self, densities=np.asarray(quantized(self.densities, 1 << whole("bits", bits, 1, 16))))
+        bits = whole("bits", bits, 1, 16)
+        return replace(self, densities=np.asarray(quantized(self.densities, 1 << bits)), density_bits=bits)
+
+    @property
+    def density_steps(self) -> NDArray[np.uint16]:
+        """The step of 2^``density_bits`` that each density is the middle of, uint16 of shape (n_documents,).
+
+        Raises
+        ------
+        ParameterError
+            If densities are not rounded to steps.
+        """
+        if self.densities is None or self.density_bits is None:
+            raise ParameterError("these densities are not rounded: with_quantized_densities does it")
+        return (self.densities * (1 << self.density_bits)).astype(np.uint16)  # the middle of a step is cut to its number
 
     def check_compatible(self, other: PackedSignatures) -> None:
         """Raise IncompatibleSketchError unless another value was made with the same parameters.
