@@ -5,11 +5,15 @@ import re
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from types import SimpleNamespace
 
 import pytest
 from items import NAMES, PAPERS, VERDICTS, Item, read_items, table_page
 from sections import SECTIONS
+
+import semblance as sb
+from semblance import hashing, values
 
 ROOT = Path(__file__).parents[2]
 ITEMS = read_items()
@@ -78,6 +82,15 @@ def test_an_item_says_all_that_it_must_and_its_proof_exists(item):
     for name in item.tests:
         file, _, function = name.partition("::")
         assert function in functions(file), name
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.document} {item.where[0]}")
+def test_what_it_is_here_exists(item):
+    """Dotted names are modules and functions of the library, names with capitals public ones."""
+    for name in re.findall(r"\b(?:theory|hashing|kernels)\.[\w.]*\w", item.ours):
+        assert resolve_name(f"semblance.{name}"), name
+    for name in re.findall(r"\b[A-Z][a-z]\w*[A-Z]\w*", item.ours):
+        assert name in sb.__all__ or hasattr(hashing, name) or hasattr(values, name), name
 
 
 def test_no_claim_is_there_twice():

@@ -145,3 +145,18 @@ def test_kinds_of_samples_drawn_at_random_err_more(rng):
     error = (2 / n) ** 0.5
     assert found.var() / fractional.random_assignment_variance(r, parts, k) == pytest.approx(1, abs=4 * error)
     assert found.var() / fractional.variance(r, parts, k) > 1 + 4 * error
+
+
+def test_bits_are_compared_under_the_same_permutation(rng):
+    """E3: C (21) to (23) compare a bit of one set under one permutation with a bit of the other under another."""
+    universe, n, left, right = 200, 10_000, np.arange(90), np.arange(10, 100)
+    images = rng.permuted(np.tile(np.arange(universe), (2 * n, 1)), axis=1)
+    one, two = (images[:, side].min(1).reshape(n, 2) & 1 for side in (left, right))
+    r, density = 80 / 100, 90 / universe
+    e = bbit.exact_match_probability(universe, 90, 90, 80, 1)
+    error = 0.5 / n**0.5
+    assert (one[:, 0] == two[:, 0]).mean() == pytest.approx(e, abs=4 * error)
+    assert bbit.match_probability(r, 1, density, density) == pytest.approx(e, abs=0.55 / universe)
+    assert (one[:, 0] == two[:, 1]).mean() < e - 20 * error
+    combined = (one[:, 0] ^ one[:, 1]) == (two[:, 0] ^ two[:, 1])
+    assert combined.mean() == pytest.approx(e**2 + (1 - e) ** 2, abs=4 * error)
