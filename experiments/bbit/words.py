@@ -201,7 +201,7 @@ def experiment_2(quick: bool) -> Section:
     sets = licence_words(DATA)
     if sets is None:
         return section.left_out("licence texts")
-    words, repetitions = (350, 4) if quick else (2633, 8)
+    words, repetitions = (350, 4) if quick else (2633, 6)
     section.say(told_source(sets))
     _unbiased(section, sets, 40 if quick else 250)
     result = all_pairs.retrieve(sets, words, repetitions)
