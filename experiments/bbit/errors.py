@@ -51,7 +51,7 @@ def sampled(
 
 
 def in_order(section: Section, what: str, rows: list[tuple[tuple[float, float, float], dict[int | None, np.ndarray]]]) -> None:
-    """Check Var(1) > ... > Var(4) > Var(M) on paired samples, where theory has the gap beyond what so many repetitions can miss."""
+    """Check Var(1) > ... > Var(4) > Var(M) on paired samples, for gaps that by theory are too large to be missed."""
     gaps, errors, steps, tight = [], [], 0, 0
     for (left, right, r), found in rows:
         squares = {b: (x - x.mean()) ** 2 for b, x in found.items()}
@@ -70,8 +70,9 @@ def in_order(section: Section, what: str, rows: list[tuple[tuple[float, float, f
             else:
                 tight += 1
     section.below(
-        f"{what}: variances fall with the number of bits, Var(1) > Var(2) > Var(3) > Var(4) > Var(M), in the {len(gaps)} of {steps} steps that so "
-        f"many repetitions can tell (in {tight} the gap is too small by theory)", np.zeros(len(gaps)), gaps, errors,
+        f"{what}: variances fall with the number of bits, Var(1) > Var(2) > Var(3) > Var(4) > Var(M), in the "
+        f"{len(gaps)} of {steps} steps that this "
+        f"many repetitions can resolve (in {tight} the gap is too small by theory)", np.zeros(len(gaps)), gaps, errors,
     )  # fmt: skip
 
 
@@ -121,7 +122,7 @@ def _sampled(section: Section, repetitions: int) -> dict[str, Any]:
 
 
 def _hashed(section: Section, sets: WordSets, pair: tuple[int, int], repetitions: int) -> None:
-    """Estimate a dense pair from 64-bit hashes, with densities of 0 and with those of the universe (the other way to be wrong)."""
+    """Estimate a dense pair from 64-bit hashes: with densities of 0, and wrongly with those of the universe."""
     values, offsets = sets.members(pair)
     shingles = sb.Shingles.from_arrays(values, offsets)
     r, densities = resemblance(sets, *pair), sets.densities[list(pair)]
@@ -225,17 +226,20 @@ def _draw_sampled(section: Section, out: dict[str, Any], repetitions: int) -> No
 
     section.figure(
         "a-errors-bias", (5, 2), lambda axes: _panels(axes, biases),
-        f"Biases of {repetitions:,} repetitions, times the root of k, with two standard errors: none is systematic. The values of a panel share their "
-        "minima, so they stray together.",
+        f"Biases of {repetitions:,} repetitions, times the root of k, with two standard errors: none is systematic. "
+        f"The values of a panel share their "
+        "minima, so their errors are correlated.",
     )  # fmt: skip
     section.figure(
         "a-errors-mse", (5, 2), lambda axes: _panels(axes, errors),
-        "Mean square errors (dots) and variances by (11) and (3) (lines). More bits err less; where sets are dense, three and four bits are as good as "
+        "Mean square errors (dots) and variances by (11) and (3) (lines). More bits err less; for dense sets, three "
+        "and four bits are as good as "
         "whole minima, and their lines coincide.",
     )  # fmt: skip
     section.figure(
         "a-errors-ratio", (5, 2), lambda axes: _panels(axes, ratios),
-        "The same as ratios, with two standard errors, which show what the curves above hide: no mean square error is apart from theory by more than chance.",
+        "The same errors divided by theory, with bars of two standard errors: the differences that the curves above "
+        "hide are no larger than chance explains.",
     )  # fmt: skip
 
 
@@ -244,12 +248,15 @@ def figures_2_and_3(quick: bool) -> Section:
     repetitions = 2500 if quick else 25_000
     section = Section(
         "a-errors", "Biases and mean square errors of ten pairs",
-        "A bias, or a variance unlike (11) or (3), beyond chance in any of 300 cells; variances at equal k that do not fall with the number of bits; "
+        "A bias, or a variance unlike (11) or (3), beyond chance in any of 300 cells; variances at equal k that do "
+        "not fall with the number of bits; "
         "dense sets for which the heuristic (1 + R) / 2 does as well as Theorem 1.",
     )  # fmt: skip
     section.say(
-        f"The papers repeat 25,000 times at each k; here it is {repetitions:,} times. The sets of words behind the ten pairs are not to be had, only their densities "
-        "and resemblances: the minima are sampled from the law of a random permutation of a large universe, which none of the "
+        f"The papers repeat 25,000 times at each k; here it is {repetitions:,} times. The sets of words behind the ten "
+        f"pairs are not to be had, only their densities "
+        "and resemblances: the minima are sampled from the law of a random permutation of a large universe, which "
+        "none of the "
         "checked formulas enters. Each repetition has 500 minima, of which the first k are used."
     )
     out = _sampled(section, repetitions)
@@ -258,7 +265,7 @@ def figures_2_and_3(quick: bool) -> Section:
     if sets is None:
         return section.left_out("licence texts")
     section.say(
-        f"Then algorithm 1 is run as the library has it, on sets. {told_source(sets)} The pairs are those of the section on Table 1."
+        f"Then the library runs algorithm 1 on sets. {told_source(sets)} The pairs are those of the section on Table 1."
     )
     pairs = stand_ins(sets)
     real = _real(section, sets, pairs, repeated(sets, tuple(pairs), SLOTS, REPETITIONS[quick]))
@@ -285,6 +292,7 @@ def figures_2_and_3(quick: bool) -> Section:
 
     section.figure(
         "a-errors-sets", (2, 1), draw,
-        f"Algorithm 1 on ten pairs of words, {SLOTS} permutations: biases, and variances over theory, with two standard errors.",
+        f"Algorithm 1 on ten pairs of words, {SLOTS} permutations: biases, and variances over theory, with two "
+        f"standard errors.",
     )  # fmt: skip
     return section

@@ -19,8 +19,8 @@ SAMPLED = 500  # a universe of this size has ten million triples
 SMALL = [(2, 3, 1), (3, 3, 0), (4, 4, 2), (1, 5, 1), (5, 5, 5), (2, 2, 1), (7, 1, 0), (4, 4, 0)]
 # (D, f1, f2, a): the worst for one bit first, then sparse, dense, nested and equal sizes.
 REAL = [
-    (20, 19, 1, 0), (20, 1, 1, 0), (20, 10, 8, 6), (20, 5, 5, 2), (50, 49, 1, 0), (50, 1, 1, 0), (50, 28, 27, 24), (50, 20, 2, 2),
-    (200, 199, 1, 0), (200, 114, 110, 97), (200, 20, 10, 8), (500, 285, 277, 245), (500, 30, 15, 14), (500, 250, 250, 0),
+    (20, 19, 1, 0), (20, 1, 1, 0), (20, 10, 8, 6), (20, 5, 5, 2), (50, 49, 1, 0), (50, 1, 1, 0), (50, 28, 27, 24),
+    (50, 20, 2, 2), (200, 199, 1, 0), (200, 114, 110, 97), (200, 20, 10, 8), (500, 285, 277, 245), (500, 30, 15, 14), (500, 250, 250, 0),
 ]  # fmt: skip
 GRID = (1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
@@ -78,7 +78,8 @@ def _real(section: Section, permutations: int) -> None:
     error = np.sqrt(np.maximum(law * (1 - law), 1e-12) / many[:, None])
     sure = (r > 0) & (r < 1)
     section.agrees(
-        f"{len(REAL)} pairs of sets in universes of 20 to 500 under {permutations // 16:,} to {permutations:,} permutations of the "
+        f"{len(REAL)} pairs of sets in universes of 20 to 500 under {permutations // 16:,} to {permutations:,} "
+        f"permutations of the "
         "library: shares of equal bits are those of the exact law", shares[:, :-1], law, error,
     )  # fmt: skip
     section.agrees("whole minima agree with probability R, (1)", shares[sure, -1], r[sure], np.sqrt((r * (1 - r) / many)[sure]))
@@ -142,8 +143,9 @@ def _limits(section: Section) -> None:
     section.holds("both are negative: A falls in b and in r", bool((exact < 0).all()))
     printed = laws.printed_slope(2, 0.1)
     section.holds(
-        f"dA/db as printed is wrong: {printed:.6f} at r = 0.1 and b = 2, where differences give {laws.slopes(2, 0.1)[0]:.6f}; "
-        "its factor 2^b is missing, and 1 - (1 - r)^(2^b - 1) stands for (1 - r)^(2^b - 1)",
+        f"dA/db as printed is wrong: {printed:.6f} at r = 0.1 and b = 2, where differences give "
+        f"{laws.slopes(2, 0.1)[0]:.6f}; "
+        "its factor 2^b is missing, and 1 - (1 - r)^(2^b - 1) is in place of (1 - r)^(2^b - 1)",
         abs(printed - laws.slopes(2, 0.1)[0]) > 0.1,
     )  # fmt: skip
 
@@ -183,13 +185,17 @@ def law(quick: bool) -> Section:
     """Theorem 1 against enumeration, the exact law and permutations; its limits and derivatives."""
     section = Section(
         "a-law", "Theorem 1: how often b bits agree",
-        "Counts over all permutations of a small universe that differ from the exact law at all; shares of equal bits under the "
-        "library's permutations beyond chance from it; errors of the closed form that do not fall as 1 / D; a chance match A that "
+        "Counts over all permutations of a small universe that differ from the exact law at all; shares of equal bits "
+        "under the "
+        "library's permutations beyond chance from it; errors of the closed form that do not fall as 1 / D; a chance "
+        "match A that "
         "is not the sum it stands for, or rises anywhere; derivatives unlike differences.",
     )  # fmt: skip
     section.say(
-        "Theorem 1 is derived for a large universe. Its closed form is compared with the law that holds exactly in a universe of D, "
-        f"over all sizes of two sets and of their intersection (for D = {SAMPLED}, over all with a set of up to two members and 300,000 "
+        "Theorem 1 is derived for a large universe. Its closed form is compared with the law that holds exactly in a "
+        "universe of D, "
+        f"over all sizes of two sets and of their intersection (for D = {SAMPLED}, over all with a set of up to two "
+        f"members and 300,000 "
         "others, in the full run only). The report on minwise hashing says that its error is below 0.01 even for D = 20."
     )
     _enumeration(section)
@@ -199,8 +205,10 @@ def law(quick: bool) -> Section:
     drawn = 1 << (15 if quick else 18)
     section.figure(
         "a-law", (2, 2), lambda axes: _draw(axes, fall, drawn),
-        "Upper row: the largest error of Theorem 1 falls as 1 / D and is below 0.01 (grey) from about D = 50 on; at D = 20 permutations "
-        "of the library (dots with two standard errors) follow the exact law, 0.015 from the closed form at worst. Lower row: A falls in "
+        "Upper row: the largest error of Theorem 1 falls as 1 / D and is below 0.01 (grey) from about D = 50 on; at D "
+        "= 20 permutations "
+        "of the library (dots with two standard errors) follow the exact law, 0.015 from the closed form at worst. "
+        "Lower row: A falls in "
         "both arguments; its derivative in b as printed (dashed) is not what differences (dots) give.",
     )  # fmt: skip
     return section

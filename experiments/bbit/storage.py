@@ -76,6 +76,21 @@ def _measure(section: Section, repetitions: int) -> dict[tuple[float, int], list
     return points
 
 
+def _factors(section: Section) -> None:
+    worst = 0.0
+    for left, right in ((SUMMABLE, SUMMABLE), (0.1, 0.05), (0.3, 0.3), (0.5, 0.2), (0.57, 0.554), (0.6, 0.035), (0.9, 0.85)):
+        for share in (0.05, 0.3, 0.6, 0.95):
+            r = max(left + right - 1, 0.0) + share * (min(left, right) / max(left, right) - max(left + right - 1, 0.0))
+            for bits in (*BITS, 8):
+                summed = bits * laws.variance(bits, r, left, right)
+                worst = max(worst, abs(bbit.storage_factor(r, bits, left, right) / summed - 1))
+    section.equals(
+        "(12): storage factors of the library, at seven pairs of equal and unequal densities, relative to those of "
+        "sums over multiples of 2^b",
+        worst, 0.0, 1e-9,
+    )  # fmt: skip
+
+
 def _theorem_2(section: Section) -> None:
     worst = limits = last = 0.0
     rising = True
@@ -84,7 +99,7 @@ def _theorem_2(section: Section) -> None:
         a = {b: laws.chance(b, density) for b in (*BITS, 32)}
         for one, two in ((64, 1), (64, 2), (64, 4), (32, 1), (4, 1), (2, 1), (4, 3)):
             summed = np.array([summed_ratio(one, two, x, density, density) for x in r])
-            # Where even the fewer bits hardly ever agree by chance, both variances are those of whole values, and the ratio flat.
+            # If even the fewer bits hardly ever agree by chance, both variances are those of whole values.
             rising &= bool((np.diff(summed) > 0).all() if a[two] > 1e-5 else (np.abs(np.diff(summed)) < 1e-5).all())
             worst = max(worst, np.abs(bbit.storage_ratio(one, two, r, density, density) / summed - 1).max())
             a1, a2 = a.get(one, 0.0), a[two]
@@ -101,7 +116,7 @@ def _theorem_2(section: Section) -> None:
         "the library's ratio of (12), and (13) and (15) as printed, are those of sums over multiples of 2^b", worst, 0.0, 1e-9
     )
     section.holds(
-        "these sums rise with R, at five densities and for seven pairs of bits (Theorem 2), but where A < 10^-5 they are flat",
+        "these sums rise with R, at five densities and for seven pairs of bits (Theorem 2); if A < 10^-5 they are flat",
         rising,
     )
     section.equals("(14): the library's limit at R = 1 is that of the sums", limits, 0.0, 1e-9)
@@ -127,14 +142,15 @@ def _claims(section: Section) -> None:
     worst = np.array(worst)
     r = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
     section.table(
-        ["R", "1 bit has at most so many times the variance", "least B(64)/B(1)", "least B(32)/B(1)", "found at r1, r2"],
+        ["R", "largest variance of 1 bit over that of whole values", "least B(64)/B(1)", "least B(32)/B(1)", "found at r1, r2"],
         [
             [x, f"{v:.4f}", f"{64 / v:.2f}", f"{32 / v:.2f}", f"{a:g}, {b:g}"]
             for x, v, (a, b) in zip(r, worst, where, strict=True)
         ],
     )
     section.equals(
-        "over all feasible densities on a grid of 120 x 120, the variance of one bit is at most (1 + R) / R times that of whole values: 3 at R = 0.5",
+        "over all feasible densities on a grid of 120 x 120, the variance of one bit is at most (1 + R) / R times "
+        "that of whole values: 3 at R = 0.5",
         worst, (1 + r) / r, 1e-3,
     )  # fmt: skip
     section.holds(
@@ -191,8 +207,10 @@ def _bits(section: Section, repetitions: int) -> None:
         sample = estimates(rng, r, SPARSE, repetitions)
         ratio, error = ratio_error(sample[few - 1], sample[more - 1])
         section.below(
-            f"measured on {repetitions:,} repetitions of sparse sets, R = {r}: {few} bit{'s' * (few > 1)} need{'s' * (few < 2)} less than {more}"
-            + (", though the papers say that 2 bits are better below 0.4" if r > 1 / 3 else ""), few / more * ratio, 1.0, few / more * error,
+            f"measured on {repetitions:,} repetitions of sparse sets, R = {r}: {few} bit{'s' * (few > 1)} "
+            f"need{'s' * (few < 2)} less than {more}"
+            + (", though the papers say that 2 bits are better below 0.4" if r > 1 / 3 else ""),
+            few / more * ratio, 1.0, few / more * error,
         )  # fmt: skip
 
 
@@ -216,7 +234,8 @@ def _draw_factors(axes: Any) -> None:
         for i, bits in enumerate(BITS):
             axis.plot(r, bbit.storage_factor(r, bits, density, density), color=f"C{i}")
             axis.text(
-                at, bbit.storage_factor(at, bits, density, density), f"b = {bits}", color=f"C{i}", fontsize=9, ha="center", va="center",
+                at, bbit.storage_factor(at, bits, density, density), f"b = {bits}", color=f"C{i}",
+                fontsize=9, ha="center", va="center",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             )  # fmt: skip
         axis.set(xlabel="R", ylabel="B(b)", title=f"r1 = r2 = {density:g}", xlim=(least(density), 1), ylim=(0, None))
@@ -226,28 +245,35 @@ def figure_1(quick: bool) -> Section:
     """Storage factors and their ratios, Theorem 2, and what the papers read from them."""
     section = Section(
         "a-storage", "Storage factors and Theorem 2",
-        "A storage factor (12), or a ratio of two by (13) to (15), that is not that of sums over the appendix's law before any closed form, or "
-        "lies beyond chance from variances of sampled minima; a ratio that falls with R; densities at which one bit has more than three "
+        "A storage factor (12), or a ratio of two by (13) to (15), that is not that of sums over the appendix's law "
+        "before any closed form, or "
+        "lies beyond chance from variances of sampled minima; a ratio that falls with R; densities at which one bit "
+        "has more than three "
         "times the variance of whole values at R = 0.5; numbers of bits that change places elsewhere than stated.",
     )  # fmt: skip
     section.say(
         "B(b) = b k Var is the storage in bits for a given variance. All curves are formulas. They are held to two other "
-        "computations: the series that the closed forms sum up (the match probability of the appendix's law, and its difference between "
-        "two resemblances in place of 1 - C2), and variances of estimates from sampled minima. No data of the papers are needed here."
+        "computations: the series that the closed forms sum up (the match probability of the appendix's law, and its "
+        "difference between "
+        "two resemblances in place of 1 - C2), and variances of estimates from sampled minima. No data are needed here."
     )
     points = _measure(section, 2_500 if quick else 25_000)
+    _factors(section)
     _theorem_2(section)
     _claims(section)
     _bits(section, 40_000 if quick else 200_000)
     section.figure(
         "a-storage-64", (2, 2), lambda axes: _draw(axes, points, 64),
-        "How many times less storage b bits need than 64 for the same variance (curves: theory; dots: measured, with two standard errors). "
-        "One bit is best at high resemblance, the more so the denser the sets; for sparse sets more bits are better below R = 1/3. Sets of "
+        "How many times less storage b bits need than 64 for the same variance (curves: theory; dots: measured, with "
+        "two standard errors). "
+        "One bit is best at high resemblance, the more so the denser the sets; for sparse sets more bits are better "
+        "below R = 1/3. Sets of "
         "density 0.9 resemble each other by 0.8 at least.",
     )  # fmt: skip
     section.figure("a-storage-32", (2, 2), lambda axes: _draw(axes, points, 32), "The same compared with 32 bits: half of it.")
     section.figure(
         "a-storage-factor", (2, 2), _draw_factors,
-        "Storage factors themselves, the lower the better: for sparse sets the curves cross near R = 1/3; at density 0.9 one bit is always best.",
+        "Storage factors themselves, the lower the better: for sparse sets the curves cross near R = 1/3; at density "
+        "0.9 one bit is always best.",
     )  # fmt: skip
     return section

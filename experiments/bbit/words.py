@@ -18,8 +18,10 @@ from semblance.theory import bbit
 SLOTS = 64  # a repetition
 REPETITIONS = {True: 500, False: 4000}
 SOURCE = (
-    "The papers' documents, from a crawl of the web by Microsoft, are not to be had. Stand-ins are words of licence texts and notices: "
-    "{documents:,} of the {source} with {least} different words or more, drawn at random; a word is the set of the numbers of the documents "
+    "The papers' documents, from a crawl of the web by Microsoft, are not available. Stand-ins are words of licence "
+    "texts and notices: "
+    "{documents:,} of the {source} with {least} different words or more, drawn at random; a word is the set of the "
+    "numbers of the documents "
     "that contain it, so that D = {documents:,} and the densities are the words' own."
 )
 
@@ -66,7 +68,8 @@ def _recompute(section: Section) -> None:
     )
     section.holds("all ten printed B(32)/B(1) are within the rounding of the printed densities and resemblances", off[32] == [])
     section.holds(
-        "of the printed B(64)/B(1), six are; RIGHTS-RESERVED (32.2, a misprint of 33.2), GAMBIA-KIRIBATI (26.6), CREDIT-CARD (14.6) and LOW-PAY "
+        "of the printed B(64)/B(1), six are; RIGHTS-RESERVED (32.2, a misprint of 33.2), GAMBIA-KIRIBATI (26.6), "
+        "CREDIT-CARD (14.6) and LOW-PAY "
         "(6.8) are not: the last three are twice the rounded B(32)/B(1)",
         off[64] == ["RIGHTS-RESERVED", "GAMBIA-KIRIBATI", "CREDIT-CARD", "LOW-PAY"],
     )  # fmt: skip
@@ -76,7 +79,8 @@ def table_1(quick: bool) -> Section:
     """B(32)/B(1) and B(64)/B(1) of ten word pairs, recomputed, and measured on stand-ins."""
     section = Section(
         "a-words", "Table 1: ten pairs of words",
-        "A printed ratio that no densities and resemblance with the printed digits give; variances of estimates from real sets under "
+        "A printed ratio that no densities and resemblance with the printed digits give; variances of estimates from "
+        "real sets under "
         "real permutations whose ratio is, beyond chance, not that of theory.",
     )  # fmt: skip
     _recompute(section)
@@ -87,8 +91,10 @@ def table_1(quick: bool) -> Section:
     repetitions = REPETITIONS[quick]
     estimates = repeated(sets, tuple(pairs), SLOTS, repetitions)
     section.say(
-        f"{told_source(sets)} For each pair of Table 1 the closest pair of words was taken, by the log odds of densities and resemblance. "
-        f"Their variances are measured: {repetitions:,} times, all ten pairs are signed by the library under {SLOTS} fresh permutations of "
+        f"{told_source(sets)} For each pair of Table 1 the closest pair of words was taken, by the log odds of "
+        f"densities and resemblance. "
+        f"Their variances are measured: {repetitions:,} times, all ten pairs are signed by the library under {SLOTS} "
+        f"fresh permutations of "
         "[0, D), packed to one bit, and estimated. Whole minima count as 32 bits."
     )
     rows, found, theory, errors = [], [], [], []
@@ -100,7 +106,8 @@ def table_1(quick: bool) -> Section:
         theory.append(bbit.storage_ratio(32, 1, r, *densities))
         rows.append([
             PAIRS[i][0], f"{sets.words[left]}-{sets.words[right]}", f"{densities[0]:.4f}", f"{densities[1]:.4f}", f"{r:.3f}",
-            f"{theory[-1]:.2f}", f"{found[-1]:.2f} ± {errors[-1]:.2f}", f"{2 * theory[-1]:.2f}", f"{2 * found[-1]:.2f} ± {2 * errors[-1]:.2f}",
+            f"{theory[-1]:.2f}", f"{found[-1]:.2f} ± {errors[-1]:.2f}", f"{2 * theory[-1]:.2f}",
+            f"{2 * found[-1]:.2f} ± {2 * errors[-1]:.2f}",
         ])  # fmt: skip
     section.table(["in place of", "words", "r1", "r2", "R", "B(32)/B(1)", "measured", "B(64)/B(1)", "measured"], rows)
     section.agrees("B(32)/B(1) measured on the ten pairs is that of theory", found, theory, errors)
@@ -119,7 +126,8 @@ def table_1(quick: bool) -> Section:
 
     section.figure(
         "a-words", (1, 1), draw,
-        "Ratios of measured storage factors over theory, with two standard errors: real words under true permutations, as Table 1 has them.",
+        "Ratios of measured storage factors over theory, with two standard errors: real words under true "
+        "permutations, as Table 1 has them.",
     )  # fmt: skip
     return section
 
@@ -167,7 +175,8 @@ def _unbiased(section: Section, sets: WordSets, repetitions: int) -> None:
         rows.append([name, int(mine.sum()), *told, f"{blind[-1]:+.4f} ± {blind_errors[-1]:.4f}"])
     section.table(["densities", "pairs", "bias, b = 1", "2", "3", "4", "whole", "b = 1 without densities"], rows)
     section.agrees(
-        f"with the words' densities no estimate is biased, {len(pairs):,} pairs in four groups, {repetitions} repetitions of 32 permutations",
+        f"with the words' densities no estimate is biased, {len(pairs):,} pairs in four groups, {repetitions} "
+        f"repetitions of 32 permutations",
         biases, 0.0, errors,
     )  # fmt: skip
     section.agrees("without densities one bit is biased as Theorem 1 foresees", blind, expected, blind_errors)
@@ -187,7 +196,7 @@ def _table_2(section: Section, result: all_pairs.Retrieval) -> None:
             row += [_told_factor(32 * needed[-1] / (b * n), "-") for b, n in zip(BITS[:-1], needed, strict=False)]
         rows.append(row)
     section.table(
-        ["R0", "pairs", "B(32)/B(1) at R0, r -> 0", *(f"precision .7, b = {b}" for b in BITS[:-1]), *(f".8, b = {b}" for b in BITS[:-1])], rows
+        ["R0", "pairs", "B(32)/B(1) at R0, r -> 0", *(f"precision {p}, b = {b}" for p in (0.7, 0.8) for b in BITS[:-1])], rows
     )  # fmt: skip
 
 
@@ -195,20 +204,25 @@ def experiment_2(quick: bool) -> Section:
     """All pairs of words as sets of documents: unbiased with densities; precision and recall of R >= R0."""
     section = Section(
         "a-densities", "Experiment 2 of the arXiv version: all pairs of words",
-        "Estimates of words as sets, with their true densities, that are biased beyond chance, or without densities not by what Theorem 1 "
-        "says; numbers of pairs found, rightly and in all, that differ beyond chance from sums of binomials of Theorem 1 over all pairs.",
+        "Estimates of words as sets, with their true densities, that are biased beyond chance, or without densities "
+        "not by what Theorem 1 "
+        "says; numbers of pairs found, rightly and in all, that differ beyond chance from sums of binomials of "
+        "Theorem 1 over all pairs.",
     )  # fmt: skip
     sets = licence_words(DATA)
     if sets is None:
         return section.left_out("licence texts")
-    words, repetitions = (350, 4) if quick else (2633, 8)
+    words, repetitions = (350, 4) if quick else (2633, 6)
     section.say(told_source(sets))
     _unbiased(section, sets, 40 if quick else 250)
     result = all_pairs.retrieve(sets, words, repetitions)
     section.say(
-        f"Then all {words * (words - 1) // 2:,} pairs of the {words:,} most frequent words are estimated, and those of R >= R0 retrieved. The paper has "
-        f"2,633 words, 3,465,028 pairs and 700 repetitions; here there are {repetitions} signatures of {all_pairs.MOST} permutations each, cut into "
-        "up to eight independent ones for smaller k. The scheme is the library's `PermutationMinHash`, packed by `BBit`. The k are primes: with k R0 a "
+        f"Then all {words * (words - 1) // 2:,} pairs of the {words:,} most frequent words are estimated, and those of "
+        f"R >= R0 retrieved. The paper has "
+        f"2,633 words, 3,465,028 pairs and 700 repetitions; here there are {repetitions} signatures of "
+        f"{all_pairs.MOST} permutations each, cut into "
+        "up to eight independent ones for smaller k. The scheme is the library's `PermutationMinHash`, packed by "
+        "`BBit`. The k are primes: with k R0 a "
         "whole number many estimates from whole minima are exactly R0, and would be retrieved."
     )
     checked, predicted = all_pairs.CHECKED, all_pairs.predict(sets, words, (all_pairs.CHECKED,))
@@ -221,7 +235,8 @@ def experiment_2(quick: bool) -> Section:
             errors.append(samples.std(0, ddof=1) / len(samples) ** 0.5)
             expected.append(predicted[kind][bits][checked])
         section.agrees(
-            f"k = {checked}: pairs {name} for R0 = 0.3 to 0.8, b = 1, 2, 3, 4 and whole, {len(samples)} signatures: as binomials of Theorem 1 sum up",
+            f"k = {checked}: pairs {name} for R0 = 0.3 to 0.8, b = 1, 2, 3, 4 and whole, {len(samples)} signatures: as "
+            f"sums of binomials with Theorem 1's probabilities",
             means, expected, errors,
         )  # fmt: skip
     low, fair, recall = (
@@ -231,13 +246,16 @@ def experiment_2(quick: bool) -> Section:
     lost = [", ".join(f"{loss:.3f} ± {error:.3f}" for loss, error in zip(*of, strict=True)) for of in (fair, recall)]
     beyond = ["more" if (loss / error).max() > limit(len(loss)) else "no more" for loss, error in (fair, recall)]
     section.say(
-        f"At k = {checked}, three bits lose {lost[0]} of the precision of whole minima for R0 = 0.3 to 0.8, {beyond[0]} than chance explains; two bits "
-        f"lose {lost[1]} of recall, {beyond[1]} than chance explains. The papers call three bits very similar to whole minima, and say that recall "
+        f"At k = {checked}, three bits lose {lost[0]} of the precision of whole minima for R0 = 0.3 to 0.8, "
+        f"{beyond[0]} than chance explains; two bits "
+        f"lose {lost[1]} of recall, {beyond[1]} than chance explains. The papers call three bits very similar to whole "
+        f"minima, and say that recall "
         "differs for one bit only."
     )
     _table_2(section, result)
     section.say(
-        "Relative improvements in space, 32 k_M / (b k_b), at equal precision, interpolated in log k (a dash: not reached), beside the ratio of "
+        "Relative improvements in space, 32 k_M / (b k_b), at equal precision, interpolated in log k (a dash: not "
+        "reached), beside the ratio of "
         "storage factors at R0 for sparse sets. The paper's Table 2 has, for b = 1, "
         "6.5, 7.9, 9.5, 11.5, 13.4 and 17.6 at precision 0.7 and R0 = 0.3 to 0.8; 8.6 to 18.2 at 0.8 from R0 = 0.4 on."
     )
@@ -258,7 +276,8 @@ def experiment_2(quick: bool) -> Section:
 
     section.figure(
         "a-densities", (3, 2), draw,
-        f"Precision and recall of all pairs of {words:,} words by the number k of samples, at equal k: fewer bits cost precision first, and one bit "
+        f"Precision and recall of all pairs of {words:,} words by the number k of samples, at equal k: fewer bits cost "
+        f"precision first, and one bit "
         "the most. Bars are two standard errors.",
     )  # fmt: skip
     return section
