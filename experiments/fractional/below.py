@@ -65,12 +65,17 @@ def figures_3_and_4(quick: bool) -> Section:
     return section
 
 
+def _nearly_linear(resemblance: np.ndarray, combined: int, least: float) -> np.ndarray:
+    """Whether the root in (32) is nearly linear over the spread of the share of matches: for enough stored bits, k R^2m."""
+    return STORED * resemblance ** (2 * combined) > least * combined
+
+
 def _laws(section: Section, table: dict[int, np.ndarray]) -> None:
     """(33) and the binomial law behind it."""
-    for m, (_, mse, error, variance, spread, law, delta) in table.items():
+    for m, (at, mse, error, variance, spread, law, delta) in table.items():
         name = f"1/{m} bit" if m > 1 else "1 bit"
         section.agrees(f"{name}: mean square error of (32), binomial law of (27), {len(mse)} resemblances", mse, law, error)
-        near = np.abs(law / delta - 1.0) < 0.01  # elsewhere the root is far from linear at so few bits
+        near = _nearly_linear(at, m, 40.0)
         section.agrees(
             f"{name}: variance by (33), at {near.sum()} of {len(mse)} resemblances, where it applies",
             variance[near],
@@ -154,7 +159,7 @@ def _draw(section: Section, table: dict[int, np.ndarray]) -> None:
             if m > 1:
                 axes[1].plot(curve, bbit.variance(curve, 1, 1) / xor_bits.variance(curve, m, 1), color=colour, label=name)
                 gain = single[3] / table[m][3]
-                near = np.abs(table[m][5] / table[m][6] - 1.0) < 0.05
+                near = _nearly_linear(at, m, 20.0)
                 spread = gain * np.hypot(single[4] / single[3], table[m][4] / table[m][3])
                 band(axes[1], at[near], gain[near], spread[near], color=colour)
         axes[1].axhline(1.0, color="black", lw=0.8)
