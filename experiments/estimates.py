@@ -111,7 +111,7 @@ def estimates(
 ) -> dict[Any, np.ndarray]:
     """Estimates of the library, from sketches of the first slots of the same signatures.
 
-    ``packings`` are None for whole slots, or named packings; XORed bits take more than one slot a sample. Returns for each name
+    ``packings`` are None for whole slots, or named packings; XORed bits take more than one slot per sample. Returns for each name
     an array (len(samples), repetitions).
     """
     behind = {name: getattr(packing, "combined", 1) for name, packing in packings.items()}

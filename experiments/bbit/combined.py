@@ -28,7 +28,7 @@ def _theory(pair: Pair, name: str, samples: Any) -> np.ndarray:
 
 def figure_9(quick: bool) -> Section:
     """Two XORed bits, one bit and whole samples, on four pairs of sets."""
-    repetitions = 2000 if quick else 15_000
+    repetitions = 2000 if quick else 10_000
     section = Section(
         "a-combined",
         f"Figure 9: two bits combined into one, {repetitions:,} repetitions",

@@ -33,7 +33,7 @@ def _estimates(rng: Any, density: float, resemblance: float, repetitions: int) -
 
 def section_5_2(quick: bool) -> Section:
     """Bias and variance of estimates from quantized densities."""
-    repetitions = 120 if quick else 2000
+    repetitions = 120 if quick else 600
     section = Section(
         "a-quantized",
         f"Section 5.2: densities stored in 4 or 8 bits, {repetitions:,} pairs of sets each",
@@ -102,7 +102,7 @@ def section_5_2(quick: bool) -> Section:
                 )  # fmt: skip
                 at = np.flatnonzero((np.abs(resemblance - same) < 0.01) & (r > ends[0]) & (r < ends[1]))
                 band(axis, r[at], biases[bits][0][at], biases[bits][1][at], color=colour)
-            axis.set(xlabel="density r", ylabel="bias of the estimate", title=f"{bits} bits a density")
+            axis.set(xlabel="density r", ylabel="bias of the estimate", title=f"{bits} bits per density")
             name_lines(axis)
 
     section.figure(

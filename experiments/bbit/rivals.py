@@ -33,11 +33,11 @@ def projection_variance(resemblance: Any, bits: int) -> np.ndarray:
 
 
 def simhash(quick: bool) -> Section:
-    """Resemblance from 64 bytes a set: b bits of minima, and SimHash."""
+    """Resemblance from 64 bytes per set: b bits of minima, and SimHash."""
     pairs = 3000 if quick else 12_000
     section = Section(
         "a-simhash",
-        f"Section 1.3.1: b bits against sign random projections, {BITS_EACH // 8} bytes a set, {pairs:,} pairs",
+        f"Section 1.3.1: b bits against sign random projections, {BITS_EACH // 8} bytes per set, {pairs:,} pairs",
         "At equal storage, 1 bit has a larger error than SimHash between R = 0.3 and 0.85, or a smaller one at R = 0.05; 4 bits have "
         "a larger error at R up to 0.2, or XORed bits at R = 0.985; or a variance is not that of its theory.",
     )
@@ -62,7 +62,7 @@ def simhash(quick: bool) -> Section:
             )
             packed = sb.BBit(bits=bits).pack(cut)
             section.holds(
-                f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes a set", packed.n_bytes == len(packed) * BITS_EACH // 8
+                f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes per set", packed.n_bytes == len(packed) * BITS_EACH // 8
             ) if r == 0.5 else None
             found[bits] = estimated(packed)
         if exact > HIGH:
@@ -88,7 +88,7 @@ def simhash(quick: bool) -> Section:
                 base, own = (projection_variance(x, BITS_EACH) if relative else np.ones(len(x)) for x in (curve, places[key]))
                 axis.plot(curve, _theory(key, curve) / base, color=colour, label=_name(key))
                 band(axis, places[key], table[key][0] / own, table[key][1] / own, color=colour)
-            axis.set(xlabel="R", ylabel="MSE / that of SimHash" if relative else f"MSE, {BITS_EACH // 8} bytes a set")
+            axis.set(xlabel="R", ylabel="MSE / that of SimHash" if relative else f"MSE, {BITS_EACH // 8} bytes per set")
         axes[0].set_yscale("log")
         axes[1].set_ylim(0.0, 2.2)
         for axis in axes:

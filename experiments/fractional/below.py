@@ -1,4 +1,4 @@
-"""Figures 3 and 4 of "f-Fractional bit minwise hashing", and its 3/4 bit: less than one bit a permutation."""
+"""Figures 3 and 4 of "f-Fractional bit minwise hashing", and its 3/4 bit: less than one bit per permutation."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _who_wins(section: Section, table: dict[int, np.ndarray]) -> None:
 
 
 def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int) -> None:
-    """(29), (30), (32) print C2 where C1 belongs: dense sets of unequal sizes tell."""
+    """(29), (30), (32) print C2 where C1 belongs: dense sets of unequal sizes show it."""
     pair = pair_of(rng, 1 << 14, 0.6, 0.5, 0.8)
     r, k = pair.resemblance, 1000
     c1, c2 = bbit.constants(1, *pair.densities)

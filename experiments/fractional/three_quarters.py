@@ -91,7 +91,7 @@ def three_quarters(quick: bool) -> Section:
         theory["pooled"].append(float(xor_bits.three_quarter_variance(exact, STORED, *densities)))
         theory["likely"].append(best_variance(exact, SLOTS, densities))
         theory["mixed"].append(float(pooling.variance(exact, MIXED.parts(SLOTS), *densities)))
-    section.holds(f"a sketch takes {STORED // 8} bytes a set", packed.n_bytes == len(packed) * STORED // 8)
+    section.holds(f"a sketch takes {STORED // 8} bytes per set", packed.n_bytes == len(packed) * STORED // 8)
     mean, error, expected = np.array(shares).T
     section.agrees("(36): the share of matches, six pairs of sets", mean, expected, error)
     section.holds("(38): the library's pooled estimates are those of the paper's root", exact_root)

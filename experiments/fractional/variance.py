@@ -59,7 +59,7 @@ def figures_1_and_2(quick: bool) -> Section:
     section = Section(
         "c-variance",
         f"Figures 1 and 2: variance and storage factor of f bits, {pairs:,} pairs of sets",
-        "The variance of the library's estimates from f bits a slot differs from the corrected (17) by more than the limit of standard "
+        "The variance of the library's estimates from f bits per slot differs from the corrected (17) by more than the limit of standard "
         "errors, at any density; or from the printed (17) by less; or bits drawn at random for each slot err as little as a fixed "
         "assignment.",
     )

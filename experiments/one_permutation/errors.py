@@ -41,7 +41,7 @@ THEORY = {
 
 def variances(quick: bool) -> Section:
     """Variances of the schemes by the size of the union, and (27) to (33) under true permutations."""
-    pairs = 3000 if quick else 20_000
+    pairs = 4000 if quick else 20_000
     section = Section(
         "b-errors",
         f"Errors of one permutation hashing, {pairs:,} pairs of sets",
@@ -85,9 +85,9 @@ def variances(quick: bool) -> Section:
     few = np.array(UNIONS) <= BINS // 2
     order = ("raw bins", "reverse", "optimal", "rotation")
     for better, worse in (*pairwise(order), ("fast similarity", "k permutations")):
-        # Of the same pairs of sets: their squared errors hang together, and so the difference is known more closely.
+        # The pairs of sets are the same, so squared errors are correlated and their difference has a smaller error.
         apart, error = mean_error(((found[better] - 0.5) ** 2 - (found[worse] - 0.5) ** 2)[few])
-        section.below(f"f up to {BINS // 2}: {better} err less than {worse}", apart, 0.0, error)
+        section.below(f"f up to {BINS // 2}: {better} has a lower error than {worse}", apart, 0.0, error)
     _finite(section, rng, 40_000 if quick else 200_000)
     _how_many(section, rng, 1000 if quick else 5000)
 
@@ -174,7 +174,7 @@ def _how_many(section: Section, rng: np.random.Generator, pairs: int) -> None:
         off = np.abs((one == other).mean(1) - 0.5)
         shares[k] = mean_error((off <= 0.01).astype(float)), (off**2).mean() ** 0.5
     section.below(
-        f"k = 32: not half of the estimates are so near (typical error {shares[32][1]:.3f})",
+        f"k = 32: fewer than half of the estimates are that near (typical error {shares[32][1]:.3f})",
         shares[32][0][0],
         0.5,
         shares[32][0][1],

@@ -128,7 +128,7 @@ def _verdicts(section: Section, cells: Cells) -> None:
     )
     section.say(
         "So the report's claim holds for sets with many more members than bins. For smaller sets it depends on the empty bins: "
-        "filled by copies they cost accuracy; told apart by one more bit they gain it from b = 4 on."
+        "filled by copies, they cost accuracy; with one more bit to distinguish them, the sketch is more accurate from b = 4 on."
     )
 
 
@@ -147,7 +147,7 @@ def _space(section: Section, rng: np.random.Generator) -> None:
     slots = scheme.bin_places(*random_places(rng, 40, universe, 300, 300, 200)).values
     filled = slots[slots != np.iinfo(slots.dtype).max]
     section.holds(
-        f"D = {universe:,}, t = {BINS}: places counted from the start of their bin need log2(D / t) = 8 bits, no more and no fewer",
+        f"D = {universe:,}, t = {BINS}: places counted from the start of their bin need exactly log2(D / t) = 8 bits",
         int(filled.max()).bit_length() == 8,
     )
     section.say(
