@@ -38,13 +38,16 @@ def simhash(quick: bool) -> Section:
     section = Section(
         "a-simhash",
         f"Section 1.3.1: b bits against sign random projections, {BITS_EACH // 8} bytes per set, {pairs:,} pairs",
-        "At equal storage, 1 bit has a larger error than SimHash between R = 0.3 and 0.85, or a smaller one at R = 0.05; 4 bits have "
+        "At equal storage, 1 bit has a larger error than SimHash between R = 0.3 and 0.85, or a smaller one at R = 0.05; 4 "
+        "bits have "
         "a larger error at R up to 0.2, or XORed bits at R = 0.985; or a variance is not that of its theory.",
     )
     section.say(
-        f"Pairs of random sets of {SIZE} members each, as binary vectors. SimHash has {BITS_EACH} bits (two fingerprints of 256 bits with "
+        f"Pairs of random sets of {SIZE} members each, as binary vectors. SimHash has {BITS_EACH} bits (two fingerprints of "
+        "256 bits with "
         "different seeds); its cosine gives the resemblance c / (2 − c). The minima are of `MinHash`; b bits of "
-        f"{BITS_EACH} / b of them are kept. The paper refers to a separate report for this comparison, which is not among the documents here."
+        f"{BITS_EACH} / b of them are kept. The paper refers to a separate report for this comparison, which is not among "
+        "the documents here."
     )
     rng = np.random.default_rng(131)
     at, measured = [], {key: [] for key in ("SimHash", *CHOICES, QUARTER)}
@@ -97,7 +100,8 @@ def simhash(quick: bool) -> Section:
     section.figure(
         "a-simhash", (1, 2), draw,
         "Error of the estimated resemblance at equal storage: measured (points, ±2 standard errors) and theory (lines). Right: "
-        "relative to SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are better than SimHash at low "
+        "relative to SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are better than "
+        "SimHash at low "
         "resemblance, four XORed bits at high.",
     )  # fmt: skip
     return section
@@ -142,7 +146,8 @@ def _verdicts(section: Section, r: np.ndarray, table: dict[Any, np.ndarray]) -> 
     section.say("Mean square error over that of SimHash, ± 2 standard errors; below 1, minima win:")
     section.table(["R", *map(_name, (*CHOICES, QUARTER))], rows)
     section.say(
-        "The paper's statement holds for 1 bit at low and middle similarity. Near R = 1 it does not: SimHash errs less than 1 bit "
+        "The paper's statement holds for 1 bit at low and middle similarity. Near R = 1 it does not: SimHash errs less "
+        "than 1 bit "
         "from about R = 0.97, since its variance falls as (1 − R) to the power 1.5. With the number of bits chosen by the "
         "resemblance, and XORed bits near 1, minima err less at every resemblance measured."
     )

@@ -35,16 +35,19 @@ def _hashed(rng: np.random.Generator, resemblance: float, pairs: int) -> tuple[d
 
 def figures_3_and_4(quick: bool) -> Section:
     """Variances of 1, 1/2, 1/4 and 1/8 bit."""
-    pairs = 1500 if quick else 8000
+    pairs = 1500 if quick else 6000
     section = Section(
         "c-below",
         f"Figures 3 and 4: 1/2, 1/4 and 1/8 bit, {pairs:,} pairs of sets",
-        "The mean square error of 1/2, 1/4 or 1/8 bit differs from its law by more than the limit of standard errors; its variance from "
-        "(33) where (33) applies; XORed bits win below the resemblance at which they begin to by formula, or lose above it; or the printed "
+        "The mean square error of 1/2, 1/4 or 1/8 bit differs from its law by more than the limit of standard errors; its "
+        "variance from "
+        "(33) where (33) applies; XORed bits win below the resemblance at which they begin to by formula, or lose above "
+        "it; or the printed "
         "(30) and (32) are right for dense sets of unequal sizes.",
     )
     section.say(
-        f"Sets of random keys, hashed by `MinHash`, {STORED} stored bits each, by `XorBits` (1/m bit: m permutations behind each). Density "
+        f"Sets of random keys, hashed by `MinHash`, {STORED} stored bits each, by `XorBits` (1/m bit: m permutations behind "
+        "each). Density "
         "10⁻¹⁰ of the paper is 0 here."
     )
     rng = np.random.default_rng(33)
@@ -170,6 +173,7 @@ def _draw(section: Section, table: dict[int, np.ndarray]) -> None:
 
     section.figure(
         "c-below", (1, 2), draw,
-        "Left: mean square error of 1 to 1/8 bit at equal storage, from sets (points, ±2 standard errors) and by the binomial law "
+        "Left: mean square error of 1 to 1/8 bit at equal storage, from sets (points, ±2 standard errors) and by the "
+        "binomial law "
         "(lines). Right: the gain over single bits, measured where (33) applies, and by (33); it tends to 2, 4 and 8.",
     )  # fmt: skip

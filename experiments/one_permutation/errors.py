@@ -45,11 +45,13 @@ def variances(quick: bool) -> Section:
     section = Section(
         "b-errors",
         f"Errors of one permutation hashing, {pairs:,} pairs of sets",
-        "A scheme is biased, or its variance is not that of its formula by more than the limit of standard errors: (32) for raw "
+        "A scheme is biased, or its variance is not that of its formula by more than the limit of standard errors: (32) "
+        "for raw "
         "bins, those of the later papers for filled ones; or raw bins have a larger variance than filled ones anywhere.",
     )
     section.say(
-        f"Random sets with R = 0.5, hashed into k = {BINS} slots. Variance over R(1 − R)/k, the variance of k permutations, by the "
+        f"Random sets with R = 0.5, hashed into k = {BINS} slots. Variance over R(1 − R)/k, the variance of k permutations, "
+        "by the "
         "size f of the union, ± 2 standard errors (theory in brackets):"
     )
     rng = np.random.default_rng(4)
@@ -114,12 +116,15 @@ def variances(quick: bool) -> Section:
 
     section.figure(
         "b-errors", (1, 2), draw,
-        "Variance over that of k permutations at R = 0.5: measured (points, ±2 standard errors) and theory (solid lines; dotted: no "
-        "formula). Left: filling empty bins makes estimates worse, most of all by rotation. Right: raw bins and fast similarity "
+        "Variance over that of k permutations at R = 0.5: measured (points, ±2 standard errors) and theory (solid lines; "
+        "dotted: no "
+        "formula). Left: filling empty bins makes estimates worse, most of all by rotation. Right: raw bins and fast "
+        "similarity "
         "sketches beat k permutations when sets are small.",
     )  # fmt: skip
     section.say(
-        "Raw bins have the lowest variance of all kinds of one permutation hashing, at one hash per shingle; filled ones are for "
+        "Raw bins have the lowest variance of all kinds of one permutation hashing, at one hash per shingle; filled ones "
+        "are for "
         "look-ups. Fast similarity sketching has no empty slots and about the variance of raw bins."
     )
     return section

@@ -46,12 +46,15 @@ def equal_bytes(quick: bool) -> Section:
     section = Section(
         "b-bits",
         f"b bits of one permutation and of k permutations, at equal storage, {pairs:,} pairs of sets",
-        "Variance times stored bits differs from theory by more than the limit of standard errors, at any number of bits and any size "
-        "of the sets; or the report's claim, that one permutation performs as well or slightly better, fails for sets with many more "
+        "Variance times stored bits differs from theory by more than the limit of standard errors, at any number of bits "
+        "and any size "
+        "of the sets; or the report's claim, that one permutation performs as well or slightly better, fails for sets with "
+        "many more "
         "members than bins.",
     )
     section.say(
-        f"Random sets with R = 0.5, {BINS} slots. Variance times stored bits per set, over R(1 − R), ± 2 standard errors; lower "
+        f"Random sets with R = 0.5, {BINS} slots. Variance times stored bits per set, over R(1 − R), ± 2 standard errors; "
+        "lower "
         "is better. Raw bins store one bit more per slot, which distinguishes filled bins from empty ones."
     )
     rng = np.random.default_rng(41)
@@ -110,7 +113,9 @@ def _verdicts(section: Section, cells: Cells) -> None:
     one, other, error = compare("optimal", large, BITS)
     filled = one_permutation.optimal_variance(0.5, large, BINS)
     theory = np.array([bbit.scheme_variance(filled, 0.5, b, BINS) / bbit.variance(0.5, b, BINS) for b in BITS])
-    claim = f"f = {large:,}: filled bins over k permutations, {theory.min():.2f} to {theory.max():.2f} by theory: as well or slightly better"
+    claim = (
+        f"f = {large:,}: filled bins over k permutations, {theory.min():.2f} to {theory.max():.2f} by theory: slightly better"
+    )
     section.agrees(claim, one / other, theory, error / other)
     one, other, error = compare("optimal", small, (4, 8))
     section.below(f"f = {small}, 4 and 8 bits: filled bins are worse than k permutations", other, one, error)
@@ -128,7 +133,8 @@ def _verdicts(section: Section, cells: Cells) -> None:
     )
     section.say(
         "So the report's claim holds for sets with many more members than bins. For smaller sets it depends on the empty bins: "
-        "filled by copies, they cost accuracy; with one more bit to distinguish them, the sketch is more accurate from b = 4 on."
+        "filled by copies, they cost accuracy; with one more bit to distinguish them, the sketch is more accurate from b = "
+        "4 on."
     )
 
 
