@@ -47,7 +47,7 @@ class Pair:
 
 
 def pair_of(rng: np.random.Generator, universe: int, density_left: float, density_right: float, resemblance: float) -> Pair:
-    """Two random sets whose sizes are those of the densities, rounded, and whose resemblance is as near as whole sizes allow."""
+    """Two random sets whose sizes are those of the densities, rounded, and whose resemblance is as near as they allow."""
     left, right = round(density_left * universe), round(density_right * universe)
     common = min(round(resemblance / (1 + resemblance) * (left + right)), left, right)
     return Pair(universe, *two_sets(rng, universe, left, right, common))
@@ -93,7 +93,7 @@ def estimated(sketches: Any, **how: Any) -> np.ndarray:
 
 
 def xored(packed: sb.PackedSignatures) -> np.ndarray:
-    """Estimate by (25) as the paper has it, from XORed bits of rows 2i and 2i + 1; the library has nan where it is ambiguous."""
+    """Estimate by (25), from XORed bits of rows 2i and 2i + 1, even where the library has nan, since it is ambiguous."""
     left, part = np.arange(0, len(packed), 2), packed.packing.parts(packed.permutations)[0]
     densities = (0.0, 0.0) if packed.densities is None else (packed.densities[left], packed.densities[left + 1])
     return xor_bits.resemblance(packed.matches(left, left + 1)[:, 0] / part.slots, part.combined, *densities)
@@ -111,8 +111,8 @@ def estimates(
 ) -> dict[Any, np.ndarray]:
     """Estimates of the library, from sketches of the first slots of the same signatures.
 
-    ``packings`` are None for whole slots, or named packings; XORed bits take more than one slot a sample. Returns for each name
-    an array (len(samples), repetitions).
+    ``packings`` are None for whole slots, or named packings; XORed bits take more than one slot per sample. Returns for each
+    name an array (len(samples), repetitions).
     """
     behind = {name: getattr(packing, "combined", 1) for name, packing in packings.items()}
     most = max(behind.values()) * max(samples)

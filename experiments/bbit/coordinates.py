@@ -32,13 +32,13 @@ class CoordinateSample:
         return CoordinateSample(universe, rng.choice(universe, samples, replace=replacement))
 
     def dense(self, members: np.ndarray) -> np.ndarray:
-        """Sketch of a set, a bit a sample: uint8 of shape (ceil(k / 8),)."""
+        """Sketch of a set, one bit per sample: uint8 of shape (ceil(k / 8),)."""
         inside = np.zeros(self.universe, bool)
         inside[members] = True
         return np.packbits(inside[self.places])
 
     def sparse(self, members: np.ndarray) -> np.ndarray:
-        """Sketch of a set, the numbers of the samples that lie in it: int64 of shape (number of them,)."""
+        """Sketch of a set, the numbers of the samples that are in it: int64 of shape (number of them,)."""
         inside = np.zeros(self.universe, bool)
         inside[members] = True
         return np.flatnonzero(inside[self.places])

@@ -25,12 +25,14 @@ def _distances(found: np.ndarray, pair: Pair) -> np.ndarray:
 
 def figure_6(quick: bool) -> Section:
     """Hamming distance of four pairs of sets: b bits against sampled coordinates."""
-    repetitions = 4000 if quick else 20_000
+    repetitions = 4000 if quick else 12_000
     section = Section(
         "a-hamming",
         f"Figure 6: Hamming distance from b bits and from sampled coordinates, {repetitions:,} repetitions",
-        "The variance of either estimate lies beyond the limit of standard errors from (17) or (19), at any sample size at "
-        "which the paper calls them accurate; the bias that the paper only mentions differs from its second-order value; or, on "
+        "The variance of either estimate differs by more than the limit of standard errors from (17) or (19), at any "
+        "sample size at "
+        "which the paper calls them accurate; the bias that the paper only mentions differs from its second-order value; "
+        "or, on "
         "OF-AND, b bits win at equal numbers of bits, or coordinates win nowhere at equal numbers of samples.",
     )
     section.say(SAID + " Coordinates are sampled by the baseline of section 4, drawn anew each time.")
@@ -59,7 +61,8 @@ def figure_6(quick: bool) -> Section:
     section.figure(
         "a-hamming-errors", (2, 2), errors,
         "Mean square errors on sets (points, ±2 standard errors) and the variances (17) and (19) (lines), at equal numbers of "
-        "samples. b bits have the lower error, except on the dense OF-AND, where coordinates (H) lie between 1 and 2 bits. At few samples LOW-PAY lies "
+        "samples. b bits have the lower error, except on the dense OF-AND, where coordinates (H) are between 1 and 2 bits. "
+        "At few samples LOW-PAY is "
         "off its lines: (18) is not linear, and estimates below 0 count as 0.",
     )  # fmt: skip
 
@@ -159,7 +162,8 @@ def _who_wins(section: Section, pairs: dict[str, Pair], found: Any) -> None:
             measured[name, b] = ratio, ratio * ((own_error / own) ** 2 + (error / variance) ** 2) ** 0.5
             theory = float(set_distance.sampling_ratio(pair.resemblance, b, *pair.densities))
             rows.append([
-                name, b, f"{ratio:.2f} ± {2 * measured[name, b][1]:.2f}", f"{ratio / b:.2f} ± {2 * measured[name, b][1] / b:.2f}",
+                name, b, f"{ratio:.2f} ± {2 * measured[name, b][1]:.2f}",
+                f"{ratio / b:.2f} ± {2 * measured[name, b][1] / b:.2f}",
                 f"{theory:.2f}",
             ])  # fmt: skip
     section.say(
@@ -185,7 +189,8 @@ def _who_wins(section: Section, pairs: dict[str, Pair], found: Any) -> None:
             )
     section.say(
         "The paper says that on dense data such as OF-AND the baseline could still win. It does, but not against every b: at "
-        "equal numbers of samples, which Figure 6 draws, sampled coordinates err less than 1 bit and more than 2 bits; at equal "
+        "equal numbers of samples, which Figure 6 draws, sampled coordinates err less than 1 bit and more than 2 bits; at "
+        "equal "
         "numbers of bits they err less than both."
     )
 
@@ -233,14 +238,15 @@ def figure_7(quick: bool) -> Section:
     section = Section(
         "a-hamming-ratios",
         f"Figure 7, Theorem 3: storage of sampled coordinates over that of b bits, {repetitions:,} repetitions",
-        "Variance times bytes of coordinate sketches over variance times bytes of packed signatures of the same sets lies "
-        "beyond the limit of standard errors from W_b or G_b of (20); or G_1 lies outside 10 to 30 at R = 0.5 for "
+        "Variance times bytes of coordinate sketches over variance times bytes of packed signatures of the same sets "
+        "differs by more than the limit of standard errors from W_b or G_b of (20); or G_1 is outside 10 to 30 at R = 0.5 for "
         "densities up to 0.1; or W_1 is not below 1 for sets of density 0.9.",
     )
     section.say(
         "Measured on random sets, with true random permutations (at density 0.001, minima drawn by their law in a large "
         "universe) and with coordinates drawn at random: bytes are those of the packed signatures, of the sampled bits, and of "
-        "64-bit numbers of the set coordinates only; the variance of the resemblance becomes that of the distance by (19), which "
+        "64-bit numbers of the set coordinates only; the variance of the resemblance becomes that of the distance by (19), "
+        "which "
         "the section above measures. Densities 10⁻⁶ and 10⁻⁴ are drawn as curves only."
     )
     rng = np.random.default_rng(70)

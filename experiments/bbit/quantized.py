@@ -18,7 +18,7 @@ STORED = (4, 8)
 
 
 def _estimates(rng: Any, density: float, resemblance: float, repetitions: int) -> dict[Any, np.ndarray]:
-    """Estimates of 1-bit signatures of random sets by ``PermutationMinHash``: with densities as they are, in 4 and in 8 bits."""
+    """Estimates of 1-bit signatures of random sets: with densities as they are, in 4 and in 8 bits."""
     found: dict[Any, list[np.ndarray]] = {None: [], **{bits: [] for bits in STORED}}
     for begin in range(0, repetitions, 50):
         pairs = [pair_of(rng, UNIVERSE, density, density, resemblance) for _ in range(min(50, repetitions - begin))]
@@ -33,17 +33,21 @@ def _estimates(rng: Any, density: float, resemblance: float, repetitions: int) -
 
 def section_5_2(quick: bool) -> Section:
     """Bias and variance of estimates from quantized densities."""
-    repetitions = 120 if quick else 2000
+    repetitions = 120 if quick else 600
     section = Section(
         "a-quantized",
         f"Section 5.2: densities stored in 4 or 8 bits, {repetitions:,} pairs of sets each",
-        "Estimates from quantized densities differ in the mean from those with exact densities, for the same signatures, by other "
-        "than (r' − r)(1 − R)/(2 − r), by more than the limit of standard errors; their variance is not (2 − r')²/(2 − r)² times "
+        "Estimates from quantized densities differ in the mean from those with exact densities, for the same signatures, "
+        "by other "
+        "than (r' − r)(1 − R)/(2 − r), by more than the limit of standard errors; their variance is not (2 − r')²/(2 − r)² "
+        "times "
         "as large; or exact densities give a biased estimate.",
     )
     section.say(
-        f"Random pairs of sets of equal size in [0, {UNIVERSE:,}), signed by `PermutationMinHash` with {SLOTS} permutations, cut to "
-        "1 bit. The library stores the middle of each of 16 or 256 steps, so a density is off by at most 1/32 or 1/512; the paper "
+        f"Random pairs of sets of equal size in [0, {UNIVERSE:,}), signed by `PermutationMinHash` with {SLOTS} "
+        "permutations, cut to "
+        "1 bit. The library stores the middle of each of 16 or 256 steps, so a density is off by at most 1/32 or 1/512; "
+        "the paper "
         "bounds the bias by 1/16 and 1/256."
     )
     rng = np.random.default_rng(52)
@@ -87,7 +91,8 @@ def section_5_2(quick: bool) -> Section:
         rows.append(cells)
     section.table(["r", "R", "4 bits", "formula", "8 bits", "formula"], rows)
     section.say(
-        f"A 1-bit sketch of {SLOTS} samples takes {SLOTS} bits. A density of 64 bits adds {64 / SLOTS:.0%} to it, one of 8 bits "
+        f"A 1-bit sketch of {SLOTS} samples takes {SLOTS} bits. A density of 64 bits adds {64 / SLOTS:.0%} to it, one of 8 "
+        "bits "
         f"{8 / SLOTS:.1%}, one of 4 bits {4 / SLOTS:.1%}. Hashed sets need no density at all: theirs is 0."
     )
 
@@ -102,12 +107,13 @@ def section_5_2(quick: bool) -> Section:
                 )  # fmt: skip
                 at = np.flatnonzero((np.abs(resemblance - same) < 0.01) & (r > ends[0]) & (r < ends[1]))
                 band(axis, r[at], biases[bits][0][at], biases[bits][1][at], color=colour)
-            axis.set(xlabel="density r", ylabel="bias of the estimate", title=f"{bits} bits a density")
+            axis.set(xlabel="density r", ylabel="bias of the estimate", title=f"{bits} bits per density")
             name_lines(axis)
 
     section.figure(
         "a-quantized-bias", (1, 2), draw,
-        "Bias of the 1-bit estimate from densities stored in 4 and in 8 bits: the formula (lines) and sets (points, ±2 standard "
+        "Bias of the 1-bit estimate from densities stored in 4 and in 8 bits: the formula (lines) and sets (points, ±2 "
+        "standard "
         "errors, mostly smaller than the points). With 8 bits, of which a few of the 256 steps are shown, it is below 0.001.",
     )  # fmt: skip
     return section

@@ -33,18 +33,21 @@ def projection_variance(resemblance: Any, bits: int) -> np.ndarray:
 
 
 def simhash(quick: bool) -> Section:
-    """Resemblance from 64 bytes a set: b bits of minima, and SimHash."""
+    """Resemblance from 64 bytes per set: b bits of minima, and SimHash."""
     pairs = 3000 if quick else 12_000
     section = Section(
         "a-simhash",
-        f"Section 1.3.1: b bits against sign random projections, {BITS_EACH // 8} bytes a set, {pairs:,} pairs",
-        "At equal storage, 1 bit has a larger error than SimHash between R = 0.3 and 0.85, or a smaller one at R = 0.05; 4 bits have "
+        f"Section 1.3.1: b bits against sign random projections, {BITS_EACH // 8} bytes per set, {pairs:,} pairs",
+        "At equal storage, 1 bit has a larger error than SimHash between R = 0.3 and 0.85, or a smaller one at R = 0.05; 4 "
+        "bits have "
         "a larger error at R up to 0.2, or XORed bits at R = 0.985; or a variance is not that of its theory.",
     )
     section.say(
-        f"Pairs of random sets of {SIZE} members each, as binary vectors. SimHash has {BITS_EACH} bits (two fingerprints of 256 bits with "
+        f"Pairs of random sets of {SIZE} members each, as binary vectors. SimHash has {BITS_EACH} bits (two fingerprints of "
+        "256 bits with "
         "different seeds); its cosine gives the resemblance c / (2 − c). The minima are of `MinHash`; b bits of "
-        f"{BITS_EACH} / b of them are kept. The paper refers to a separate report for this comparison, which is not among the documents here."
+        f"{BITS_EACH} / b of them are kept. The paper refers to a separate report for this comparison, which is not among "
+        "the documents here."
     )
     rng = np.random.default_rng(131)
     at, measured = [], {key: [] for key in ("SimHash", *CHOICES, QUARTER)}
@@ -62,7 +65,7 @@ def simhash(quick: bool) -> Section:
             )
             packed = sb.BBit(bits=bits).pack(cut)
             section.holds(
-                f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes a set", packed.n_bytes == len(packed) * BITS_EACH // 8
+                f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes per set", packed.n_bytes == len(packed) * BITS_EACH // 8
             ) if r == 0.5 else None
             found[bits] = estimated(packed)
         if exact > HIGH:
@@ -75,10 +78,11 @@ def simhash(quick: bool) -> Section:
     table = {key: np.array(values).T for key, values in measured.items()}
     places = {key: r[len(r) - values.shape[1] :] for key, values in table.items()}
     for key, values in table.items():
-        theory = _theory(key, places[key])
-        section.agrees(f"{_name(key)}: variance by theory, each R", values[2], theory, values[3])
-        ratio, error = (values[2] / theory).mean(), np.sqrt(((values[3] / theory) ** 2).sum()) / len(theory)
-        section.agrees(f"{_name(key)}: variance over theory, mean over R", ratio, 1.0, error)
+        # The angle over pi is the limit for many features that differ: at R = 0.95, there are five on either side.
+        use = places[key] < (0.9 if key == "SimHash" else 1.0)
+        ratio, error = (v[use] / _theory(key, places[key])[use] for v in values[2:])
+        section.agrees(f"{_name(key)}: variance over theory, {use.sum()} resemblances", ratio, 1.0, error)
+        section.agrees(f"{_name(key)}: variance over theory, mean", ratio.mean(), 1.0, (error**2).sum() ** 0.5 / len(ratio))
     _verdicts(section, r, table)
 
     def draw(axes: Any) -> None:
@@ -88,7 +92,7 @@ def simhash(quick: bool) -> Section:
                 base, own = (projection_variance(x, BITS_EACH) if relative else np.ones(len(x)) for x in (curve, places[key]))
                 axis.plot(curve, _theory(key, curve) / base, color=colour, label=_name(key))
                 band(axis, places[key], table[key][0] / own, table[key][1] / own, color=colour)
-            axis.set(xlabel="R", ylabel="MSE / that of SimHash" if relative else f"MSE, {BITS_EACH // 8} bytes a set")
+            axis.set(xlabel="R", ylabel="MSE / that of SimHash" if relative else f"MSE, {BITS_EACH // 8} bytes per set")
         axes[0].set_yscale("log")
         axes[1].set_ylim(0.0, 2.2)
         for axis in axes:
@@ -97,7 +101,8 @@ def simhash(quick: bool) -> Section:
     section.figure(
         "a-simhash", (1, 2), draw,
         "Error of the estimated resemblance at equal storage: measured (points, ±2 standard errors) and theory (lines). Right: "
-        "relative to SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are better than SimHash at low "
+        "relative to SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are better than "
+        "SimHash at low "
         "resemblance, four XORed bits at high.",
     )  # fmt: skip
     return section
@@ -142,7 +147,9 @@ def _verdicts(section: Section, r: np.ndarray, table: dict[Any, np.ndarray]) -> 
     section.say("Mean square error over that of SimHash, ± 2 standard errors; below 1, minima win:")
     section.table(["R", *map(_name, (*CHOICES, QUARTER))], rows)
     section.say(
-        "The paper's statement holds for 1 bit at low and middle similarity. Near R = 1 it does not: SimHash errs less than 1 bit "
+        "The paper's statement holds for 1 bit at low and middle similarity. Near R = 1 it does not: SimHash errs less "
+        "than 1 bit "
         "from about R = 0.97, since its variance falls as (1 − R) to the power 1.5. With the number of bits chosen by the "
-        "resemblance, and XORed bits near 1, minima err less at every resemblance measured."
+        "resemblance, and XORed bits near 1, minima err less at every resemblance measured. (Near 1 few features of these sets "
+        "differ, and bits of SimHash differ a few percent less often than the angle over π, which is the limit for many.)"
     )

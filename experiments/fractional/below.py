@@ -1,4 +1,4 @@
-"""Figures 3 and 4 of "f-Fractional bit minwise hashing", and its 3/4 bit: less than one bit a permutation."""
+"""Figures 3 and 4 of "f-Fractional bit minwise hashing", and its 3/4 bit: less than one bit per permutation."""
 
 from __future__ import annotations
 
@@ -35,16 +35,19 @@ def _hashed(rng: np.random.Generator, resemblance: float, pairs: int) -> tuple[d
 
 def figures_3_and_4(quick: bool) -> Section:
     """Variances of 1, 1/2, 1/4 and 1/8 bit."""
-    pairs = 1500 if quick else 8000
+    pairs = 1500 if quick else 6000
     section = Section(
         "c-below",
         f"Figures 3 and 4: 1/2, 1/4 and 1/8 bit, {pairs:,} pairs of sets",
-        "The mean square error of 1/2, 1/4 or 1/8 bit differs from its law by more than the limit of standard errors; its variance from "
-        "(33) where (33) applies; XORed bits win below the resemblance at which they begin to by formula, or lose above it; or the printed "
+        "The mean square error of 1/2, 1/4 or 1/8 bit differs from its law by more than the limit of standard errors; its "
+        "variance from "
+        "(33) where (33) applies; XORed bits win below the resemblance at which they begin to by formula, or lose above "
+        "it; or the printed "
         "(30) and (32) are right for dense sets of unequal sizes.",
     )
     section.say(
-        f"Sets of random keys, hashed by `MinHash`, {STORED} stored bits each, by `XorBits` (1/m bit: m permutations behind each). Density "
+        f"Sets of random keys, hashed by `MinHash`, {STORED} stored bits each, by `XorBits` (1/m bit: m permutations behind "
+        "each). Density "
         "10⁻¹⁰ of the paper is 0 here."
     )
     rng = np.random.default_rng(33)
@@ -65,12 +68,17 @@ def figures_3_and_4(quick: bool) -> Section:
     return section
 
 
+def _nearly_linear(resemblance: np.ndarray, combined: int, least: float) -> np.ndarray:
+    """Whether the root in (32) is nearly linear over the spread of the share of matches: for enough stored bits, k R^2m."""
+    return STORED * resemblance ** (2 * combined) > least * combined
+
+
 def _laws(section: Section, table: dict[int, np.ndarray]) -> None:
     """(33) and the binomial law behind it."""
-    for m, (_, mse, error, variance, spread, law, delta) in table.items():
+    for m, (at, mse, error, variance, spread, law, delta) in table.items():
         name = f"1/{m} bit" if m > 1 else "1 bit"
         section.agrees(f"{name}: mean square error of (32), binomial law of (27), {len(mse)} resemblances", mse, law, error)
-        near = np.abs(law / delta - 1.0) < 0.01  # elsewhere the root is far from linear at so few bits
+        near = _nearly_linear(at, m, 40.0)
         section.agrees(
             f"{name}: variance by (33), at {near.sum()} of {len(mse)} resemblances, where it applies",
             variance[near],
@@ -107,7 +115,7 @@ def _who_wins(section: Section, table: dict[int, np.ndarray]) -> None:
 
 
 def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int) -> None:
-    """(29), (30), (32) print C2 where C1 belongs: dense sets of unequal sizes tell."""
+    """(29), (30), (32) print C2 where C1 belongs: dense sets of unequal sizes show it."""
     pair = pair_of(rng, 1 << 14, 0.6, 0.5, 0.8)
     r, k = pair.resemblance, 1000
     c1, c2 = bbit.constants(1, *pair.densities)
@@ -154,7 +162,7 @@ def _draw(section: Section, table: dict[int, np.ndarray]) -> None:
             if m > 1:
                 axes[1].plot(curve, bbit.variance(curve, 1, 1) / xor_bits.variance(curve, m, 1), color=colour, label=name)
                 gain = single[3] / table[m][3]
-                near = np.abs(table[m][5] / table[m][6] - 1.0) < 0.05
+                near = _nearly_linear(at, m, 20.0)
                 spread = gain * np.hypot(single[4] / single[3], table[m][4] / table[m][3])
                 band(axes[1], at[near], gain[near], spread[near], color=colour)
         axes[1].axhline(1.0, color="black", lw=0.8)
@@ -165,6 +173,7 @@ def _draw(section: Section, table: dict[int, np.ndarray]) -> None:
 
     section.figure(
         "c-below", (1, 2), draw,
-        "Left: mean square error of 1 to 1/8 bit at equal storage, from sets (points, ±2 standard errors) and by the binomial law "
+        "Left: mean square error of 1 to 1/8 bit at equal storage, from sets (points, ±2 standard errors) and by the "
+        "binomial law "
         "(lines). Right: the gain over single bits, measured where (33) applies, and by (33); it tends to 2, 4 and 8.",
     )  # fmt: skip

@@ -41,16 +41,19 @@ def best_variance(resemblance: float, slots: int, densities: tuple[float, float]
 
 def three_quarters(quick: bool) -> Section:
     """3/4 bit as the paper has it, the variance it leaves out, and a mixture of 1, 1/2 and 1/4 bit."""
-    pairs = 2500 if quick else 15_000
+    pairs = 2500 if quick else 8000
     section = Section(
         "c-three-quarters",
         f"3/4 bit, (35) to (38), and mixtures of 1, 1/2 and 1/4 bit, {pairs:,} pairs of sets",
-        "The share of matching slots differs from (36) by more than the limit of standard errors; the library's estimate from it is not "
-        "that of (38); its variance differs from the formula that the paper leaves out; or the most likely resemblance does not "
+        "The share of matching slots differs from (36) by more than the limit of standard errors; the library's estimate "
+        "from it is not "
+        "that of (38); its variance differs from the formula that the paper leaves out; or the most likely resemblance "
+        "does not "
         "reach the bound of the best weights.",
     )
     section.say(
-        f"`Fractional` packs {SLOTS:,} slots of a signature into {STORED:,} bits: half of them single bits, half XORs of two, so a stored "
+        f"`Fractional` packs {SLOTS:,} slots of a signature into {STORED:,} bits: half of them single bits, half XORs of "
+        "two, so a stored "
         "sample takes 3/4 bit as the paper counts. Sets of random keys, and one pair of dense sets (densities 0.6 and 0.5, R = "
         f"{DENSE}) under true permutations."
     )
@@ -91,7 +94,7 @@ def three_quarters(quick: bool) -> Section:
         theory["pooled"].append(float(xor_bits.three_quarter_variance(exact, STORED, *densities)))
         theory["likely"].append(best_variance(exact, SLOTS, densities))
         theory["mixed"].append(float(pooling.variance(exact, MIXED.parts(SLOTS), *densities)))
-    section.holds(f"a sketch takes {STORED // 8} bytes a set", packed.n_bytes == len(packed) * STORED // 8)
+    section.holds(f"a sketch takes {STORED // 8} bytes per set", packed.n_bytes == len(packed) * STORED // 8)
     mean, error, expected = np.array(shares).T
     section.agrees("(36): the share of matches, six pairs of sets", mean, expected, error)
     section.holds("(38): the library's pooled estimates are those of the paper's root", exact_root)
@@ -113,7 +116,8 @@ def three_quarters(quick: bool) -> Section:
     def draw(axes: Any) -> None:
         curve = np.linspace(0.35, 0.99, 150)
         lines = {
-            "1 bit": bbit.variance(curve, 1, 1), "1/2 bit": xor_bits.variance(curve, 2, 1), "3/4 bit (38)": xor_bits.three_quarter_variance(curve, 1),
+            "1 bit": bbit.variance(curve, 1, 1), "1/2 bit": xor_bits.variance(curve, 2, 1),
+            "3/4 bit (38)": xor_bits.three_quarter_variance(curve, 1),
             "3/4 bit, best": [best_variance(r, 3000, (0.0, 0.0)) * 2000 for r in curve],
         }  # fmt: skip
         base = bbit.variance(curve, 1, 1)
@@ -133,7 +137,8 @@ def three_quarters(quick: bool) -> Section:
 
     section.figure(
         "c-three-quarters", (1, 2), draw,
-        "Variance per stored bit of 1, 3/4 and 1/2 bit, and of 3/4 bit with the best weights: theory (lines), and sets (points, ±2 "
+        "Variance per stored bit of 1, 3/4 and 1/2 bit, and of 3/4 bit with the best weights: theory (lines), and sets "
+        "(points, ±2 "
         "standard errors) for both ways of reading 3/4 bit. The best weights gain a few percent.",
     )  # fmt: skip
     return section

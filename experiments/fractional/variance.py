@@ -59,13 +59,17 @@ def figures_1_and_2(quick: bool) -> Section:
     section = Section(
         "c-variance",
         f"Figures 1 and 2: variance and storage factor of f bits, {pairs:,} pairs of sets",
-        "The variance of the library's estimates from f bits a slot differs from the corrected (17) by more than the limit of standard "
-        "errors, at any density; or from the printed (17) by less; or bits drawn at random for each slot err as little as a fixed "
+        "The variance of the library's estimates from f bits per slot differs from the corrected (17) by more than the "
+        "limit of standard "
+        "errors, at any density; or from the printed (17) by less; or bits drawn at random for each slot err as little as "
+        "a fixed "
         "assignment.",
     )
     section.say(
-        f"Pairs of sets of equal size, k = {SLOTS} slots, `Fractional`: random keys hashed by `MinHash` for density 10⁻¹⁰ (hashes have "
-        f"a density of 0), random subsets of [0, {UNIVERSE:,}) under true random permutations for 0.1, 0.5 and 0.9. The paper prints w² for w "
+        f"Pairs of sets of equal size, k = {SLOTS} slots, `Fractional`: random keys hashed by `MinHash` for density 10⁻¹⁰ "
+        "(hashes have "
+        f"a density of 0), random subsets of [0, {UNIVERSE:,}) under true random permutations for 0.1, 0.5 and 0.9. The "
+        "paper prints w² for w "
         "in the numerator of (17), (20) and (42): a part's share of matches rests on w k slots, not on k."
     )
     rng = np.random.default_rng(17)
@@ -138,7 +142,8 @@ def _claims(section: Section, points: dict[float, Any]) -> None:
     curve = np.linspace(0.805, 0.995, 200)
     factors = np.stack([fractional.storage_factor(curve, parts, 0.9, 0.9) for parts in MIXES.values()])
     section.holds(
-        f"by formula, at density 0.9 f = 1 has the least storage factor of the five at {(factors.argmin(0) == 0).mean():.0%} of R from 0.805 to 0.995",
+        "by formula, at density 0.9 f = 1 has the least storage factor of the five at "
+        f"{(factors.argmin(0) == 0).mean():.0%} of R from 0.805 to 0.995",
         bool((factors.argmin(0) == 0).mean() > 0.95),
     )
     one, two = (np.array([[f * v for v in spreads[f]] for _, spreads in points[0.9]]).T for f in (1.0, 2.0))
@@ -187,7 +192,8 @@ def _draw(section: Section, points: dict[float, Any], cells: dict[float, Any]) -
     )  # fmt: skip
     section.figure(
         "c-variance-storage", (2, 2), panels(True),
-        "The storage factor f · k · variance: lower uses a bit better. For sparse sets 2 bits are better below R = 1/3 and 1 bit above; "
+        "The storage factor f · k · variance: lower uses a bit better. For sparse sets 2 bits are better below R = 1/3 and "
+        "1 bit above; "
         "at density 0.9 it is 1 bit almost everywhere.",
     )  # fmt: skip
 
@@ -208,6 +214,7 @@ def _draw(section: Section, points: dict[float, Any], cells: dict[float, Any]) -
 
     section.figure(
         "c-variance-ratio", (1, 2), ratios,
-        "Measured variance over the corrected formula and over the printed one, for all densities and resemblances, ±2 standard "
+        "Measured variance over the corrected formula and over the printed one, for all densities and resemblances, ±2 "
+        "standard "
         "errors. The printed formula is too low between whole numbers of bits, by half at f = 1.5.",
     )  # fmt: skip

@@ -66,7 +66,8 @@ def _bins(section: Section) -> None:
     )
     bound = len(PLACES["X"]) // 4
     section.holds(
-        f"algorithm 3 bounds the slots by |S| / t = {bound}, which its own example exceeds; places in a bin are below D / t = 4",
+        f"algorithm 3 bounds the slots by |S| / t = {bound}, which its own example exceeds; places in a bin are below D / t "
+        "= 4",
         int(signatures.values[0, 0]) > bound and signatures.values[signatures.values != EMPTY].max() < 4,
     )
 
@@ -101,11 +102,13 @@ def worked(quick: bool) -> Section:
     section = Section(
         "b-examples",
         "The worked examples of sections 2 and 4",
-        "Any value that the report prints in its examples differs from what the library returns, or, for sets in a universe so small "
+        "Any value that the report prints in its examples differs from what the library returns, or, for sets in a "
+        "universe so small "
         "that all permutations can be tried, the mean or the variance of the estimate differs at all from (26) or (32).",
     )
     section.say(
-        "The texts of the report's two pages are in a drawing that is lost; these have the shingles it names. Its list of shingles "
+        "The texts of the report's two pages are in a drawing that is lost; these have the shingles it names. Its list of "
+        "shingles "
         "ends in wv twice; the last is ww."
     )
     _running_example(section)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import semblance as sb
 from one_permutation.sets import estimates, hashed_pairs, random_places
 from semblance.theory import bbit, one_permutation
 
-BINS, BITS, UNIONS = 256, (1, 2, 4, 8), (64, 256, 1024, 4096)
+BINS, BITS, UNIONS, SEEDS = 256, (1, 2, 4, 8), (64, 256, 1024, 4096), 50
 SCHEMES = {
     "k permutations": sb.MinHash(permutations=BINS),
     "raw bins": sb.OnePermutation(permutations=BINS),
@@ -21,12 +22,12 @@ SCHEMES = {
 Cells = dict[tuple[str, int, int], tuple[float, float]]
 
 
-def _theory(name: str, signatures: Any, union: int, bits: int) -> tuple[float, float]:
-    """Variance of b-bit estimates, and its own error where it rests on the measured variance of whole slots."""
+def _theory(name: str, signatures: Any, union: int, bits: int) -> float:
+    """Variance of b-bit estimates; of raw bins, from how many bins of these signatures are filled."""
     if name == "k permutations":
-        return float(bbit.variance(0.5, bits, BINS)), 0.0
+        return float(bbit.variance(0.5, bits, BINS))
     if name == "optimal":
-        return float(bbit.scheme_variance(one_permutation.optimal_variance(0.5, union, BINS), 0.5, bits, BINS)), 0.0
+        return float(bbit.scheme_variance(one_permutation.optimal_variance(0.5, union, BINS), 0.5, bits, BINS))
     if name == "raw bins":
         left, right = signatures.values[::2], signatures.values[1::2]
         empty = np.iinfo(signatures.values.dtype).max
@@ -35,9 +36,8 @@ def _theory(name: str, signatures: Any, union: int, bits: int) -> tuple[float, f
             ((left != empty) | (right != empty)).sum(1),
         )
         # Bins filled in both sets whose minima differ have equal bits by chance; a bin filled in one set only cannot.
-        return float(one_permutation.variance(0.5, union, BINS)) + float((both / either**2).mean()) / (2.0**bits - 1.0), 0.0
-    variance, error = (float(v) for v in variance_error(estimates(signatures)))
-    return float(bbit.scheme_variance(variance, 0.5, bits, BINS)), error
+        return float(one_permutation.variance(0.5, union, BINS)) + float((both / either**2).mean()) / (2.0**bits - 1.0)
+    return float("nan")
 
 
 def equal_bytes(quick: bool) -> Section:
@@ -46,28 +46,45 @@ def equal_bytes(quick: bool) -> Section:
     section = Section(
         "b-bits",
         f"b bits of one permutation and of k permutations, at equal storage, {pairs:,} pairs of sets",
-        "Variance times stored bits differs from theory by more than the limit of standard errors, at any number of bits and any size "
-        "of the sets; or the report's claim, that one permutation performs as well or slightly better, fails for sets with many more "
+        "Variance times stored bits differs from theory by more than the limit of standard errors, at any number of bits "
+        "and any size "
+        "of the sets; or the report's claim, that one permutation performs as well or slightly better, fails for sets with "
+        "many more "
         "members than bins.",
     )
     section.say(
-        f"Random sets with R = 0.5, {BINS} slots. Variance times stored bits per set, over R(1 − R), ± 2 standard errors; lower "
+        f"Random sets with R = 0.5, {BINS} slots. Variance times stored bits per set, over R(1 − R), ± 2 standard errors; "
+        "lower "
         "is better. Raw bins store one bit more per slot, which distinguishes filled bins from empty ones."
     )
     rng = np.random.default_rng(41)
     cells: Cells = {}
     ratios, spreads = [], []
     for union in UNIONS:
-        shingles = hashed_pairs(rng, pairs, union)
-        for name, scheme in SCHEMES.items():
-            signatures = scheme.sign(shingles)
+        found: dict[Any, list[np.ndarray]] = {}
+        theory: dict[Any, list[float]] = {}
+        for seed, part in enumerate(np.array_split(np.arange(pairs), SEEDS)):
+            shingles = hashed_pairs(rng, len(part), union)
+            for name, scheme in SCHEMES.items():
+                signatures = replace(scheme, seed=seed).sign(shingles)
+                found.setdefault((name, 32), []).append(estimates(signatures))
+                for bits in BITS:
+                    packed = sb.BBit(bits=bits).pack(signatures)
+                    found.setdefault((name, bits), []).append(estimates(packed))
+                    theory.setdefault((name, bits), []).append(_theory(name, signatures, union, bits))
+                    cells[name, union, bits] = 8 * packed.n_bytes / len(packed) / 0.25, 0.0
+        for name in SCHEMES:
+            (whole,), (whole_error,) = variance_error(np.concatenate(found[name, 32])[None])
             for bits in BITS:
-                packed = sb.BBit(bits=bits).pack(signatures)
-                variance, error = (float(v) for v in variance_error(estimates(packed)))
-                theory, theory_error = _theory(name, signatures, union, bits)
-                ratios.append(variance / theory)
-                spreads.append(np.hypot(error, theory_error) / theory)
-                stored = 8 * packed.n_bytes / len(packed) / 0.25
+                (variance,), (error,) = variance_error(np.concatenate(found[name, bits])[None])
+                # No formula is known for whole slots of fast similarity sketches: theirs is measured, and adds its error.
+                measured = name == "fast similarity"
+                expected = (
+                    float(bbit.scheme_variance(whole, 0.5, bits, BINS)) if measured else float(np.mean(theory[name, bits]))
+                )
+                ratios.append(variance / expected)
+                spreads.append(np.hypot(error, whole_error * measured) / expected)
+                stored = cells[name, union, bits][0]
                 cells[name, union, bits] = variance * stored, error * stored
     rows = []
     for bits in BITS:
@@ -75,11 +92,11 @@ def equal_bytes(quick: bool) -> Section:
             each = [cells[name, union, bits] for union in UNIONS]
             rows.append([bits, name, *(f"{value:.2f} ± {2 * error:.2f}" for value, error in each)])
     section.table(["b", "scheme", *(f"f = {union:,}" for union in UNIONS)], rows)
-    found, error = np.array(ratios), np.array(spreads)
-    section.agrees("all cells: variance by theory", found, 1.0, error)
+    over, error = np.array(ratios), np.array(spreads)
+    section.agrees("all cells: variance by theory", over, 1.0, error)
     # The four numbers of bits of a scheme share its slots: as if each group of four were one cell.
     groups = error.reshape(-1, len(BITS)).max(1)
-    section.agrees("all cells: variance over theory, mean", found.mean(), 1.0, (groups**2).sum() ** 0.5 / len(groups))
+    section.agrees("all cells: variance over theory, mean", over.mean(), 1.0, (groups**2).sum() ** 0.5 / len(groups))
     _verdicts(section, cells)
     _space(section, rng)
     return section
@@ -96,7 +113,9 @@ def _verdicts(section: Section, cells: Cells) -> None:
     one, other, error = compare("optimal", large, BITS)
     filled = one_permutation.optimal_variance(0.5, large, BINS)
     theory = np.array([bbit.scheme_variance(filled, 0.5, b, BINS) / bbit.variance(0.5, b, BINS) for b in BITS])
-    claim = f"f = {large:,}: filled bins over k permutations, {theory.min():.2f} to {theory.max():.2f} by theory: as well or slightly better"
+    claim = (
+        f"f = {large:,}: filled bins over k permutations, {theory.min():.2f} to {theory.max():.2f} by theory: slightly better"
+    )
     section.agrees(claim, one / other, theory, error / other)
     one, other, error = compare("optimal", small, (4, 8))
     section.below(f"f = {small}, 4 and 8 bits: filled bins are worse than k permutations", other, one, error)
@@ -114,7 +133,8 @@ def _verdicts(section: Section, cells: Cells) -> None:
     )
     section.say(
         "So the report's claim holds for sets with many more members than bins. For smaller sets it depends on the empty bins: "
-        "filled by copies they cost accuracy; told apart by one more bit they gain it from b = 4 on."
+        "filled by copies, they cost accuracy; with one more bit to distinguish them, the sketch is more accurate from b = "
+        "4 on."
     )
 
 
@@ -133,7 +153,7 @@ def _space(section: Section, rng: np.random.Generator) -> None:
     slots = scheme.bin_places(*random_places(rng, 40, universe, 300, 300, 200)).values
     filled = slots[slots != np.iinfo(slots.dtype).max]
     section.holds(
-        f"D = {universe:,}, t = {BINS}: places counted from the start of their bin need log2(D / t) = 8 bits, no more and no fewer",
+        f"D = {universe:,}, t = {BINS}: places counted from the start of their bin need exactly log2(D / t) = 8 bits",
         int(filled.max()).bit_length() == 8,
     )
     section.say(

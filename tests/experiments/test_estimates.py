@@ -2,7 +2,17 @@
 
 import numpy as np
 import pytest
-from estimates import batches, estimates, first_slots, pair_of, pooled_ratio, signatures_of, sparse_signatures_of, xored
+from estimates import (
+    batches,
+    equal_sets,
+    estimates,
+    first_slots,
+    pair_of,
+    pooled_ratio,
+    signatures_of,
+    sparse_signatures_of,
+    xored,
+)
 
 import semblance as sb
 
@@ -48,3 +58,19 @@ def test_pooled_ratio_tells_a_wrong_variance():
     ratio, error = pooled_ratio(samples, np.full(5, 4.0))
     assert abs(ratio - 1) < 4 * error and error == pytest.approx((2 / 20_000) ** 0.5, rel=0.1)
     assert abs(pooled_ratio(samples, np.full(5, 4.4))[0] - 1) > 4 * error
+
+
+def test_equal_sets_are_pairs_of_the_size_and_resemblance_asked_for():
+    shingles, exact = equal_sets(np.random.default_rng(7), 3, 100, 0.25)
+    assert exact == 40 / 160
+    assert shingles.sizes.tolist() == [100] * 6
+    assert all(shingles.resemblance(2 * i, 2 * i + 1) == exact for i in range(3))
+    assert shingles.resemblance(0, 2) == 0.0
+
+
+def test_xored_estimates_use_the_densities_even_where_the_library_has_nan():
+    pair = pair_of(np.random.default_rng(8), 4096, 0.5, 0.5, 0.1)
+    packed = sb.XorBits(combined=2).pack(signatures_of(np.random.default_rng(9), pair, 20, 8192))
+    rows = np.arange(0, 40, 2)
+    assert np.isnan(packed.estimated_resemblance(rows, rows + 1)).all()
+    assert abs(xored(packed).mean() - 0.4) < 0.02, "the mirror image of 0.1 at r / 2 = 0.25"
