@@ -168,7 +168,7 @@ def figure_5(quick: bool) -> Section:
         "for the first of several; PSM_F does not need fewer flips than PSM_A; or a longer prefix leaves more to compare.",
     )
     prefixes = list(range(size - 8, size + 1, 2))
-    trial = families(1 << size, 4000 if quick else 20_000)
+    trial = families(1 << size, 4000 if quick else 10_000)
     section.say(
         f"2^{size} fingerprints (thesis: 2^26, of IRLbot's pages, which are not to be had). Modelled: "
         f"{len(trial.queries):,} queries and families of "
@@ -176,7 +176,7 @@ def figure_5(quick: bool) -> Section:
         "uniform fingerprints. Flips in "
         "brackets: for recalls of two standard errors less and more."
     )
-    sample, most = (250, 16) if quick else (1000, 40)
+    sample, most = (200, 16) if quick else (500, 30)
     measured = {"modelled": _one(section, trial, prefixes)}
     theory, cells = {}, []
     for prefix in prefixes:
@@ -202,7 +202,7 @@ def figure_5(quick: bool) -> Section:
         mean,
         error,
     )
-    _fixed_sigmas(section, 400 if quick else 1000, 50 if quick else 200)
+    _fixed_sigmas(section, 400 if quick else 1000, 50 if quick else 100)
     real = real_trial(quick, 1 << size)
     if real is not None:
         measured["real"] = _one(section, real, prefixes)

@@ -83,7 +83,7 @@ def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, ste
     Sigma is unknown: it is log-normal, and summed over by the trapezoidal rule. Far smaller ones flip nothing, far larger ones
     too much for a near-duplicate.
     """
-    x = np.arange(-4.0, 2.01, step)
+    x = np.arange(-3.5, 1.51, step)
     found, near = weak_bit_recall(
         np.repeat(trial.margins[chosen], len(x), 0), np.tile(SIGMA * np.exp(SPREAD * x), len(chosen)), prefix, most, RADIUS
     )
