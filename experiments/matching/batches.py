@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,40 @@ def _stops(section: Section, folder: Path, trial: Trial, n: int) -> None:
     )
 
 
+def _speeds(section: Section, folder: Path, trial: Trial, batches: list[int], batch: int) -> list[tuple[list[int], dict]]:
+    """Time batches of several sizes against the whole file, and one batch against parts of it: (sizes, {method: queries/s})."""
+    n = len(trial.stored)
+    files = [n // 4, n // 2, n]
+    stored = {size: written(folder / f"{trial.name}-{size}.fps", trial.stored[:size], PARTS) for size in files}
+    out, told = [], []
+    for sizes, works in ((batches, [(stored[n], b) for b in batches]), (files, [(stored[size], batch) for size in files])):
+        speeds: dict[str, list[float]] = {m: [] for m in _methods()}
+        for file, count in works:
+            part = asked(trial, count)
+            seconds = alternating(
+                {
+                    m: partial(file.first if first else file.query, part.queries, using, part.margins)
+                    for m, (using, first) in _methods().items()
+                },
+                2,
+            )
+            for m, s in seconds.items():
+                speeds[m].append(count / float(s.min()))
+            told.append(seconds)
+        out.append((sizes, speeds))
+    section.table(
+        [f"queries/s ({trial.name})", *(f"batch of {b:,}" for b in batches), *(f"{batch:,} against {f:,}" for f in files)],
+        [[m, *(f"{x:,.0f}" for x in out[0][1][m]), *(f"{x:,.0f}" for x in out[1][1][m])] for m in _methods()],
+    )
+    largest = told[len(batches) - 1]
+    section.observe(
+        f"{trial.name}, batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(largest['Manku, 4'], largest['PSM_A'])} times as "
+        f"long as PSM_A and {told_ratio(largest['Manku, 4'], largest['PSM_F'])} times as long as PSM_F (thesis, with batches of 10 "
+        "million: 7 and 14)"
+    )
+    return out
+
+
 def figure_10(quick: bool) -> Section:
     """Queries a second by the size of the batch and of the file; what is found; what is read."""
     n = 1 << (16 if quick else 20)
@@ -143,8 +178,7 @@ def figure_10(quick: bool) -> Section:
         "Thesis, chapters V.B and VII.G, Figures 9 and 10: batches against a file",
         "A method finds another set of pairs in the file than it must; or PSM_F reads on when every query is answered.",
     )
-    batches = [n // 64, n // 16, n // 8]
-    modelled = families(n, batches[-1])
+    modelled = families(n, n // 8)
     real = real_trial(quick, n)
     section.say(
         f"A file of {PARTS} sorted batches, {n:,} fingerprints (thesis: 60 million; IRLbot's pages are not to be "
@@ -162,55 +196,30 @@ def figure_10(quick: bool) -> Section:
         if real is not None:
             _answers(section, written(folder / "real.fps", real.stored, PARTS), real, _memory(n, PARTS))
         _stops(section, folder, modelled, n)
-        speeds: list[dict[str, list[float]]] = [{m: [] for m in _methods()} for _ in range(2)]
-        files = [n // 4, n // 2, n]
-        told = []
-        for out, works in (
-            (speeds[0], [(file, b) for b in batches]),
-            (speeds[1], [(written(folder / f"{size}.fps", modelled.stored[:size], PARTS), batches[1]) for size in files]),
-        ):
-            for searched, batch in works:
-                part = asked(modelled, batch)
-                seconds = alternating(
-                    {
-                        m: (lambda u=using, f=first, s=searched, p=part: (s.first if f else s.query)(p.queries, u, p.margins))
-                        for m, (using, first) in _methods().items()
-                    },
-                    2,
-                )
-                for m, s in seconds.items():
-                    out[m].append(batch / float(s.min()))
-                told.append((seconds["Manku, 4"], seconds["PSM_A"], seconds["PSM_F"]))
-    section.table(
-        ["method", *(f"batch of {b:,}, queries/s" for b in batches), *(f"file of {f:,}" for f in files)],
-        [[m, *(f"{x:,.0f}" for x in speeds[0][m]), *(f"{x:,.0f}" for x in speeds[1][m])] for m in _methods()],
-    )
-    manku, all_found, first_found = told[len(batches) - 1]
-    section.observe(
-        f"batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(manku, all_found)} times as long as PSM_A "
-        f"and {told_ratio(manku, first_found)} "
-        "times as long as PSM_F (thesis, with 60 times as many: 7 and 14)"
-    )
+        drawn = {"modelled": _speeds(section, folder, modelled, [n // 64, n // 16, n // 8], n // 16)}
+        if real is not None:
+            count = len(real.queries)
+            drawn["real"] = _speeds(section, folder, real, [count // 4, count // 2, count], count)
 
     def draw(axes):
-        for axis, x, rows, label in (
-            (axes[0], batches, speeds[0], f"queries in a batch, file of 2^{n.bit_length() - 1}"),
-            (axes[1], files, speeds[1], f"fingerprints in the file, batch of 2^{batches[1].bit_length() - 1}"),
-        ):
-            for m, values in rows.items():
-                axis.plot(x, values, "o-", label=m)
-            axis.set_xscale("log", base=2)
-            axis.set_yscale("log")
-            axis.set_xlabel(label)
-            axis.set_ylabel("queries/s")
-            name_lines(axis)
+        for row, (kind, speeds) in enumerate(drawn.items()):
+            for axis, (x, rows), label in zip(
+                axes[2 * row :], speeds, ("queries in a batch", "fingerprints in the file"), strict=False
+            ):
+                for m, values in rows.items():
+                    axis.plot(x, values, "o-", label=m)
+                axis.set_xscale("log", base=2)
+                axis.set_yscale("log")
+                axis.set_title(f"{kind} pairs")
+                axis.set_xlabel(label)
+                axis.set_ylabel("queries/s")
+                name_lines(axis)
 
     section.figure(
         "t-batches",
-        (1, 2),
+        (len(drawn), 2),
         draw,
-        "Modelled pairs, queries a second, observed. Left: by the size of the batch, "
-        "which shares the reading of the file. Right: by the size of "
-        "the file, all of which is read for each batch.",
+        f"Queries a second, observed. Left: by the size of the batch, which shares the reading of the file of {n:,}. Right: by the size of "
+        "the file, all of which is read for each batch. The real batch is small: the file is most of its time.",
     )
     return section

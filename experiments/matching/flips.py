@@ -8,12 +8,13 @@ from pair_model import RADIUS, Trial, families
 from report import Section
 
 import semblance as sb
-from semblance.theory.weak_bits import weak_bit_candidates
+from semblance.theory.weak_bits import weak_bit_candidates, weak_bit_recall
 
 from .real import real_trial
 from .trials import (
     WANTED,
     alternating,
+    drawn_shares,
     first_ranks,
     measured_recall,
     needed,
@@ -135,6 +136,27 @@ def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]
     return out
 
 
+def _fixed_sigmas(section: Section, queries: int, times: int) -> None:
+    """Check (4.4) and (4.6) for one sigma at a time: how many others are near, and how many of these are found."""
+    margins = np.random.default_rng(12).normal(0, 1, (queries, 64)).astype(np.float32)
+    found, expected, error, rows = [], [], [], []
+    for sigma in (0.05, 0.1, 0.2):
+        share, near = weak_bit_recall(margins, sigma, 16, 5, RADIUS)
+        by_theory = np.array([near, share[:, -1]])
+        drawn = drawn_shares(margins, sigma, 16, 5, times)
+        found.append(drawn.mean(1)), expected.append(by_theory.mean(1))
+        error.append(np.sqrt((by_theory * (1 - by_theory)).sum(1) / times) / queries)
+        rows.append([sigma, *(f"{x:.4f}" for x in (found[-1][0], expected[-1][0], found[-1][1], expected[-1][1]))])
+    section.table(["sigma", "share 1 to 3 bits apart", "theory", "and found by 5 flips of 16 bits", "theory"], rows)
+    section.agrees(
+        f"drawn for {queries:,} random queries {times} times: shares of others that are 1 to 3 bits apart, and of those also found, are those "
+        "of weak_bit_recall",
+        found,
+        expected,
+        error,
+    )
+
+
 def figure_5(quick: bool) -> Section:
     """Flips needed for recall .95, what is compared, and the time of a query, against the length of the prefix."""
     size = 16 if quick else 20
@@ -146,7 +168,7 @@ def figure_5(quick: bool) -> Section:
         "for the first of several; PSM_F does not need fewer flips than PSM_A; or a longer prefix leaves more to compare.",
     )
     prefixes = list(range(size - 8, size + 1, 2))
-    trial = families(1 << size, 4000 if quick else 20_000)
+    trial = families(1 << size, 4000 if quick else 10_000)
     section.say(
         f"2^{size} fingerprints (thesis: 2^26, of IRLbot's pages, which are not to be had). Modelled: "
         f"{len(trial.queries):,} queries and families of "
@@ -154,7 +176,7 @@ def figure_5(quick: bool) -> Section:
         "uniform fingerprints. Flips in "
         "brackets: for recalls of two standard errors less and more."
     )
-    sample, most = (250, 16) if quick else (1000, 40)
+    sample, most = (200, 16) if quick else (500, 30)
     measured = {"modelled": _one(section, trial, prefixes)}
     theory, cells = {}, []
     for prefix in prefixes:
@@ -180,6 +202,7 @@ def figure_5(quick: bool) -> Section:
         mean,
         error,
     )
+    _fixed_sigmas(section, 400 if quick else 1000, 50 if quick else 100)
     real = real_trial(quick, 1 << size)
     if real is not None:
         measured["real"] = _one(section, real, prefixes)

@@ -152,7 +152,7 @@ def figure_8(quick: bool) -> Section:
         "not to be had."
     )
     shares = {"modelled": _recall(section, modelled, sizes)}
-    theory = _theory(section, modelled, sizes, 250 if quick else 1000)
+    theory = _theory(section, modelled, sizes, 200 if quick else 500)
     if real is not None:
         shares["real"] = _recall(section, real, sizes)
     section.say(

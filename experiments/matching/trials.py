@@ -83,13 +83,29 @@ def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, ste
     Sigma is unknown: it is log-normal, and summed over by the trapezoidal rule. Far smaller ones flip nothing, far larger ones
     too much for a near-duplicate.
     """
-    x = np.arange(-4.0, 2.01, step)
+    x = np.arange(-3.5, 1.51, step)
     found, near = weak_bit_recall(
         np.repeat(trial.margins[chosen], len(x), 0), np.tile(SIGMA * np.exp(SPREAD * x), len(chosen)), prefix, most, RADIUS
     )
     weights = np.exp(-(x**2) / 2)
     found = (found.reshape(len(chosen), len(x), most) * weights[:, None]).sum(1)
     return found / (near.reshape(len(chosen), len(x)) * weights).sum(1)[:, None]
+
+
+def drawn_shares(margins: np.ndarray, sigma: float, prefix: int, probes: int, times: int, seed: int = 13) -> np.ndarray:
+    """Draw so many other documents for each query, and count: shares of them 1 to 3 bits apart, and found too; shape (2, n)."""
+    rng, n = np.random.default_rng(seed), len(margins)
+    place = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    query = ((margins > 0) * place).sum(1, dtype=np.uint64)
+    wanted = WeakBits(64 - prefix, prefix, RADIUS, probes).prefixes(query[:, None], margins, 0, n)
+    counts = np.zeros((2, n))
+    for _ in range(times):
+        other = ((margins + sigma * rng.normal(0, 1, margins.shape) > 0) * place).sum(1, dtype=np.uint64)
+        distance = np.bitwise_count(query ^ other)
+        near = (distance >= 1) & (distance <= RADIUS)
+        probed = (wanted == (other >> np.uint64(64 - prefix)).astype(np.uint32)[:, None]).any(1)
+        counts += near, near & probed
+    return counts / times
 
 
 def theory_recall(trial: Trial, chosen: int, prefix: int, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

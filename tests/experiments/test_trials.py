@@ -6,6 +6,7 @@ import pytest
 from matching import trials
 
 import semblance as sb
+from semblance.theory.hamming_search import combinations_within
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,19 @@ def test_expected_recall_is_that_of_the_model(trial):
     error = np.sqrt((apart**2).sum())
     assert abs(apart.sum()) < 3.5 * error
     assert abs((hits - 1.05 * expected[trial.asked[here]]).sum()) > 2 * error
+
+
+def test_drawn_others(rng):
+    """No change is no near-duplicate; with every probe each one is found; with the query's own prefix those with other bits."""
+    margins = rng.normal(0, 1, (50, 64)).astype(np.float32)
+    assert not trials.drawn_shares(margins, 0.0, 8, 3, 2).any()
+    every = combinations_within(8, 3)
+    near, found = trials.drawn_shares(margins, 0.1, 8, every, 20)
+    assert 0.2 < near.mean() < 0.9 and (near == found).all()
+    near_again, own = trials.drawn_shares(margins, 0.1, 8, 1, 20)
+    assert (near_again == near).all() and 0 < own.mean() < near.mean()
+    _, none = trials.drawn_shares(margins, 0.1, 24, 1, 20)
+    assert none.mean() < own.mean(), "more bits of a longer prefix differ"
 
 
 def test_real_ones_are_asked_among_random_ones(rng):
