@@ -71,7 +71,7 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
     """One table in place of several, fewer bits in place of many: what was chosen and what it gives is said."""
     path = tmp_path / "probed"
     said = run("index", "create", path, "--kind", "simhash", "-t", "0.95", "--width", "2", "--probes", "5").output
-    assert "5 probes find 0." in said and "of the matches at the threshold" in said
+    assert "5 probes (share found at the threshold: 0." in said
     run("index", "add", path, corpus, "--id", "key")
     assert run("index", "query", path, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
     held = json.loads(run("index", "info", path, "--json").output)

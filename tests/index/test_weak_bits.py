@@ -113,7 +113,7 @@ def test_what_is_stated_follows_the_sizes_of_segments(tmp_path):
         index.remove(range(50))
         share = (50 * probed_share(0.95, 4, 3, 3) + 1000 * probed_share(0.95, 7, 3, 3)) / 1050
         assert index.info["share_found_by_probes"] == pytest.approx(share)
-        assert f"3 probes find {share:.3f} of the matches at the threshold" in repr(index)
+        assert f"3 probes (share found at the threshold: {share:.3f})" in repr(index)
     assert "closed" in repr(index) and "3 probes" in repr(index)
 
 

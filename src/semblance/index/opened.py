@@ -61,11 +61,12 @@ class OpenIndex:
         said = f"<Index {printable(str(self.path))}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}"
         if self.kind.probes is None:
             return f"{said}>"
-        return f"{said}, {counted(self.kind.probes, 'probe')} find {self._share_probed():.3f} of the matches at the threshold>"
+        found = self._share_probed(self._state.segments)
+        return f"{said}, {counted(self.kind.probes, 'probe')} (share found at the threshold: {found:.3f})>"
 
-    def _share_probed(self) -> float:
-        """Return the share of matches at the threshold that probes find, by the sizes of the segments of this moment."""
-        return self.kind.share_probed([(segment.prefix_bits, segment.n_live) for segment in self._state.segments])
+    def _share_probed(self, segments: tuple[Segment, ...]) -> float:
+        """Return the share of the matches at the threshold that probes find in segments, which depends on their sizes."""
+        return self.kind.share_probed([(segment.prefix_bits, segment.n_live) for segment in segments])
 
     @property
     def id_type(self) -> str | None:
@@ -76,7 +77,7 @@ class OpenIndex:
     def info(self) -> dict[str, Any]:
         """Parameters, counts and bytes, as plain values."""
         manifest, segments = self._now()
-        share = self._share_probed()
+        share = self._share_probed(segments)
         probed = {} if self.kind.probes is None else {"share_found_by_probes": share}
         size, count = sum(segment.n_bytes for segment in segments), manifest.n_documents
         return {

@@ -126,7 +126,7 @@ class SimHashKind(Kind):
         return sum(n * share for n, share in shares) / sum(n for n, _ in shares)
 
     def prefixes(self, sketches: Sketches, rows: Int64Array, prefix_bits: int) -> UInt32Array:
-        """Return the prefixes that some queries look at in a table, the likeliest first; none, if a query has its keys only."""
+        """Return the prefixes that some queries look at in a table, the likeliest first; none where they look at their keys."""
         if self.probes is None:
             return NO_PREFIXES
         every = combinations_within(prefix_bits, self._farthest)
@@ -141,16 +141,11 @@ class SimHashKind(Kind):
         """
         empty = np.diff(offsets) == 0
         made = self.method.fingerprints(values, offsets, margins=asking and self.probes is not None)
-        words, margins = made.words[:, 0], made.margins
+        words = made.words[:, 0]
+        margins = None if made.margins is None else made.margins.astype(np.float32, copy=False)
         turns = (self.prefix_bits * np.arange(self.n_keys)).astype(np.uint64)
         keys = (words[:, None] << turns) | ((words[:, None] >> np.uint64(1)) >> (np.uint64(63) - turns))
-        return Sketches(
-            keys,
-            words[:, None].view(np.uint16),
-            empty,
-            self,
-            None if margins is None else margins.astype(np.float32, copy=False),
-        )
+        return Sketches(keys, words[:, None].view(np.uint16), empty, self, margins)
 
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimated cosine, standard error) of scores."""
