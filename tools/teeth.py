@@ -1,8 +1,8 @@
 """Change the formulas and see whether a test notices: `python tools/teeth.py --help`.
 
 Each term of a sum or a product is dropped, each exponent, sign and constant changed, each result scaled by 1.05: of the theory,
-of the stated errors and of the costs (`tools/teeth_of.py` tells the files). `--of 400 --seed 1` draws them; nobody picks. Tests
-run first; with `--experiments` what they do not notice is tried with sections of the experiments. `--page` writes
+of the stated errors and of the costs (`tools/teeth_of.py` tells the files). All are tried, or as many as `--of` draws.
+Tests run first; with `--experiments` what they do not notice is tried with sections of the experiments. `--page` writes
 docs/dev/teeth.md from the results. Exits 1 if a change lives without a reason.
 """
 
@@ -21,12 +21,12 @@ from time import monotonic
 from teeth_changes import KINDS, draw, formulas
 from teeth_of import ROOT, SOURCE, SUITES, experiment, reason, suite_of
 from teeth_run import Job
-from teeth_tell import page, tried_by_experiments
+from teeth_tell import page, try_experiments
 
 Results = dict[str, dict[str, str | None]]  # file, change: what killed it
 
 
-def run_tests(drawn: list[tuple[str, str]], jobs: int, until: float) -> Results:
+def run_tests(drawn: list[tuple[str, str]], jobs: int, each: float, until: float) -> Results:
     """Run the tests on each change that is not known to live; return what killed each, None for what lives."""
     found: Results = {}
     wanted = [(name, told) for name, told in drawn if not reason(name, told)]
@@ -39,7 +39,7 @@ def run_tests(drawn: list[tuple[str, str]], jobs: int, until: float) -> Results:
             results.touch()
             functions = {name: patterns for name, patterns in formulas(ROOT / SOURCE).items() if suite_of(name) == suite}
             there = [test for test in tests if (ROOT / test).exists()]
-            job = Job(str(ROOT), str(SOURCE), there, mine, functions, str(results), jobs, until)
+            job = Job(str(ROOT), str(SOURCE), there, mine, functions, str(results), jobs, each, until)
             job.write(Path(scratch, "job"))
             environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
             runner = str(Path(__file__).with_name("teeth_run.py"))
@@ -57,11 +57,12 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"below {SOURCE}; all that have formulas if none is named")
-    parser.add_argument("--of", type=int, default=400, help="changes to draw, those that scale results among them; 0 for all")
+    parser.add_argument("--of", type=int, default=0, help="changes to draw, those that scale results among them; 0 for all")
     parser.add_argument("--few", action="store_true", help="draw among all kinds alike: a sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then; what was not tried does not count")
+    parser.add_argument("--each", type=float, default=60.0, help="seconds of tests for one change")
     parser.add_argument("--experiments", action="store_true", help="try on what lives the experiments that concern its file")
     parser.add_argument("--page", action="store_true", help="run nothing; write docs/dev/teeth.md from the results")
     parser.add_argument("--results", type=Path, default=ROOT / "build/teeth.json")
@@ -70,12 +71,10 @@ def main() -> None:
         (ROOT / "docs/dev/teeth.md").write_text(page(json.loads(given.results.read_text())))
         return
     began = monotonic()
-    drawn, sizes = draw(ROOT / SOURCE, given.of, given.seed, given.files)
+    drawn, sizes = draw(ROOT / SOURCE, 0 if given.few else given.of, given.seed, given.files)
     if given.few:
         drawn = drawn[: given.of]
-    found = run_tests(drawn, given.jobs, began + given.seconds)
-    if given.experiments:
-        tried_by_experiments(found)
+    found = run_tests(drawn, given.jobs, given.each, began + given.seconds)
     known = {
         "of": given.of,
         "seed": given.seed,
@@ -93,6 +92,11 @@ def main() -> None:
     print(
         f"{len(tried)} changes tried in {(monotonic() - began) / 60:.1f} min ({dict(kinds)}), {len(alive)} live; {excused} have a reason to"
     )
+    if given.experiments:
+        for name, changes in try_experiments(alive).items():
+            alive = [one for one in alive if one[0] != name or one[1] not in changes]
+            for told, key in changes.items():
+                print(f"EXPERIMENTS of tools/teeth_of.py lacks {name} {told}: {key}")
     for name, told in alive:
         print(f"LIVES {name} {told}")
     sys.exit(bool(alive))

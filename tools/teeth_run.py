@@ -9,7 +9,6 @@ Nothing is written to the sources: no cache of Python or Numba can hold a change
 from __future__ import annotations
 
 import ast
-import copy
 import gc
 import importlib
 import json
@@ -22,8 +21,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import accumulate, zip_longest
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, process_time, sleep
 from typing import Any
 
 import pytest
@@ -48,6 +48,7 @@ class Job:
     functions: dict[str, tuple[str, ...]]  # file: patterns of formulas
     results: str
     jobs: int = 2
+    each: float = 60.0  # stop a change's tests after those that take so many seconds together as the code is
     until: float = float("inf")  # the clock that all processes share, after which none is begun
     variables: dict[str, str] = field(default_factory=dict)
 
@@ -77,9 +78,8 @@ def _live_functions(files: set[str]) -> Live:
     return found
 
 
-def _put(tree: Any, file: str, module: types.ModuleType, live: Live) -> None:
+def _put(changed: types.CodeType, file: str, module: types.ModuleType, live: Live) -> None:
     """Let the functions of a module be those of a changed file: their code, their defaults, and the module's numbers."""
-    changed = compile(tree, file, "exec", dont_inherit=True)
     for code in _codes(changed):
         for function in live.get(_key(code), []):
             function.__code__ = code
@@ -97,8 +97,8 @@ def _put(tree: Any, file: str, module: types.ModuleType, live: Live) -> None:
                     setattr(other, name, value)
 
 
-def _telling(file: Path) -> ast.Module:
-    """Return a file whose functions tell that they are called."""
+def _telling(file: Path) -> types.CodeType:
+    """Return the code of a file whose functions tell that they are called."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -108,7 +108,7 @@ def _telling(file: Path) -> ast.Module:
             for new in node.body[:2]:
                 for inner in ast.walk(new):
                     ast.copy_location(inner, node)
-    return ast.fix_missing_locations(tree)
+    return compile(ast.fix_missing_locations(tree), str(file), "exec", dont_inherit=True)
 
 
 class Runner:
@@ -141,42 +141,39 @@ class Runner:
             return True
         items = {item.nodeid: item for item in session.items}
         order = sorted(known, key=lambda node: known[node][0])
+        gc.freeze()  # what is never collected is never copied
         called = {node: {tuple(one) for one in known[node][1]} for node in order}
         running: dict[int, tuple[float, str, str, Path]] = {}
-        for number, (name, told, tree, touched) in enumerate(self.changed_files(files)):
+        for number, (name, told, code, touched) in enumerate(self.changed_files(files)):
             while len(running) >= job.jobs:
                 self.reap(running, out)
             if monotonic() > job.until:
                 break
-            tests = [items[node] for node in order if touched & called[node]]
+            nodes = [node for node in order if touched & called[node]]
+            sums = accumulate(known[node][0] for node in nodes)
+            tests = [items[node] for node, so_far in zip(nodes, sums, strict=True) if so_far <= job.each]
             note, file = Path(f"{job.results}.{number}"), str(Path(job.root, job.source, name))
-            change = partial(_put, tree, file, modules[name], live)
+            change = partial(_put, code, file, modules[name], live)
             pid = self.begin(partial(self.attempt, tests, note, change, known))
             running[pid] = (monotonic(), name, told, note)
         while running:
             self.reap(running, out)
         return True
 
-    def changed_files(self, files: dict[str, str]) -> Iterator[tuple[str, str, Any, set[tuple[str, str, int]]]]:
-        """Yield (file, change, tree, functions that it touches), file by file in the order first drawn."""
-        trees: dict[tuple[str, str], Any] = {}
+    def changed_files(self, files: dict[str, str]) -> Iterator[tuple[str, str, types.CodeType, set[tuple[str, str, int]]]]:
+        """Yield (file, change, code, functions that it touches) file by file."""
         for file, name in files.items():
             wanted = {told for mine, told in self.job.drawn if mine == name}
+            plain = compile(Path(file).read_text(encoding="utf-8"), file, "exec", dont_inherit=True)
+            before = {_key(code): code for code in _codes(plain)}
             for change in of_file(Path(file), self.job.functions[name]):
                 told = named(change)
-                if told in wanted and (name, told) not in trees:
-                    trees[name, told] = copy.deepcopy(change.tree)
-        plain = {file: compile(Path(file).read_text(encoding="utf-8"), file, "exec", dont_inherit=True) for file in files}
-        for name, told in self.job.drawn:
-            file = str(Path(self.job.root, self.job.source, name))
-            if (name, told) not in trees:
-                continue
-            tree = trees.pop((name, told))
-            before, after = (
-                {_key(c): c for c in _codes(code)} for code in (plain[file], compile(tree, file, "exec", dont_inherit=True))
-            )
-            touched = {key for key, code in after.items() if before.get(key) != code}
-            yield name, told, tree, touched or {*before}
+                if told not in wanted:
+                    continue
+                wanted.remove(told)
+                changed = compile(change.tree, file, "exec", dont_inherit=True)
+                touched = {_key(code) for code in _codes(changed) if before.get(_key(code)) != code}
+                yield name, told, changed, touched or {*before}
 
     def begin(self, action: Callable[[], None]) -> int:
         """Fork, and return the number of the child, which does something and ends."""
@@ -213,15 +210,17 @@ class Runner:
         for file, module in modules.items():
             _put(_telling(Path(file)), file, module, live)
         found: dict[str, tuple[float, list[tuple[str, str, int]]]] = {}
-        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+        for item, following in zip_longest(session.items, session.items[1:]):
+            if monotonic() > self.job.until:
+                break
             CALLED.clear()
-            began, self.skipped = monotonic(), False
+            began, self.skipped = process_time(), False
             self.run_one(item, following)
             if self.failed:
                 out.write_text(json.dumps(self.failed))
                 return
             if not self.skipped:
-                found[item.nodeid] = (monotonic() - began, sorted(CALLED))
+                found[item.nodeid] = (process_time() - began, sorted(CALLED))
         out.write_text(json.dumps(found))
 
     def quiet(self, config: Any) -> None:
@@ -237,7 +236,7 @@ class Runner:
         except Exception as error:  # what cannot be imported is noticed by all tests
             note.write_text(json.dumps(f"{type(error).__name__} at import"))
             return
-        for item, following in zip(tests, [*tests[1:], None], strict=True):
+        for item, following in zip_longest(tests, tests[1:]):
             self.quiet(item.config)
             note.write_text(json.dumps(f"no end of {item.nodeid}"))
             signal.setitimer(signal.ITIMER_REAL, TEST_SECONDS + TIMES * known[item.nodeid][0])
