@@ -26,17 +26,26 @@ from teeth_tell import page, try_experiments
 Results = dict[str, dict[str, str | None]]  # file, change: what killed it
 
 
-def run_tests(drawn: list[tuple[str, str]], jobs: int, each: float, until: float) -> Results:
-    """Run the tests on each change that is not known to live; return what killed each, None for what lives."""
+def known(place: Path) -> Results:
+    """Return what killed each change that was tried, None for what lives, from the lines that were written."""
     found: Results = {}
-    wanted = [(name, told) for name, told in drawn if not reason(name, told)]
+    lines = [json.loads(line) for line in place.read_text().splitlines()]
+    if any(isinstance(line, dict) for line in lines):
+        raise SystemExit(f"the tests as they are fail: {[line for line in lines if isinstance(line, dict)]}")
+    for name, told, by, _ in lines:
+        found.setdefault(name, {})[told] = by
+    return found
+
+
+def run_tests(drawn: list[tuple[str, str]], jobs: int, each: float, until: float, results: Path) -> None:
+    """Run the tests on each change that has no reason to live and is not known to be killed; add what killed each, or None."""
+    before = known(results)
+    wanted = [(name, told) for name, told in drawn if not reason(name, told) and not before.get(name, {}).get(told)]
     for suite, (tests, variables) in SUITES.items():
         mine = [one for one in wanted if suite_of(one[0]) == suite]
         if not mine:
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            results = Path(scratch, "results")
-            results.touch()
             functions = {name: patterns for name, patterns in formulas(ROOT / SOURCE).items() if suite_of(name) == suite}
             there = [test for test in tests if (ROOT / test).exists()]
             job = Job(str(ROOT), str(SOURCE), there, mine, functions, str(results), jobs, each, until)
@@ -44,13 +53,8 @@ def run_tests(drawn: list[tuple[str, str]], jobs: int, each: float, until: float
             environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
             runner = str(Path(__file__).with_name("teeth_run.py"))
             done = subprocess.run([sys.executable, runner, str(Path(scratch, "job"))], env=environment)
-            lines = [json.loads(line) for line in results.read_text().splitlines()]
-        if done.returncode or any(isinstance(line, dict) for line in lines):
-            fails = [line["fails"] for line in lines if isinstance(line, dict)]
-            raise SystemExit(f"the tests as they are fail: {fails or done.returncode}")
-        for name, told, by, _ in lines:
-            found.setdefault(name, {})[told] = by
-    return found
+        if done.returncode:
+            raise SystemExit(f"pytest ends with {done.returncode}")
 
 
 def main() -> None:
@@ -63,6 +67,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then; what was not tried does not count")
     parser.add_argument("--each", type=float, default=60.0, help="seconds of tests for one change")
+    parser.add_argument("--go-on", action="store_true", help="leave out what an earlier run with these results killed")
     parser.add_argument("--experiments", action="store_true", help="try on what lives the experiments that concern its file")
     parser.add_argument("--page", action="store_true", help="run nothing; write docs/dev/teeth.md from the results")
     parser.add_argument("--results", type=Path, default=ROOT / "build/teeth.json")
@@ -74,24 +79,30 @@ def main() -> None:
     drawn, sizes = draw(ROOT / SOURCE, 0 if given.few else given.of, given.seed, given.files)
     if given.few:
         drawn = drawn[: given.of]
-    found = run_tests(drawn, given.jobs, given.each, began + given.seconds)
-    known = {
+    given.results.parent.mkdir(parents=True, exist_ok=True)
+    lines = given.results.with_suffix(".lines")
+    if not given.go_on:
+        lines.unlink(missing_ok=True)
+    lines.touch()
+    run_tests(drawn, given.jobs, given.each, began + given.seconds, lines)
+    wanted = set(drawn)
+    found = {name: {told: by for told, by in some.items() if (name, told) in wanted} for name, some in known(lines).items()}
+    before = json.loads(given.results.read_text())["minutes"] if given.go_on and given.results.exists() else 0.0
+    tried_all = {
         "of": given.of,
         "seed": given.seed,
-        "minutes": round((monotonic() - began) / 60, 1),
+        "minutes": round(before + (monotonic() - began) / 60, 1),
         "sizes": {name: {kind: counts[kind] for kind in KINDS} for name, counts in sizes.items()},
         "drawn": drawn,
         "found": found,
     }
-    given.results.parent.mkdir(parents=True, exist_ok=True)
-    given.results.write_text(json.dumps(known, indent=1))
+    given.results.write_text(json.dumps(tried_all, indent=1))
     tried = [(name, told, by) for name, changes in found.items() for told, by in changes.items()]
     alive = sorted((name, told) for name, told, by in tried if by is None and not experiment(name, told))
     excused = sum(bool(reason(name, told)) for name, told in drawn)
     kinds = Counter(told.partition(" ")[0] for _, told, _ in tried)
-    print(
-        f"{len(tried)} changes tried in {(monotonic() - began) / 60:.1f} min ({dict(kinds)}), {len(alive)} live; {excused} have a reason to"
-    )
+    minutes = (monotonic() - began) / 60
+    print(f"{len(tried)} changes tried in {minutes:.1f} min ({dict(kinds)}), {len(alive)} live; {excused} have a reason to")
     if given.experiments:
         for name, changes in try_experiments(alive).items():
             alive = [one for one in alive if one[0] != name or one[1] not in changes]

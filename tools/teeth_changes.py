@@ -27,7 +27,7 @@ RANGES = {
     "empty",
     "broadcast",
 }
-SIDES = ({"left", "right"}, {"density_left", "density_right"}, {"size_left", "size_right"}, {"c1", "c2"})
+SIDES = ({"left", "right"}, {"size_left", "size_right"}, {"c1", "c2"})  # all are symmetric in the densities
 SCALED = 1.05
 
 

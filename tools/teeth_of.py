@@ -60,7 +60,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 # Changes that no test kills, and an experiment does: file, start of the change, section.
 EXPERIMENTS: dict[str, dict[str, str]] = {}
 
-# Why nobody can see a change: file, start of the change, reason.
+# Why nobody can see a change: file, start of the change or, beginning with "in", its line, reason.
 REASONS: dict[str, dict[str, str]] = {}
 
 
@@ -69,11 +69,18 @@ def suite_of(name: str) -> str:
     return "kernels" if name.startswith("kernels/") else "formulas"
 
 
+def _named(table: dict[str, dict[str, str]], name: str, change: str) -> str:
+    for start, words in table.get(name, {}).items():
+        if change.startswith(start) or (start.startswith("in `") and start in change):
+            return words
+    return ""
+
+
 def reason(name: str, change: str) -> str:
     """Return why a change may live; empty if it may not."""
-    return next((why for start, why in REASONS.get(name, {}).items() if change.startswith(start)), "")
+    return _named(REASONS, name, change)
 
 
 def experiment(name: str, change: str) -> str:
     """Return the section that is known to kill a change; empty if none is."""
-    return next((key for start, key in EXPERIMENTS.get(name, {}).items() if change.startswith(start)), "")
+    return _named(EXPERIMENTS, name, change)

@@ -44,7 +44,8 @@ def page(known: dict[str, Any]) -> str:
     """Return the page of what was found, in Markdown."""
     found, drawn, sizes = known["found"], [tuple(one) for one in known["drawn"]], known["sizes"]
     excused = [(name, told) for name, told in drawn if reason(name, told)]
-    tried = [(name, told, by) for name, told in drawn for by in [found.get(name, {}).get(told, "")] if by != ""]
+    tried = [(name, told, by) for name, told in drawn for by in [found.get(name, {}).get(told, "")]]
+    tried = [one for one in tried if one[2] != "" and not reason(*one[:2])]
     by_experiment = [(name, told, key) for name, told, by in tried for key in [experiment(name, told)] if by is None and key]
     open_ones = [(name, told) for name, told, by in tried if by is None and not experiment(name, told)]
     count, killed = sum(sum(counts.values()) for counts in sizes.values()), sum(by is not None for *_, by in tried)
