@@ -5,6 +5,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -208,10 +209,10 @@ def draw(
     for name, functions in formulas(source).items():
         if only and name not in only:
             continue
-        every = dict.fromkeys((change.kind, named(change)) for change in of_file(source / name, functions))
-        sizes[name] = Counter(kind for kind, _ in every)
-        scales += [(name, told) for kind, told in every if kind == "scale"]
-        others += [(name, told) for kind, told in every if kind != "scale"]
+        changed = every(source / name, functions)
+        sizes[name] = Counter(kind for kind, _ in changed)
+        scales += [(name, told) for kind, told in changed if kind == "scale"]
+        others += [(name, told) for kind, told in changed if kind != "scale"]
     random = Random(seed)
     random.shuffle(others)
     drawn = scales + others[: max(0, of - len(scales)) if of else None]
