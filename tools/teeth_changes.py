@@ -28,7 +28,7 @@ RANGES = {
     "empty",
     "broadcast",
 }
-SIDES = ({"left", "right"}, {"size_left", "size_right"}, {"c1", "c2"})  # all are symmetric in the densities
+SIDES = ({"size_left", "size_right"}, {"c1", "c2"})  # formulas of densities are symmetric in the two sets
 SCALED = 1.05
 
 
@@ -193,6 +193,12 @@ def named(change: Change) -> str:
         return f"{change.kind} {change.text}"
     parts = [line.strip() for line in change.new.splitlines() if str(SCALED) in line]
     return f"scale {change.function}: `{'; '.join(parts)}`"
+
+
+@cache
+def every(path: Path, functions: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return (kind, change as it is named) of all changes of a file."""
+    return tuple(dict.fromkeys((change.kind, named(change)) for change in of_file(path, functions)))
 
 
 def draw(

@@ -1,5 +1,7 @@
 """Most likely estimates against the likelihood itself, maximized by brute force."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -33,6 +35,10 @@ def log_likelihood(r, counts, parts, left, right):
     return sum(stats.binom.logpmf(x, p.slots, match(p, r, left, right)) for x, p in zip(counts, parts, strict=True))
 
 
+def _unlikely(counts, parts, densities, r):
+    return -log_likelihood(r, counts, parts, *densities)
+
+
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("densities", DENSITIES)
 @pytest.mark.parametrize("true", [0.35, 0.5, 0.6])
@@ -45,9 +51,8 @@ def test_the_estimate_is_where_the_likelihood_is_highest(rng, parts, densities, 
         grid = np.linspace(low, highest, 2001)
         start = grid[np.argmax([log_likelihood(r, counts, parts, *densities) for r in grid[::20]]) * 20]
         ends = max(low, start - 0.05), min(highest, start + 0.05)
-        best = optimize.minimize_scalar(
-            lambda r: -log_likelihood(r, counts, parts, *densities), bounds=ends, method="bounded", options={"xatol": 1e-9}
-        )
+        unlikely = partial(_unlikely, counts, parts, densities)
+        best = optimize.minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-9})
         assert mixture.most_likely(counts, parts, *densities)[0] == pytest.approx(best.x, abs=2e-5)
 
 

@@ -1,7 +1,9 @@
 """One permutation hashing of unions so small that all that can happen is counted."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import permutations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -71,6 +73,21 @@ def test_empty_bins_of_a_finite_universe(union, bins, universe):
     places = list(permutations(range(universe), union))
     empty = np.mean([bins - len({place * bins // universe for place in one}) for one in places])
     assert oph.expected_empty(union, bins, universe) == pytest.approx(empty)
+
+
+@pytest.mark.parametrize(("union", "bins"), [(30, 8), (200, 32), (5, 5)])
+def test_filled_bins_by_inclusion_and_exclusion(union, bins):
+    law = [
+        comb(bins, m) * sum((-1) ** j * comb(m, j) * Fraction(m - j, bins) ** union for j in range(m + 1))
+        for m in range(bins + 1)
+    ]
+    assert oph.expected_inverse_filled(union, bins) == pytest.approx(
+        float(sum(p / m for m, p in enumerate(law) if m)), rel=1e-12
+    )
+
+
+def test_estimates_of_few_filled_bins():
+    assert oph.resemblance(1, 3, 4) == 1.0 and oph.resemblance(0, 3, 4) == 0.0
 
 
 def test_bits_of_structures():
