@@ -103,10 +103,10 @@ bench-scale: install
 quality: install
 	$(BIN)/python benchmarks/quality.py
 
-# The papers' tables and figures, within half an hour; QUICK=1 in a few minutes.
+# Every table, figure and claim of the papers, within two hours; QUICK=1 in seven minutes. ONLY="a-words t-real" for some sections.
 reproduce: install
 	$(BIN)/python -m pip install --quiet --editable '.[experiments,features]'
-	$(BIN)/python experiments/reproduce.py
+	$(BIN)/python experiments/reproduce.py $(if $(ONLY),--only $(ONLY))
 
 clean:
 	rm -rf $(VENV) $(CACHE)* site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output

@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from lasting_kinds import COSINE, measure
 
 import semblance as sb
-from semblance.index.kinds import Sketches
+from semblance.index.kind import Sketches
 
 ROOT = Path(__file__).parents[1]
 BATCH, QUERIES = 100_000, 20_000
-PEERS_UP_TO = 300_000
+PEERS_UP_TO, KINDS_AT = 300_000, 1_000_000
 
 
 def make(kind, rng: np.random.Generator, n: int) -> Sketches:
@@ -178,6 +179,19 @@ def table(names: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [names, ["---"] * len(names), *rows])
 
 
+def by_kind(rows: list[list[str]]) -> str:
+    """Write the section on the kinds of index."""
+    names = ["index", "bits × slots", "bytes a document", "queries a second", "found", "standard error at 0.8"]
+    return f"""## By kind
+
+{KINDS_AT:,} documents in one segment, 20,000 queries a call, each with a near-duplicate in the index: of fingerprints one at cosine
+{COSINE}, which is within 3 bits with probability 0.674, of signatures an equal one. "Found" is the share of these near-duplicates that
+a query returns. Ids, integers of up to seven digits, and their table take 26 bytes of each document, keys and codes the rest.
+
+{table(names, rows)}
+"""
+
+
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser()
@@ -188,6 +202,7 @@ def main() -> None:
         ours = run_ours(PEERS_UP_TO, folder)
         peers = [*ours, run_sqlite(PEERS_UP_TO, folder), run_datasketch(PEERS_UP_TO)]
         print(peers, flush=True)
+        kinds = measure(KINDS_AT, folder)
         growth = grow([int(float(n)) for n in options.documents], folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -229,7 +244,8 @@ Beside others, {
 themselves are not counted, ours are; neither it nor SQLite estimates resemblances):
 
 {table(["index", "documents", "added a second", "queries a second", "bytes a document"], peers)}
-"""
+
+{by_kind(kinds)}"""
     (ROOT / "docs/lasting-index.md").write_text(said)
 
 

@@ -9,11 +9,12 @@ One TOML file per document in experiments/items/, in the order of the document. 
     data = "formula"                # what the proof ran on; for stand-ins: what they stand for
     verdict = "agrees"              # or "corrected" (says by which erratum), or "differs" (says why)
     why = ""                        # needed for the last two
-    proof = ["a-storage", "tests/theory/test_bbit.py::test_storage"]   # sections, tests
+    proof = ["a-storage", "tests/theory/test_bbit.py::test_table_1"]   # sections, tests
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class Ran(Protocol):
     """What the table needs to know of a section that ran."""
 
     key: str
-    title: str
+    checks: int
     failures: list[str]
 
 
@@ -97,32 +98,77 @@ def read_items(folder: Path = FOLDER) -> list[Item]:
     return items
 
 
-def _proof(item: Item, pages: dict[str, str]) -> str:
-    """Return links to the sections, and the names of the tests."""
+def _breakable(names: str) -> str:
+    """Return names that a narrow column may break after dots and underscores within them."""
+    return re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", names)
+
+
+def _tests(item: Item) -> list[str]:
+    """Return the names of its tests, with their files as tooltips."""
+    parts = (name.partition("::") for name in item.tests)
+    return [f'<code title="{file}">{_breakable(function)}</code>' for file, _, function in parts]
+
+
+def _verdict(item: Item, ran: dict[str, Ran]) -> str:
+    """Return whether an item holds; sections that failed overrule what it says, and those that could check nothing are named."""
+    broken = [key for key in item.sections if key in ran and ran[key].failures]
+    if broken:
+        return f"**does not hold: {', '.join(broken)}**"
+    idle = [key for key in item.sections if key in ran and not ran[key].checks]
+    verdict = f"**{item.verdict}**: {item.why}" if item.why else item.verdict
+    return verdict + (f" (left out here: {', '.join(idle)})" if idle else "")
+
+
+def _row(item: Item, pages: dict[str, str], ran: dict[str, Ran]) -> str:
+    """Return the row of an item: where it is, what it says, what it is here and on what data, whether it holds, and the proof."""
     links = [f"[{key}](experiments/{pages[key]}.md#{key})" for key in item.sections]
-    return ", ".join([*links, *(f"`{name.removeprefix('tests/')}`" for name in item.tests)])
+    cells = (
+        ", ".join(item.where),
+        item.claim,
+        f"{_breakable(item.ours)}; *{item.data}*",
+        _verdict(item, ran),
+        "<br>".join([*links, *_tests(item)]),
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _counts(items: list[Item]) -> list[int]:
+    """Return how many there are, and how many of each verdict."""
+    return [len(items), *(sum(item.verdict == verdict for item in items) for verdict in VERDICTS)]
 
 
 def table_page(items: list[Item], sections: Iterable[Ran], words: str) -> str:
-    """Return the page of all items; an item whose sections do not hold says so, whatever its verdict."""
-    failed = {section.key: section.failures for section in sections if section.failures}
+    """Return the page of all items; an item whose sections do not hold, or could not run, says so, whatever its verdict."""
+    ran = {section.key: section for section in sections}
     pages = {key: known.page for paper, known in PAPERS.items() for item in items for key in item.sections if key[0] == paper}
-    counts = {verdict: sum(item.verdict == verdict for item in items) for verdict in VERDICTS}
+    by_document = {name: [item for item in items if item.document == name] for name in NAMES}
     lines = [
+        "---",
+        "hide: [navigation, toc]",
+        "---",
+        "",
         "# What the papers say, and what holds",
         "",
-        f"{words} {len(items)} items: {counts['agrees']} agree, {counts['corrected']} hold in a corrected form, {counts['differs']} "
-        "do not agree or only in part, with the reason. Each item hangs on checks that compare measured values with theory in standard errors, "
-        "and fail for a wrong formula (`make teeth`).",
+        f"{words} Every definition, algorithm, equation, table, figure, experiment and testable claim of five documents, with what it is here, "
+        "on what data the proof runs, and whether it holds: as it stands (*agrees*), in a corrected form (*corrected*), or only in part or "
+        "not on our data (*differs*). E numbers are those of the corrections for [sets](theory/resemblance.md#corrections-to-the-papers) and "
+        "[fingerprints](theory/fingerprints.md#corrected). The proof is a section of the reproduction, which says beforehand what would refute it and "
+        "compares measured values with theory in standard errors, or a test. Where originals are not to be had, the data are called stand-ins.",
         "",
+        "| document | items | agree | corrected | differ |",
+        "|---|---|---|---|---|",
     ]
     for document, name in NAMES.items():
-        lines += [f"## {name}", "", "| where | claim | here | data | verdict | proof |", "|---|---|---|---|---|---|"]
-        for item in items:
-            if item.document == document:
-                broken = any(key in failed for key in item.sections)
-                verdict = "**✗ does not hold**" if broken else item.verdict + (f": {item.why}" if item.why else "")
-                cells = (", ".join(item.where), item.claim, item.ours, item.data, verdict, _proof(item, pages))
-                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        cells = [f"[{name}](#{document})", *_counts(by_document[document])]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["| " + " | ".join(map(str, ["all", *_counts(items)])) + " |", ""]
+    for document, name in NAMES.items():
+        lines += [
+            f"## {name} {{#{document}}}",
+            "",
+            "| where | what it says | here; *on what data* | verdict | proof |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [_row(item, pages, ran) for item in by_document[document]]
         lines.append("")
     return "\n".join(lines)

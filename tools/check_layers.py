@@ -13,7 +13,7 @@ RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 # In search: costs before indexes before what chooses among them.
 SEARCH = {"costs": 0, "tune": 2}
 ONLY_NUMBA = "kernels/_jit.py"
-THEORY_IMPORTS = {"semblance", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "heapq", "importlib",
+THEORY_IMPORTS = {"semblance", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "functools", "heapq", "importlib",
                   "itertools"}  # fmt: skip
 MOST_LINES, MOST_PARAMETERS, MOST_OF_KERNELS = 350, 10, 12
 ALLOCATIONS = {"arange", "array", "concatenate", "copy", "astype", "empty", "empty_like", "full", "full_like", "list", "ones", "ones_like",

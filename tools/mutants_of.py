@@ -9,7 +9,8 @@ SOURCE = Path("src/semblance")
 PLAIN, CHECKED = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}
 UNCACHED = {"NUMBA_CACHE_DIR": os.devnull}  # each process compiles its own
 KERNELS = ["tests/kernels", "tests/golden"]
-FORMULAS = ("bbit", "choose", "fractional", "minhash", "mixture", "one_permutation", "quantization", "set_distance", "setsketch", "xor_bits")  # fmt: skip
+FORMULAS = ("bbit", "chance", "choose", "fractional", "minhash", "mixture", "one_permutation", "quantization", "set_distance", "setsketch",
+            "xor_bits")  # fmt: skip
 # What notices a change in each file, quickest first; kernels are run as plain Python where that is enough.
 SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     **{

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import hashlib
 import re
+from itertools import pairwise
 
 import numpy as np
 
 import semblance as sb
 
 
-def i_match(
-    features: sb.WeightedSets, *, lexicons: int = 1, share: float = 0.6, keep: float = 0.9, seed: int = 1
-) -> np.ndarray:
-    """Signatures of the features left after the most and least frequent ones are dropped.
+def middle_lexicon(features: sb.WeightedSets, share: float = 0.6) -> np.ndarray:
+    """Return the features, ascending, that are left when the rarest and the most frequent ones are dropped; ``share`` is what stays."""
+    values, counts = np.unique(features.values, return_counts=True)
+    edge = int(len(values) * (1 - share) / 2)
+    return np.sort(values[np.argsort(counts, kind="stable")[edge : len(values) - edge]])
 
-    With several lexicons each further one leaves out a random part of the first.
+
+def random_lexicons(lexicon: np.ndarray, number: int, *, keep: float, seed: int = 1) -> list[np.ndarray]:
+    """Return random parts of a lexicon, in which each feature stays with a probability of ``keep``."""
+    rng = np.random.default_rng(seed)
+    return [lexicon[rng.random(len(lexicon)) < keep] for _ in range(number)]
+
+
+def i_match(features: sb.WeightedSets, lexicons: list[np.ndarray]) -> np.ndarray:
+    """Signatures, one column a lexicon: numbers that two documents share if the same features of the lexicon occur in both.
+
+    A document without any feature of the lexicon shares its signature with none.
 
     References
     ----------
     Chowdhury et al., "Collection statistics for fast duplicate document detection", TOIS 2002; Kolcz, Chowdhury & Alspector,
     KDD 2004, for several lexicons.
     """
-    rng = np.random.default_rng(seed)
-    values, counts = np.unique(features.values, return_counts=True)
-    order = np.argsort(counts, kind="stable")
-    edge = int(len(values) * (1 - share) / 2)
-    middle = np.sort(values[order[edge : len(values) - edge]])
-    out = np.empty((len(features), lexicons), object)
-    for lexicon in range(lexicons):
-        chosen = middle if not lexicon else middle[rng.random(len(middle)) < keep]
-        known = np.isin(features.values, chosen)
-        for row in range(len(features)):
-            part = slice(features.offsets[row], features.offsets[row + 1])
-            out[row, lexicon] = hashlib.sha1(features.values[part][known[part]].tobytes()).hexdigest()
+    values, places = np.unique(features.values, return_inverse=True)
+    out = np.empty((len(features), len(lexicons)), np.int64)
+    for column, lexicon in enumerate(lexicons):
+        known = np.isin(values, lexicon, assume_unique=True)[places]
+        ends = (8 * np.concatenate([[0], np.cumsum(known)])[features.offsets]).tolist()
+        terms = memoryview(features.values[known].tobytes())
+        digests: dict[bytes, int] = {}
+        for row, (begin, end) in enumerate(pairwise(ends)):
+            digest = hashlib.sha1(terms[begin:end]).digest() if end > begin else row.to_bytes(8, "little")
+            out[row, column] = digests.setdefault(digest, len(digests))
     return out
 
 

@@ -24,7 +24,7 @@ _HOMES = {
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Foresight": "jobs.foresight",
-    "Fractional": "sketches.packed",
+    "Fractional": "sketches.fractional",
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
@@ -39,6 +39,7 @@ _HOMES = {
     "PackedSignatures": "values",
     "Pairs": "values",
     "ParameterError": "errors",
+    "PermutationBins": "sketches.permutation",
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
@@ -121,10 +122,11 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .sketches.fast_similarity import FastSimilarity
+    from .sketches.fractional import Fractional
     from .sketches.minhash import MinHash
     from .sketches.one_permutation import OnePermutation
-    from .sketches.packed import BBit, Fractional, XorBits
-    from .sketches.permutation import PermutationMinHash
+    from .sketches.packed import BBit, XorBits
+    from .sketches.permutation import PermutationBins, PermutationMinHash
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash

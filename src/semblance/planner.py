@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from . import theory
 from .errors import ParameterError
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
+
+if TYPE_CHECKING:
+    from .sketches.fractional import Fractional
+    from .sketches.packed import BBit, XorBits
 
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
 ESTIMATION_SLOTS = 256
@@ -60,6 +65,13 @@ class Plan:
     verify: str = "exact"
     documents: int | None = None
     sketch: theory.choose.Choice | None = None
+
+    @property
+    def packing(self) -> BBit | XorBits | Fractional | None:
+        """What packs signatures of ``sketch.permutations`` slots into the sketch; None if no sketch was asked for."""
+        from .sketches.fractional import packing_of
+
+        return None if self.sketch is None else packing_of(self.sketch.shares)
 
     @property
     def recall_at_threshold(self) -> float:
@@ -171,6 +183,29 @@ def _shape(threshold: float, recall: float, permutations: int | None, documents:
     return min(fitting, key=lambda s: (banding.mean_candidate_probability(threshold, *s), s[0]))
 
 
+def choose_sketch(
+    threshold: float, standard_error: float | None, sketch_bytes: int | None, density: float = 0.0,
+    permutations: int | None = None, bits: Sequence[int] = theory.choose.BITS,
+    combined: Sequence[int] = theory.choose.COMBINED,
+) -> theory.choose.Choice:  # fmt: skip
+    """Choose the sketch of a standard error at the threshold, or of a number of bytes; ``bits``, ``combined``: those there are.
+
+    Raises
+    ------
+    ParameterError
+        If both are given, or one is out of its range.
+    """
+    if standard_error is not None and sketch_bytes is not None:
+        raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
+    at = min(threshold, 0.999)  # at 1 every sketch is free of error
+    if standard_error is None:
+        size = 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES)
+        return theory.choose.for_memory(at, size, density, permutations=permutations, bits=bits, combined=combined)
+    if not LEAST_ERROR <= number("standard_error", standard_error) < 1.0:
+        raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
+    return theory.choose.for_error(at, standard_error, density, bits=bits, combined=combined)
+
+
 def plan(
     *,
     threshold: float = 0.8,
@@ -182,6 +217,7 @@ def plan(
     verify: str = "exact",
     standard_error: float | None = None,
     sketch_bytes: int | None = None,
+    density: float = 0.0,
 ) -> Plan:
     """Choose permutations, bands and rows for a threshold and a recall.
 
@@ -206,7 +242,10 @@ def plan(
     standard_error : float in [0.0001, 1), optional
         Also choose the smallest archive sketch with at most this standard error at the threshold.
     sketch_bytes : int in 1..262144, optional
-        Instead: the sketch of at most this many bytes with the smallest error there.
+        Instead: the sketch of at most this many bytes with the smallest error there; of ``permutations`` slots, if those are
+        given, which is then perhaps a mixture of numbers of bits.
+    density : float in [0, 1], default 0
+        Of the sets in the universe, where signatures come from true permutations of one; of hashes it is 0.
 
     Returns
     -------
@@ -223,6 +262,9 @@ def plan(
     >>> chosen = sb.plan(threshold=0.8, recall=0.99, permutations=256)
     >>> chosen.bands, chosen.rows
     (26, 8)
+    >>> kept = sb.plan(threshold=0.8, permutations=256, sketch_bytes=48)
+    >>> kept.packing
+    Fractional(shares=((1, 0.5), (2, 0.5)))
     """
     check_targets(threshold, recall)
     threshold, recall = float(threshold), float(recall)
@@ -246,17 +288,10 @@ def plan(
         shape = (bands, rows)
     else:
         shape = _shape(threshold, recall, permutations, NOMINAL_DOCUMENTS if documents is None else float(documents))
-    sketch = None
-    if standard_error is not None and sketch_bytes is not None:
-        raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
-    if standard_error is not None or sketch_bytes is not None:
-        at = min(threshold, 0.999)  # at 1 every sketch is free of error
-        if standard_error is not None:
-            if not LEAST_ERROR <= number("standard_error", standard_error) < 1.0:
-                raise ParameterError(f"the standard error must be in [{LEAST_ERROR}, 1); got {standard_error}")
-            sketch = theory.choose.for_error(at, standard_error)
-        elif sketch_bytes is not None:
-            sketch = theory.choose.for_memory(at, 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES))
+    if not 0.0 <= number("density", density) <= 1.0:
+        raise ParameterError(f"density must be in [0, 1]; got {density}")
+    wanted = standard_error is not None or sketch_bytes is not None
+    sketch = choose_sketch(threshold, standard_error, sketch_bytes, density, permutations) if wanted else None
     used = shape[0] * shape[1]
     estimation_slots = ESTIMATION_SLOTS if verify == "sketch" else 0
     return Plan(

@@ -106,6 +106,12 @@ def test_plan(capfd):
     code, out, _ = run(capfd, "plan", "--threshold", "0.8", "--recall", "0.99", "--permutations", "256", "--documents", "1e8")
     assert code == 0
     assert "26 bands of 8 rows" in out and "0.9916" in out and "100,000,000 documents" in out
+    out = run(capfd, "plan", "--permutations", "256", "--sketch-bytes", "48", "--density", "0.1")[1]
+    assert "256 slots, 1 bit of each permutation for 50.0% and 2 bits of each permutation for 50.0%: 48 bytes" in out
+    assert (
+        "64 slots, 1 bit of 4 permutations each: 8 bytes"
+        in run(capfd, "plan", "--permutations", "256", "--sketch-bytes", "8")[1]
+    )
     found = json.loads(run(capfd, "plan", "--permutations", "256", "--json")[1])
     assert (found["bands"], found["rows"]) == (26, 8)
     assert list(found["candidate_probability"]) == ["0.5", "0.6", "0.7", "0.8", "0.9"]

@@ -67,6 +67,39 @@ def test_a_life(tmp_path, corpus, capsys):
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {"id": "k0", "text": TEXTS[0]}
 
 
+def test_smaller_indexes(tmp_path, corpus, capsys):
+    """One table in place of several, fewer bits in place of many: what was chosen and what it gives is said."""
+    path = tmp_path / "probed"
+    said = run("index", "create", path, "--kind", "simhash", "-t", "0.95", "--width", "2", "--probes", "5").output
+    assert "5 probes find 0." in said and "of the matches at the threshold" in said
+    run("index", "add", path, corpus, "--id", "key")
+    assert run("index", "query", path, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
+    held = json.loads(run("index", "info", path, "--json").output)
+    assert held["parameters"]["probes"] == 5 and 0.9 < held["share_found_by_probes"] <= 1
+    exact = tmp_path / "exact"
+    run("index", "create", exact, "--kind", "simhash", "-t", "0.95")
+    known = json.loads(run("index", "info", exact, "--json").output)
+    assert "share_found_by_probes" not in known and "probes" not in known["parameters"]
+    assert held["recall_at_threshold"] == pytest.approx(known["recall_at_threshold"] * held["share_found_by_probes"])
+    shown = run("index", "info", path).output
+    assert "probes               5\n" in shown and "share found by probes" in shown
+    for options, bits, slots in (
+        (("--standard-error", "0.025"), 1, 576), (("--sketch-bytes", "64"), 1, 512), (("--bits", "2", "--slots", "400"), 2, 400),
+        (("--bits", "8", "--sketch-bytes", "64"), 8, 64),
+    ):  # fmt: skip
+        path = tmp_path / f"{bits}-{slots}"
+        run("index", "create", path, *options)
+        run("index", "add", path, corpus, "--id", "key")
+        assert run("index", "query", path, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
+        held = json.loads(run("index", "info", path, "--json").output)
+        assert (held["parameters"]["bits"], held["parameters"]["slots"]) == (bits, slots)
+    assert failure(capsys, "index", "create", tmp_path / "x", "--probes", "5") == (
+        2, "error: an index of kind minhash has no parameter 'probes'; it has bands, bits, fold_case, normalization, recall, rows, "
+        "seed, slots, threshold, unit, width\n",
+    )  # fmt: skip
+    assert failure(capsys, "index", "create", tmp_path / "x", "--bits", "3")[0] == 2 and not (tmp_path / "x").exists()
+
+
 def test_damage_is_named(tmp_path, corpus, capsys):
     path = tmp_path / "x.idx"
     run("index", "create", path)

@@ -30,9 +30,19 @@ def values():
     }
 
 
-@pytest.mark.parametrize("name", list(values()))
+def newer_values():
+    """What no file of format 2 holds."""
+    fast = sb.FastSimilarity(permutations=96, seed=7).sign(sb.shingle(TEXTS, width=2))
+    true = sb.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    return {
+        "below one bit": sb.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
+        "dense, below one bit": sb.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),
+    }
+
+
+@pytest.mark.parametrize("name", [*values(), *newer_values()])
 def test_round_trip(tmp_path, name):
-    value = values()[name]
+    value = (values() | newer_values())[name]
     sb.save(value, tmp_path / "x.sig")
     found = sb.load(tmp_path / "x.sig")
     assert type(found) is type(value)
@@ -40,6 +50,7 @@ def test_round_trip(tmp_path, name):
     array = "words" if isinstance(value, sb.PackedSignatures) else "values"
     assert getattr(found, array).dtype == getattr(value, array).dtype
     assert (getattr(found, array) == getattr(value, array)).all()
+    assert getattr(found, "packing", None) == getattr(value, "packing", None)
     one, other = found.estimated_resemblance(0, 1), value.estimated_resemblance(0, 1, other=found)
     assert one == other or (np.isnan(one) and np.isnan(other))
 

@@ -19,13 +19,18 @@ HEAD = struct.Struct("<8sIIQ")
 TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range(20)]
 
 
-@pytest.fixture
-def path(tmp_path):
-    with sb.Index.create(tmp_path / "x", threshold=0.7, keep_text=True) as index:
+def filled(path, **given):
+    """An index of two segments, one document of which is removed."""
+    with sb.Index.create(path, keep_text=True, **given) as index:
         index.add([f"d{i}" for i in range(10)], TEXTS[:10])
         index.add([f"e{i}" for i in range(10)], TEXTS[10:])
         index.remove(["d3"])
-    return tmp_path / "x"
+    return path
+
+
+@pytest.fixture
+def path(tmp_path):
+    return filled(tmp_path / "x", threshold=0.7)
 
 
 def write_manifest(path, change):
@@ -253,7 +258,7 @@ from test_hostile import TEXTS, flip
 path, rng = Path(sys.argv[1]), np.random.default_rng(5)
 segment, errors = path / "segment-00000000", 0
 whole = segment.read_bytes()
-names = ["band_rows-00", "band_starts-00", "id_rows-00", "id_offsets", "id_starts-00", "text_offsets", "id_keys-00", "band_keys-03"]
+names = ["band_rows-00", "band_starts-00", "id_rows-00", "id_offsets", "id_starts-00", "text_offsets", "id_keys-00", sys.argv[3]]
 for i in range(160):
     name = names[i % len(names)]
     size = 16 if "starts" in name else 40
@@ -279,10 +284,13 @@ print(errors)
 """
 
 
-def test_rot_crashes_nothing(path):
+@pytest.mark.parametrize("given", [{"threshold": 0.7}, {"kind": "simhash", "threshold": 0.7, "probes": 23}])
+def test_rot_crashes_nothing(tmp_path, given):
     """Bits flipped where kernels index with what they read: each use answers, or says that the file is damaged."""
     code = ROT.replace("whole = segment.read_bytes()", "everything = {p: p.read_bytes() for p in path.iterdir()}")
-    done = subprocess.run([sys.executable, "-c", code, str(path), str(Path(__file__).parent)], capture_output=True, text=True)
+    path = filled(tmp_path / "x", **given)
+    told = [str(path), str(Path(__file__).parent), "band_keys-00" if "probes" in given else "band_keys-03"]
+    done = subprocess.run([sys.executable, "-c", code, *told], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) > 100
 

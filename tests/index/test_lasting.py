@@ -19,7 +19,7 @@ import semblance as sb
 from semblance.files.container import ArrayFile
 
 sys.path.insert(0, str(Path(__file__).parent))
-from writer import apply, operations, text_of
+from writer import KINDS, apply, operations, text_of
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_two_processes_add_at_once(tmp_path):
         assert len(index) == 30 and index.check() == []
 
 
-@pytest.fixture(scope="module", params=["minhash", "simhash"])
+@pytest.fixture(scope="module", params=list(KINDS))
 def writer(request, tmp_path_factory):
     command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("writer.py"))]
     command += [str(tmp_path_factory.mktemp("warm")), request.param]
@@ -164,7 +164,7 @@ def killed(writer, folder, times):
     counts = []
     for i in range(times):
         path = folder / f"{writer.kind}-{i}"
-        sb.Index.create(path, kind=writer.kind).close()
+        sb.Index.create(path, **KINDS[writer.kind]).close()
         writer(path, i, float(rng.uniform(0.0, 0.25)))
         log = Path(f"{path}.log")
         done = log.stat().st_size if log.exists() else 0

@@ -9,10 +9,14 @@ from semblance.index import merging
 WORDS = [f"w{i}" for i in range(40)]
 
 
+KINDS = {"minhash": {}, "packed": {"bits": 1, "slots": 40}, "simhash": {"kind": "simhash"},
+         "probed": {"kind": "simhash", "probes": 20_000}}  # fmt: skip
+
+
 def made(path, kind, keep_text):
     """An index of several segments, some of whose documents are removed."""
     rng = np.random.default_rng(3)
-    with sb.Index.create(path, kind=kind, keep_text=keep_text, width=2) as index:
+    with sb.Index.create(path, **KINDS[kind], keep_text=keep_text, width=2) as index:
         for part in range(4):
             texts = ["", *(" ".join(rng.choice(WORDS, 12).tolist()) for _ in range(30))]
             index.add([f"{part}-{i}" for i in range(31)], texts)
@@ -20,7 +24,7 @@ def made(path, kind, keep_text):
     return path
 
 
-@pytest.mark.parametrize("kind", ["minhash", "simhash"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("keep_text", [False, True])
 def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, keep_text):
     files, answers = [], []

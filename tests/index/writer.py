@@ -6,6 +6,8 @@ from itertools import islice
 
 import semblance as sb
 
+KINDS = {"minhash": {}, "simhash": {"kind": "simhash"}, "probed": {"kind": "simhash", "probes": 23}}
+
 
 def text_of(number):
     """A text of its own for each number."""
@@ -45,7 +47,7 @@ def apply(index, what, ids):
 
 def main():
     """Fork a child for each line of standard input, ``path seed``; print its process number."""
-    with sb.Index.create(f"{sys.argv[1]}/warm", kind=sys.argv[2]) as warm:
+    with sb.Index.create(f"{sys.argv[1]}/warm", **KINDS[sys.argv[2]]) as warm:
         for what, ids in islice(operations(0), 40):
             apply(warm, what, ids)
         warm.query([text_of(1)])

@@ -6,6 +6,8 @@ import pytest
 from semblance.kernels import lookup, overlap
 from semblance.kernels.hits import room_for
 
+NONE = np.empty((0, 0), np.uint32)
+
 
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 300])
 @pytest.mark.parametrize("prefix_bits", [1, 3, 16])
@@ -50,7 +52,9 @@ def test_search_equals_a_plain_one(rng, differing, most, copies):
     stored = lookup.Tables(ordered, order.astype(np.uint32), starts, np.uint64(prefix_bits), codes, removed)
     while query < n:
         out, near, runs = room_for(400), np.zeros(400, np.int64), np.zeros((lookup.AHEAD, tables, 2), np.int64)
-        query, count = lookup.search(keys, codes, radius, least, differing, most, stored, near, runs, query, out)
+        query, count = lookup.search(
+            keys, codes, NONE, radius, least, 1 if differing else 16, most, stored, near, runs, query, out
+        )
         found += list(zip(*(array[:count].tolist() for array in out), strict=True))
     expected = []
     for q in range(n):
@@ -82,7 +86,7 @@ def test_many_copies_cost_no_more_than_the_first_of_them(rng):
     asked, runs = np.ones((3, 2), np.uint64), np.zeros((lookup.AHEAD, 2, 2), np.int64)
     for most, rows in ((3, [4, 5, 6]), (-1, [4])):
         out = room_for(40)
-        found = lookup.search(asked, codes[:3], 0, 2, False, most, tables, np.zeros(20, np.int64), runs, 0, out)
+        found = lookup.search(asked, codes[:3], NONE, 0, 2, 16, most, tables, np.zeros(20, np.int64), runs, 0, out)
         assert found == (3, 3 * len(rows))
         assert out.right[: found[1]].tolist() == 3 * rows
 
@@ -94,7 +98,7 @@ def test_a_damaged_table_is_reported_and_not_read_beyond(rows, starts):
     keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
     tables = lookup.Tables(keys, np.array([rows], np.uint32), np.array([starts], np.uint32), np.uint64(1), codes,
                            np.zeros(0, np.bool_))  # fmt: skip
-    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, False, 0, tables, np.zeros(8, np.int64),
+    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], NONE, 0, 0, 16, 0, tables, np.zeros(8, np.int64),
                              np.zeros((1, 1, 2), np.int64), 0, room_for(8))  # fmt: skip
     assert after == -1
 
@@ -107,7 +111,7 @@ def test_a_query_with_more_candidates_than_room_gets_no_answer(near, found):
                            np.zeros(0, np.bool_))  # fmt: skip
     asked, hits = np.array([[1 << 63], [0]], np.uint64), room_for(found)
     for first, expected in ((0, 1), (1, 1)):
-        answer = lookup.search(asked, codes[:2], 0, 0, False, 0, tables, np.zeros(near, np.int64),
+        answer = lookup.search(asked, codes[:2], NONE, 0, 0, 16, 0, tables, np.zeros(near, np.int64),
                                np.zeros((2, 1, 2), np.int64), first, hits)  # fmt: skip
         assert answer == ((2, 3) if near == found == 3 else (expected, 0))
     if near == found == 3:

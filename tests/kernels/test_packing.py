@@ -67,6 +67,51 @@ def test_fractions_keep_the_order_of_slots(rng):
     assert packed.n_bytes == 3 * 8 * (2 + 5)
 
 
+@pytest.mark.parametrize("counts", [
+    [(0.5, 60), (1, 60)], [(1, 40), (1 / 3, 60), (3, 20)], [(0.25, 120)], [(8, 30), (0.5, 30), (1 / 5, 60)],
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("remix", [True, False])
+def test_mixtures_below_one_bit_equal_twin(rng, counts, remix):
+    values = rng.integers(0, 1 << 32, (3, 120), dtype=np.uint64)
+    values[1] = np.where(rng.random(120) < 0.5, values[0], values[1])
+    values[2] = values[0]
+    scheme = sb.MinHash(permutations=120) if remix else sb.PermutationMinHash(universe=1 << 32, permutations=120)
+    densities = None if remix else np.zeros(3)
+    packed = sb.Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(sb.Signatures(values, scheme, "x", densities))
+    codes = [naive.mixture(row, counts, remix) for row in values.tolist()]
+    assert [part.tolist() for part in unpack(packed)] == [[codes[i][p] for i in range(3)] for p in range(len(counts))]
+    equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
+    assert packed.matches([0, 0], [1, 2]).tolist() == [equal, [len(part) for part in codes[0]]]
+    stored = [(bits, n) if bits >= 1 else (1, round(n * bits)) for bits, n in counts]
+    assert packed.n_bytes == 3 * 8 * sum(bits * -(-n // 64) for bits, n in stored)
+
+
+def test_half_bits_alone_are_xored_bits(rng):
+    signatures = random_signatures(rng, 4, 120)
+    ours, theirs = sb.Fractional(shares=[(0.5, 1.0)]).pack(signatures), sb.XorBits(combined=2).pack(signatures)
+    assert (ours.words == theirs.words).all() and (ours.layout == theirs.layout).all()
+    for likely in (False, True):
+        one, other = (p.estimated_resemblance(0, [1, 2, 3], with_error=True, most_likely=likely) for p in (ours, theirs))
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "shares", [[(0.3, 1.0)], [(0.0, 1.0)], [(-0.5, 1.0)], [(1.5, 1.0)], [(np.nan, 1.0)], [(0.5, 0.4)], [("0.5", 1.0)]], ids=str
+)
+def test_bits_are_whole_or_one_over_a_whole_number(shares):
+    with pytest.raises(sb.ParameterError):
+        sb.Fractional(shares=shares)
+
+
+def test_combined_slots_must_suit_the_shares(rng):
+    signatures = random_signatures(rng, 3, 90)
+    with pytest.raises(sb.ParameterError, match="45 of 90 slots cannot be combined by 2"):
+        sb.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(signatures)
+    third = sb.Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
+    assert third.pack(signatures).layout.tolist() == [[0, 30, 1], [1, 20, 1]]
+    assert third == sb.Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
+
+
 @pytest.mark.parametrize("size", [1, 2, 63, 100])
 @pytest.mark.parametrize("seed", [0, 7, (1 << 64) - 1])
 def test_bins_of_one_permutation_equal_twin(rng, size, seed):
@@ -125,19 +170,6 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     assert process_time() - begin < 2.0, "some 10 milliseconds are enough"
     assert not (filled == 0xFFFFFFFF).any() and (filled[0] == filled[1]).all()
     assert densify == "rotation" or (filled == 7).all()
-
-
-def test_golden_example_of_one_permutation():
-    """The report's: three sets under one permutation of 16, four bins; (X, Y): 1/3, (X, Z): 0/4, (Y, Z): 1/4."""
-    empty = 0xFFFFFFFF
-    bins = []
-    for image in ({2, 4, 7, 13}, {0, 3, 6, 13}, {0, 1, 10, 12}):
-        bins.append([min([p - 4 * b for p in image if 4 * b <= p < 4 * b + 4], default=empty) for b in range(4)])
-    assert bins == [[2, 0, empty, 1], [0, 2, empty, 1], [0, empty, 2, 0]]
-    scheme = sb.OnePermutation(permutations=4)
-    values = np.array(bins, np.uint32)
-    found = scheme.estimate(values[[0, 0, 1]], values[[1, 2, 2]])[0]
-    assert found.tolist() == [1 / 3, 0.0, 1 / 4]
 
 
 def test_empty_and_identical_documents():

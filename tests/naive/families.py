@@ -52,6 +52,20 @@ def codes(slots, bits, remix):
     return [(fmix64(s ^ fmix64(j + 1)) if remix else s) & ((1 << bits) - 1) for j, s in enumerate(slots)]
 
 
+def mixture(slots, shares, remix):
+    """The codes of each part of a mixture: ``shares`` are (bits, number of slots), bits below 1 being 1 / m for XORs of m."""
+    parts, begin = [], 0
+    for bits, count in shares:
+        mixed = [fmix64(s ^ fmix64(j + 1)) if remix else s for j, s in enumerate(slots)][begin : begin + count]
+        if bits >= 1:
+            parts.append([value % 2**bits for value in mixed])
+        else:
+            m = round(1 / bits)
+            parts.append([sum(value % 2 for value in mixed[at : at + m]) % 2 for at in range(0, count, m)])
+        begin += count
+    return parts
+
+
 def matches_by_table(left, right, bits):
     """The papers' way for 1, 2, 4, 8 and 16 bits: lanes in words, an XOR, and a table that counts zero lanes of 16 bits."""
     lanes = 16 // bits
@@ -71,6 +85,12 @@ def one_permutation(values, bins, seed):
         place = (mixed >> 32) * bins >> 32
         out[place] = min(out[place], mixed & 0x7FFFFFFF)
     return out
+
+
+def cut_places(places, bins, universe):
+    """The least place of each equal bin, counted from its first place; 2^64 - 1 where it is empty."""
+    width = universe // bins
+    return [min([p - b * width for p in places if b * width <= p < (b + 1) * width], default=2**64 - 1) for b in range(bins)]
 
 
 def uniform(key, turn):

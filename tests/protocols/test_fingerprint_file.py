@@ -82,6 +82,39 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
     assert shares[0] > 0.95 and abs(shares[1] - shares[0]) < 0.01 and shares[2] < shares[0] - 0.1, shares
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("method", methods(), ids=lambda method: type(method).__name__)
+def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch, method, threads):
+    """The answers lie in the first three of thirty batches, the last one at the end of the third."""
+    words = rng.integers(0, 1 << 64, 30 * 1500, dtype=np.uint64)
+    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    for batch in np.split(words, 30):
+        file.append(batch)
+    rows = np.array([3, 700, 1600, 4499])
+    queries = words[rows] ^ np.uint64(1)
+    pieces, read = list(file._chunks.pieces(2000)), []
+    assert len(pieces) == 30
+    closed = []
+
+    def counted(most):
+        try:
+            for piece in pieces:
+                read.append(piece)
+                yield piece
+        finally:
+            closed.append(len(read))
+
+    monkeypatch.setattr(file._chunks, "pieces", counted)
+    assert file.first(queries, method, threads=threads).tolist() == rows.tolist()
+    assert closed == [len(read)] and 3 <= len(read) <= (3 if threads == 1 else 3 + 2 * threads)
+    read.clear(), closed.clear()
+    assert file.first(np.append(queries, ~words[0]), method, threads=threads).tolist() == [*rows.tolist(), -1]
+    assert closed == [len(read)] == [30], "a query without an answer is asked of the whole file"
+    read.clear(), closed.clear()
+    file.query(queries, method, threads=threads)
+    assert closed == [len(read)] == [30], "all answers are in the whole file"
+
+
 def test_memory_is_bounded_whatever_the_file(rng, tmp_path):
     file = sb.FingerprintFile(tmp_path / "seen.fps")
     file.append(rng.integers(0, 1 << 64, 1_000_000, dtype=np.uint64))

@@ -109,30 +109,25 @@ def test_normal_interval():
 @pytest.mark.parametrize("combined", [2, 3, 5])
 @pytest.mark.parametrize("densities", [(0.0, 0.0), (0.3, 0.3)])
 def test_most_likely_errs_as_combined_bits_do(combined, densities):
-    """One part: the estimate is the plain one, and the error that of its variance at two matches and two mismatches more."""
-    r, n = 0.7, 1000
+    """One part: the estimate is the plain one, and the error of many slots that of its variance at two more matches, two fewer."""
+    r, n = 0.7, 10**8
     share = xor_bits.match_probability(r, combined, *densities)
     found, error = mixture.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
     assert found == pytest.approx(r, abs=1e-9)
     likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
-    assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities))
+    assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities), rel=0.01)
 
 
 def test_most_likely_errs_less_with_more_parts():
-    """The information of independent parts adds up, the slopes included."""
-    r, parts = 0.7, [mixture.Part(slots=400, bits=2), mixture.Part(slots=300, combined=3), mixture.Part(slots=200, bits=8)]
+    """The information of independent parts adds up, the slopes included, where there are many slots."""
+    r, parts = 0.7, [mixture.Part(slots=n * 10**6, bits=b, combined=m) for n, b, m in ((400, 2, 1), (300, 1, 3), (200, 8, 1))]
     shares = [bbit.match_probability(r, 2), xor_bits.match_probability(r, 3), bbit.match_probability(r, 8)]
     counts = [p.slots * s for p, s in zip(parts, shares, strict=True)]
     found, error = mixture.most_likely(counts, parts)
     assert found == pytest.approx(r, abs=1e-9)
-    more = [p.slots / 900 for p in parts]
-    larger = [mixture.Part(slots=904 * p.slots, bits=p.bits, combined=p.combined) for p in parts]  # whole, to the same scale
-    likely = mixture.most_likely([900 * (x + 2 * m) for x, m in zip(counts, more, strict=True)], larger)[0]
-    variances = [
-        bbit.variance(likely, 2, 400 * 904 / 900), xor_bits.variance(likely, 3, 300 * 904 / 900),
-        bbit.variance(likely, 8, 200 * 904 / 900),
-    ]  # fmt: skip
-    assert error**-2 == pytest.approx(sum(1 / v for v in variances))
+    variances = [bbit.variance(r, 2, 4e8), xor_bits.variance(r, 3, 3e8), bbit.variance(r, 8, 2e8)]
+    assert error**-2 == pytest.approx(sum(1 / v for v in variances), rel=0.001)
+    assert error**-2 == pytest.approx(1 / mixture.least_variance(r, parts), rel=0.001)
 
 
 def test_expected_empty_of_many_unions_is_that_of_each():

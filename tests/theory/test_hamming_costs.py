@@ -103,6 +103,24 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.layout_query(n, [(26, 1), (26, 1)], looked_up) == 54  # two tables with one flip
 
 
+def test_memory_of_the_thesis():
+    """(6.12), (6.17), (7.6): 16 GB hold 2^29 fingerprints in four tables, or 2^30 in one with 2^p offsets, p = d."""
+    room, tables = 16 << 30, hamming_search.block_tables(4, 1, 3)
+    assert tables == 4 and tables * 8 * 2**29 == room < tables * 8 * 2**30
+    for d in (20, 29, 30):
+        assert hamming_search.table_equivalents(2.0**d, d) * 2**d * 8 == (2**d + 2**d) * 8  # (7.6) times |T| is (6.17)
+    assert (2**30 + 2**30) * 8 == room < (2**31 + 2**31) * 8
+    assert hamming_search.table_equivalents(2.0**26, 24) == 1.25
+    assert hamming_search.block_candidates(2.0**29, 64, 4, 1) == 4 * 2.0 ** (29 - 16)
+
+
+def test_numbers_of_manku_and_the_thesis():
+    """2^34 fingerprints: what 4, 10 and 20 tables leave, over blocks as they are; (6.6) as printed has fractions of bits."""
+    sums = [hamming_search.block_candidates(2.0**34, 64, z, x) for z, x in ((4, 1), (5, 2), (6, 3), (4, 2), (8, 5))]
+    assert sums[:3] == [4 * 2**18, 6 * 2**8 + 4 * 2**9, 88]
+    assert pytest.approx(3378, abs=0.5) == 10 * 2 ** (34 - 2 * 64 / 5)
+
+
 def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
     costs = replace(NOTHING, sizes=(4.0, 16.0, 64.0), probe=(10.0, 20.0, 40.0), lookup=(1.0, 2.0, 1.5), gather=(2.0, 4.0, 8.0))
     assert [costs.at("probe", n) for n in (0, 1, 2, 4, 8, 64, 256)] == [10, 10, 10, 10, 15, 40, 60]

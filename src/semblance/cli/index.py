@@ -40,19 +40,32 @@ def index() -> None:
 @click.option("--kind", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
 @click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
+@click.option("--probes", type=int, default=None,
+              help="For simhash: keep one table and look at so many places in it, which the weakest bits of a query name. It "
+              "takes less disk space and misses some matches ('index info' states the share found).  "
+              "[default: radius + 1 tables, and all matches]")  # fmt: skip
+@click.option("--bits", type=int, default=None,
+              help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16.  [default: 16]")  # fmt: skip
+@click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
+@click.option("--standard-error", type=float, default=None,
+              help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip
+@click.option("--sketch-bytes", type=int, default=None,
+              help="Or choose those of the smallest error there in at most so many bytes a document.")  # fmt: skip
 @click.option("--keep-text", is_flag=True,
               help="Keep the texts: matches then have their exact resemblance too, and texts can be exported.")  # fmt: skip
 @options.shingling
 @options.seed
 def create(
-    path: str, threshold: float, recall: float, kind: str, radius: int | None, keep_text: bool, unit: str, width: int | None,
+    path: str, threshold: float, recall: float, kind: str, radius: int | None, probes: int | None, bits: int | None,
+    slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str, width: int | None,
     normalization: str, fold_case: bool, seed: int | str,
 ) -> None:  # fmt: skip
     """Make an empty index in a new folder. To fill it, use: index add."""
     from ..index.index import Index
 
     with Index.create(
-        path, threshold=threshold, recall=recall, kind=kind, radius=radius, keep_text=keep_text, unit=unit, width=width,
+        path, threshold=threshold, recall=recall, kind=kind, radius=radius, probes=probes, bits=bits, slots=slots,
+        standard_error=standard_error, sketch_bytes=sketch_bytes, keep_text=keep_text, unit=unit, width=width,
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip
         say(repr(made), f"to fill it: semblance index add {path} FILES")

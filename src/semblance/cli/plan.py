@@ -36,12 +36,16 @@ from .saying import say, say_all
 @click.option("--standard-error", type=float, default=None,
               help="Also choose the smallest sketch to archive with at most this standard error at the threshold.")  # fmt: skip
 @click.option("--sketch-bytes", type=int, default=None,
-              help="Or choose the sketch of at most this many bytes with the smallest error there.")  # fmt: skip
+              help="Or choose the sketch of at most this many bytes with the smallest error there; with --permutations, "
+              "of as many slots.")  # fmt: skip
+@click.option("--density", type=float, default=0.0, show_default=True,
+              help="Density of the sets in their universe, for sketches by true permutations of one.")  # fmt: skip
 @options.as_json
 def plan(
     threshold: float, recall: float, permutations: int | None, bands: int | None, rows: int | None, documents: float | None,
     bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool, keep: str,
-    format: str, calibrate: bool, verify: str, standard_error: float | None, sketch_bytes: int | None, as_json: bool,
+    format: str, calibrate: bool, verify: str, standard_error: float | None, sketch_bytes: int | None, density: float,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
@@ -52,7 +56,7 @@ def plan(
 
     chosen = choose(
         threshold=threshold, recall=recall, permutations=permutations, bands=bands, rows=rows, documents=documents,
-        verify=verify, standard_error=standard_error, sketch_bytes=sketch_bytes,
+        verify=verify, standard_error=standard_error, sketch_bytes=sketch_bytes, density=density,
     )  # fmt: skip
     foresight = None
     if bytes is not None:
@@ -79,12 +83,15 @@ def plan(
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
         say(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
     if chosen.sketch is not None:
-        kind = (
-            f"1 bit of {chosen.sketch.combined} permutations each" if chosen.sketch.combined > 1
-            else f"{chosen.sketch.bits} bit{'s' if chosen.sketch.bits > 1 else ''} of each permutation"
-        )  # fmt: skip
+        kinds = [
+            f"{number} bit{'s' if number > 1 else ''} of each permutation" if number >= 1
+            else f"1 bit of {round(1 / number)} permutations each"
+            for number, _ in chosen.sketch.shares
+        ]  # fmt: skip
+        if len(kinds) > 1:
+            kinds = [f"{kind} for {share:.1%}" for kind, (_, share) in zip(kinds, chosen.sketch.shares, strict=True)]
         say(
-            f"  archive sketch: {chosen.sketch.slots} slots, {kind}: {-(-chosen.sketch.total_bits // 8)} bytes, "
+            f"  archive sketch: {chosen.sketch.slots} slots, {' and '.join(kinds)}: {-(-chosen.sketch.total_bits // 8)} bytes, "
             f"standard error {chosen.sketch.standard_error:.4f} at the threshold"
         )
     if chosen.documents is not None:

@@ -16,7 +16,8 @@ from ..errors import IndexFormatError, InputDataError, ParameterError
 from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, concatenate, from_strings
 from ..values import Int64Array
-from .kinds import MinHashKind, SimHashKind, Sketches
+from .kind import Sketches
+from .kinds import AnyKind
 from .manifest import Manifest
 from .segments import MOST_ROWS, Segment
 
@@ -35,7 +36,7 @@ class Found:
 
 
 def look_up(
-    kind: MinHashKind | SimHashKind,
+    kind: AnyKind,
     segments: Sequence[Segment],
     sketches: Sketches,
     top: int | None,
@@ -69,7 +70,7 @@ def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
 
-def measure(kind: MinHashKind | SimHashKind, segments: Sequence[Segment], asked: Texts, found: Found) -> Iterator[float]:
+def measure(kind: AnyKind, segments: Sequence[Segment], asked: Texts, found: Found) -> Iterator[float]:
     """Compare queries, given by their texts, with the texts of their matches, exactly: by hashes under a key drawn for it.
 
     Equal texts, told by digests under a key, are compared once: a thousand copies would be compared with ten others each.
@@ -110,7 +111,7 @@ def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, ki
 
 
 def answer(
-    kind: MinHashKind | SimHashKind, manifest: Manifest, segments: tuple[Segment, ...], sketches: Sketches,
+    kind: AnyKind, manifest: Manifest, segments: tuple[Segment, ...], sketches: Sketches,
     texts: list[Texts] | None, top: int | None, first_only: bool, threads: int,
 ) -> pa.Table:  # fmt: skip
     """Look up sketches, and measure their matches where texts were given and are kept: the table of ``Index.query``."""

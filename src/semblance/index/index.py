@@ -11,7 +11,8 @@ from ..errors import OutputError, ParameterError
 from ..text.texts import concatenate
 from ..values.arrays import RANDOM, drawn_seed
 from .answers import check_type, id_texts
-from .kinds import Sketches, make_kind, read_kind
+from .kind import Sketches
+from .kinds import plan_kind, read_kind
 from .manifest import NAME, Manifest, read_manifest
 from .opened import OpenIndex
 from .opening import make_folder, open_segments, remove_leftovers, take_lock
@@ -59,6 +60,11 @@ class Index(OpenIndex):
         radius: int | None = None,
         bands: int | None = None,
         rows: int | None = None,
+        bits: int | None = None,
+        slots: int | None = None,
+        standard_error: float | None = None,
+        sketch_bytes: int | None = None,
+        probes: int | None = None,
         seed: int | str = 1,
     ) -> Index:
         """Make an empty index and open it.
@@ -83,6 +89,17 @@ class Index(OpenIndex):
             For "simhash": bits in which fingerprints of near-duplicates can differ; default 3.
         bands, rows : int >= 1, optional
             For "minhash": in place of the planner's choice.
+        bits : {1, 2, 4, 8, 16}, optional
+            For "minhash": of each slot kept for estimates; default 16.
+        slots : int in [1, 65536], optional
+            For "minhash": kept for estimates; default 256.
+        standard_error : float in [0.0001, 1), optional
+            For "minhash": choose bits and slots, the fewest bytes with which estimates of the threshold err no more.
+        sketch_bytes : int in [2, 131072], optional
+            For "minhash", instead: choose bits and slots, at most so many bytes a document, that err least at the threshold.
+        probes : int in [1, 20000], optional
+            For "simhash": keep one table in place of ``radius + 1``, and look at so many places of it, which the weakest bits
+            of the query name. It takes less disk space, and finds a share of the matches only: ``info`` states it.
         seed : int in [0, 2^64) or "random", default 1
             The only source of randomness. "random" draws one that nobody can know beforehand; ``info`` states the number.
 
@@ -102,9 +119,11 @@ class Index(OpenIndex):
             "threshold": threshold, "recall": recall, "unit": unit, "normalization": normalization, "fold_case": fold_case,
             "seed": drawn_seed() if isinstance(seed, str) and seed == RANDOM else seed,
         }  # fmt: skip
-        optional = {"width": width, "radius": radius, "bands": bands, "rows": rows}
-        given |= {name: value for name, value in optional.items() if value is not None}
-        made = make_kind(kind, **given).resolved()
+        optional = {
+            "width": width, "radius": radius, "probes": probes, "bands": bands, "rows": rows, "bits": bits, "slots": slots,
+            "standard_error": standard_error, "sketch_bytes": sketch_bytes,
+        }  # fmt: skip
+        made = plan_kind(kind, **given, **{name: value for name, value in optional.items() if value is not None})
         make_folder(folder)
         lock = take_lock(folder, wait=False)
         try:
@@ -201,7 +220,7 @@ class Index(OpenIndex):
         check_type(kind, self.id_type, names)
         if isinstance(texts, Sketches) and self._state.manifest.keep_text:
             raise ParameterError("this index keeps texts: sketches alone cannot be added")
-        sketches, pieces = self._sketch(texts, threads)
+        sketches, pieces = self._sketch(texts, threads, asking=False)
         if len(names) != len(sketches):
             raise ParameterError(f"there are {len(names):,} ids and {len(sketches):,} texts")
         if kind is None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..files.container import write_arrays
 from ..files.layout import Streamed
 from ..values import Int64Array, UInt64Array
-from .kinds import Kind
+from .kind import Kind
 from .segments import MOST_ROWS, Places, Segment, describe
 
 REMOVED = np.uint32(MOST_ROWS)  # where the new number of a row stands

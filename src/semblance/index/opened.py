@@ -17,7 +17,7 @@ from ..errors import IndexFormatError, OutputError, ParameterError
 from ..text.texts import Texts
 from ..wording import counted, printable
 from .answers import all_documents, answer
-from .kinds import Sketches
+from .kind import Sketches
 from .manifest import Manifest, read_manifest
 from .opening import damage, open_segments, release_lock
 from .segments import Segment
@@ -58,7 +58,14 @@ class OpenIndex:
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
         inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
-        return f"<Index {printable(str(self.path))}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}>"
+        said = f"<Index {printable(str(self.path))}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}"
+        if self.kind.probes is None:
+            return f"{said}>"
+        return f"{said}, {counted(self.kind.probes, 'probe')} find {self._share_probed():.3f} of the matches at the threshold>"
+
+    def _share_probed(self) -> float:
+        """Return the share of matches at the threshold that probes find, by the sizes of the segments of this moment."""
+        return self.kind.share_probed([(segment.prefix_bits, segment.n_live) for segment in self._state.segments])
 
     @property
     def id_type(self) -> str | None:
@@ -69,11 +76,14 @@ class OpenIndex:
     def info(self) -> dict[str, Any]:
         """Parameters, counts and bytes, as plain values."""
         manifest, segments = self._now()
+        share = self._share_probed()
+        probed = {} if self.kind.probes is None else {"share_found_by_probes": share}
         size, count = sum(segment.n_bytes for segment in segments), manifest.n_documents
         return {
             "path": str(self.path), "documents": count, "segments": len(segments), "removed": manifest.n_removed, "bytes": size,
             "bytes_per_document": size / max(1, count), "keep_text": manifest.keep_text, "damaged": self.damaged,
-            "recall_at_threshold": self.kind.recall_at_threshold, "parameters": manifest.parameters,
+            "recall_at_threshold": self.kind.recall_at_threshold * share, **probed,
+            "standard_error_at_threshold": self.kind.error_at_threshold, "parameters": manifest.parameters,
         }  # fmt: skip
 
     def refresh(self) -> None:
@@ -112,10 +122,13 @@ class OpenIndex:
         """
         return self._sketch(texts, threads)[0]
 
-    def _sketch(self, given: Any, threads: int) -> tuple[Sketches, list[Texts] | None]:
-        """Return the sketches of texts, and the texts, which are gone through once: an iterator has them only once."""
+    def _sketch(self, given: Any, threads: int, asking: bool = True) -> tuple[Sketches, list[Texts] | None]:
+        """Return the sketches of texts, and the texts, which are gone through once: an iterator has them only once.
+
+        ``asking``: they are to be looked up, too, and not only added.
+        """
         check_rules(self.path, self.kind, self._rules, self._now()[0].keep_text)
-        return sketch_texts(self.kind, given, threads)
+        return sketch_texts(self.kind, given, threads, asking)
 
     def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
         """Look up documents.

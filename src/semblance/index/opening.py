@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, OutputError
 from ..files.atomic import make_folders
 from ..files.container import ArrayFile
-from .kinds import MinHashKind, SimHashKind
+from .kinds import AnyKind
 from .manifest import Entry, Manifest, is_ours, read_manifest
 from .segments import NONE, Segment
 
@@ -104,9 +104,7 @@ def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
     return removed
 
 
-def open_segment(
-    folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, entry: Entry, removed: NDArray[np.bool_]
-) -> Segment:
+def open_segment(folder: Path, kind: AnyKind, manifest: Manifest, entry: Entry, removed: NDArray[np.bool_]) -> Segment:
     """Open one segment, and hold it against what the manifest says.
 
     Raises
@@ -123,7 +121,7 @@ def open_segment(
 
 
 def open_segments(
-    folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, salvage: bool
+    folder: Path, kind: AnyKind, manifest: Manifest, salvage: bool
 ) -> tuple[Manifest, tuple[Segment, ...], list[str]]:
     """Open all segments; a reader that meets a state just replaced takes the next one."""
     for _ in range(100):
@@ -147,7 +145,7 @@ def open_segments(
     raise IndexFormatError(f"{folder}: changes faster than it can be read")
 
 
-def damage(folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, entry: Entry) -> list[str]:
+def damage(folder: Path, kind: AnyKind, manifest: Manifest, entry: Entry) -> list[str]:
     """Read every byte of a segment, and say what is wrong, file by file."""
     found = []
 

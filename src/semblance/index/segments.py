@@ -20,10 +20,12 @@ from ..kernels.hits import room_for
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
-from .kinds import Kind, MinHashKind, SimHashKind, Sketches
+from .kind import Kind, Sketches
+from .kinds import AnyKind
 
 MOST_ROWS = (1 << 32) - 1
 Places = NDArray[np.integer[Any]]
+MOST_PREFIXES = 1 << 20  # of queries that are looked up together
 KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
 NONE = np.empty(0, np.bool_)
 
@@ -111,7 +113,7 @@ class Segment:
         If the file is damaged as far as its header shows, or does not hold what a segment of this kind holds.
     """
 
-    def __init__(self, path: Path, kind: MinHashKind | SimHashKind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
+    def __init__(self, path: Path, kind: AnyKind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
         self.path = path
         self.file = ArrayFile(path)
         self.removed = removed
@@ -124,7 +126,7 @@ class Segment:
         self._check_shapes(kind, full, keep_text)
         self.file.hold()
 
-    def _check_shapes(self, kind: MinHashKind | SimHashKind, full: int, keep_text: bool) -> None:
+    def _check_shapes(self, kind: AnyKind, full: int, keep_text: bool) -> None:
         """Check names, types and shapes of all arrays, so that no kernel reads beyond one."""
         names = ["codes", "id_bytes", "id_offsets", *(["text_bytes", "text_offsets"] if keep_text else [])]
         tables = [("band", i, full, kind.prefix_bits) for i in range(kind.n_keys)] + [("id", 0, self.n_rows, 32)]
@@ -181,6 +183,11 @@ class Segment:
         if (hash_ids(ids)[self.file.map("id_rows-00")] != self.file.map("id_keys-00")).any() or ids.find_invalid():
             raise self._damaged("its ids")
         self.file.let_go()
+
+    @property
+    def prefix_bits(self) -> int:
+        """Bits by which its tables are entered."""
+        return int(self.file.described("band_starts-00")[1][0] - 1).bit_length() - 1
 
     @property
     def n_bytes(self) -> int:
@@ -246,19 +253,20 @@ class Segment:
         return "text_bytes" in self.file
 
     def search(
-        self, kind: MinHashKind | SimHashKind, sketches: Sketches, asked: Int64Array, most: int, threads: int = 1
+        self, kind: AnyKind, sketches: Sketches, asked: Int64Array, most: int, threads: int = 1
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return (query, row, score) of the matches of some queries; ``most``: see ``kernels.lookup.search``."""
 
         def work(some: Int64Array) -> list[tuple[Int64Array, Int64Array, Int64Array]]:
             query_keys, query_codes = sketches.keys[some], sketches.codes[some]
+            wanted = kind.prefixes(sketches, some, self.prefix_bits)
             room, query, parts = 1 << 12, 0, []
             tables = kernel.Tables(*self.bands, self.codes, self.removed)
-            runs = np.empty((kernel.AHEAD, self._n_tables, 2), np.int64)
+            runs = np.empty((kernel.AHEAD, wanted.shape[1] if len(wanted) else self._n_tables, 2), np.int64)
             while query < len(some):
                 hits, near = room_for(room), np.empty(room, np.int64)
                 after, count = kernel.search(
-                    query_keys, query_codes, kind.radius, kind.least, kind.differing, most, tables, near, runs, query,
+                    query_keys, query_codes, wanted, kind.radius, kind.least, kind.lane, most, tables, near, runs, query,
                     hits,
                 )  # fmt: skip
                 if after < 0:
@@ -267,12 +275,14 @@ class Segment:
                 room, query = room if after > query else 4 * room, after
             return parts
 
-        if threads == 1 or len(asked) < 128:
+        n_pieces = 1 if threads == 1 or len(asked) < 128 else min(4 * threads, len(asked) // 64)
+        n_pieces = max(n_pieces, -(-len(asked) * (kind.probes or 0) // MOST_PREFIXES))
+        if n_pieces == 1:
             parts = work(asked)
             if len(parts) == 1:
                 return parts[0]
         else:
-            pieces = np.array_split(asked, min(4 * threads, len(asked) // 64))
+            pieces = np.array_split(asked, n_pieces)
             parts = [part for found in in_order(work, pieces, threads) for part in found]
         none = np.empty(0, np.int64)
         columns = zip((none, none, none), *parts, strict=True)

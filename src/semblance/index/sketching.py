@@ -10,11 +10,14 @@ import numpy as np
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels._threads import in_order
 from ..text.texts import Texts, as_texts, from_strings
-from .kinds import MinHashKind, SimHashKind, Sketches
+from .kind import Sketches
+from .kinds import AnyKind
 
 
-def sketch_texts(kind: MinHashKind | SimHashKind, given: Any, threads: int) -> tuple[Sketches, list[Texts] | None]:
+def sketch_texts(kind: AnyKind, given: Any, threads: int, asking: bool) -> tuple[Sketches, list[Texts] | None]:
     """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are.
+
+    ``asking``: they are to be looked up, too.
 
     Raises
     ------
@@ -33,16 +36,17 @@ def sketch_texts(kind: MinHashKind | SimHashKind, given: Any, threads: int) -> t
         return given, None
 
     def work(piece: Texts) -> Sketches:
-        return kind.sketch(*kind.shingling.hashes(piece))
+        return kind.sketch(*kind.shingling.hashes(piece), asking)
 
     texts = as_texts(given)
     pieces = (some.slice(*bounds) for some in texts for bounds in some.cut())
     parts = list(in_order(work, pieces, threads)) or [work(from_strings([]))]
     keys, codes, empty = (np.concatenate([getattr(p, name) for p in parts]) for name in ("keys", "codes", "empty"))
-    return Sketches(keys, codes, empty, kind), texts
+    margins = [part.margins for part in parts if part.margins is not None]
+    return Sketches(keys, codes, empty, kind, np.concatenate(margins) if margins else None), texts
 
 
-def check_rules(path: Path, kind: MinHashKind | SimHashKind, rules: int, keep_text: bool) -> None:
+def check_rules(path: Path, kind: AnyKind, rules: int, keep_text: bool) -> None:
     """Check that the shingles of an index are made by the rules that this version follows.
 
     Raises

@@ -12,7 +12,8 @@ from ..errors import IndexFormatError, ParameterError
 from ..files.container import write_arrays
 from ..text.texts import Texts
 from ..values import Int64Array
-from .kinds import MinHashKind, SimHashKind, Sketches
+from .kind import Sketches
+from .kinds import AnyKind
 from .manifest import Entry, Manifest
 from .merging import merge_segments
 from .opening import open_mask, open_segment
@@ -27,9 +28,7 @@ class State:
     Manifest and segments are one value, ``now``, which is replaced and never changed: who took it reads on what it was.
     """
 
-    def __init__(
-        self, folder: Path, kind: MinHashKind | SimHashKind, manifest: Manifest, segments: tuple[Segment, ...]
-    ) -> None:
+    def __init__(self, folder: Path, kind: AnyKind, manifest: Manifest, segments: tuple[Segment, ...]) -> None:
         self.folder = folder
         self.kind = kind
         self.now = manifest, segments

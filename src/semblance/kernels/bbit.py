@@ -30,16 +30,29 @@ def pack_planes(slots, begin, end, bits, remix, out, first_word):
                 out[row, word + b * words] |= ((value >> np.uint64(b)) & ONE) << place
 
 
-@compiled("void(const uint64[:, ::1], int64, int64, boolean, uint64[:, ::1])")
-def pack_xor(slots, combined, stored, remix, out):
-    """Write ``stored`` bits of each row, each the XOR of the lowest bits of ``combined`` slots (uint64)."""
+@compiled("void(const uint32[:, ::1], int64, uint16[:, ::1])")
+def pack_lanes(slots, bits, out):
+    """Write ``bits`` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into ``out`` (rows, words).
+
+    The lowest bits of a word are those of the first of its slots; what no slot needs is left as it is.
+    """
+    lanes = 16 // bits
+    most = (ONE << np.uint64(bits)) - ONE
     for row in range(len(slots)):
-        for j in range(stored):
+        for j in range(slots.shape[1]):
+            value = code(np.uint64(slots[row, j]), j, True) & most
+            out[row, j // lanes] |= np.uint16(value << np.uint64(j % lanes * bits))
+
+
+@compiled("void(const uint64[:, ::1], int64, int64, int64, boolean, uint64[:, ::1], int64)")
+def pack_xor(slots, begin, end, combined, remix, out, first_word):
+    """Write slots ``[begin, end)`` of each row as single bits from word ``first_word`` on: XORs of ``combined`` lowest bits."""
+    for row in range(len(slots)):
+        for j in range((end - begin) // combined):
             bit = ZERO
-            for c in range(combined):
-                place = j * combined + c
+            for place in range(begin + j * combined, begin + (j + 1) * combined):
                 bit ^= code(slots[row, place], place, remix) & ONE
-            out[row, j // 64] |= bit << np.uint64(j % 64)
+            out[row, first_word + j // 64] |= bit << np.uint64(j % 64)
 
 
 @compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")

@@ -2,7 +2,8 @@
 
 A table holds keys in ascending order, the row of each, and where each run of keys that begin alike starts. A row is found if
 some table holds a key of it that differs from the query's in at most ``radius`` bits and begins alike: with radius 0 equal
-band keys, else fingerprints turned so that one of their blocks comes first.
+band keys, else fingerprints turned so that one of their blocks comes first. Or there is one table of plain fingerprints, and a
+query says with which prefixes a key may begin: its own, and those with weak bits flipped.
 """
 
 from typing import Annotated, NamedTuple
@@ -46,41 +47,61 @@ class Tables(NamedTuple):
 
 
 @compiled(
-    "void(const uint64[:, ::1], int64, int64, Tables, int64[:, :, ::1])",
+    "void(const uint64[:, ::1], const uint32[:, ::1], int64, int64, Tables, int64[:, :, ::1])",
     Tables,
 )
-def fetch_runs(query_keys, begin, end, tables, runs):
-    """Write where the runs of some queries start and end in each table into ``runs``, and ask for what lies there.
+def fetch_runs(query_keys, wanted, begin, end, tables, runs):
+    """Write where the runs of some queries start and end into ``runs``, and ask for what lies there.
 
     A look at a table waits for memory three times; this many at once take hardly longer than one.
     """
     shift = np.uint64(63) - tables.prefix_bits
-    n_tables = len(tables.keys)
+    n_runs = runs.shape[1]
+    probing = len(wanted) > 0  # one table, many runs; otherwise a run of each table
     for query in range(begin, end):
-        for table in range(n_tables):
-            prefix = np.int64((query_keys[query, table] >> ONE) >> shift)
-            runs[query - begin, table, 0] = prefix
+        for i in range(n_runs):
+            table = 0 if probing else i
+            prefix = np.int64(wanted[query, i]) if probing else np.int64((query_keys[query, table] >> ONE) >> shift)
+            runs[query - begin, i, 0] = prefix
             prefetch(tables.starts[table], prefix)
     for query in range(begin, end):
-        for table in range(n_tables):
-            prefix = runs[query - begin, table, 0]
+        for i in range(n_runs):
+            table = 0 if probing else i
+            prefix = runs[query - begin, i, 0]
             run = np.int64(tables.starts[table, prefix])
-            runs[query - begin, table, 0] = run
-            runs[query - begin, table, 1] = np.int64(tables.starts[table, prefix + 1])
+            runs[query - begin, i, 0] = run
+            runs[query - begin, i, 1] = np.int64(tables.starts[table, prefix + 1])
             prefetch(tables.keys[table], run)
             prefetch(tables.rows[table], run)
 
 
-@inlined("int64(const uint16[:, ::1], int64, const uint16[:, ::1], int64, boolean)")
-def score_of(codes, row, query_codes, query, differing):
-    """Return how many codes of a row and a query are equal, or, where ``differing``, minus the number of differing bits."""
+@inlined("uint64(int64)")
+def lowest_of(lane):
+    """The lowest bit of each lane of 1, 2, 4 or 8 bits in 16."""
+    return np.uint64(0xFFFF) // ((ONE << np.uint64(lane)) - ONE)
+
+
+@inlined("int64(const uint16[:, ::1], int64, const uint16[:, ::1], int64, int64)")
+def score_of(codes, row, query_codes, query, lane):
+    """Return how many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ.
+
+    ``lane`` is the bits of a code. A lane differs if any of its bits does: these are folded onto its lowest bit.
+    """
     score = 0
-    if differing:
+    if lane == 16:
         for j in range(query_codes.shape[1]):
-            score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
+            score += codes[row, j] == query_codes[query, j]
         return score
+    lowest = lowest_of(lane)
+    pairs = np.uint64(lane > 1)
+    fours = np.uint64(2 * (lane > 2))
+    eights = np.uint64(4 * (lane > 4))
     for j in range(query_codes.shape[1]):
-        score += codes[row, j] == query_codes[query, j]
+        differ = np.uint64(codes[row, j] ^ query_codes[query, j])
+        differ |= differ >> pairs
+        differ |= differ >> fours
+        differ |= differ >> eights
+        score -= popcount(differ & lowest)
     return score
 
 
@@ -133,10 +154,10 @@ def join_rows(near, known, n_near):
 
 
 @compiled(
-    "int64(uint64, int64, int64, boolean, Tables, int64, int64, const uint16[:, ::1], int64)",
+    "int64(uint64, int64, int64, int64, Tables, int64, int64, const uint16[:, ::1], int64)",
     Tables,
 )
-def last_needed(key, enough, most, differing, tables, begin, end, query_codes, query):
+def last_needed(key, enough, most, lane, tables, begin, end, query_codes, query):
     """Return the last of the first ``most`` rows of a key in table 0, if the scores of all these are ``enough``, or -1.
 
     Rows that are removed do not count. Of many copies a query needs no more.
@@ -150,7 +171,7 @@ def last_needed(key, enough, most, differing, tables, begin, end, query_codes, q
     while i < end and keys[0, i] == key and rows[0, i] < len(codes):
         row = np.int64(rows[0, i])
         if len(removed) == 0 or not removed[row]:
-            if score_of(codes, row, query_codes, query, differing) < enough:
+            if score_of(codes, row, query_codes, query, lane) < enough:
                 return -1
             most -= 1
             if most == 0:
@@ -160,23 +181,29 @@ def last_needed(key, enough, most, differing, tables, begin, end, query_codes, q
 
 
 @compiled(
-    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], int64, int64, boolean, int64, Tables, int64[::1], "
-    "int64[:, :, ::1], int64, Hits)",
+    "UniTuple(int64, 2)(const uint64[:, ::1], const uint16[:, ::1], const uint32[:, ::1], int64, int64, int64, int64, Tables, "
+    "int64[::1], int64[:, :, ::1], int64, Hits)",
     Tables,
     Hits,
 )
-def search(query_keys, query_codes, radius, least, differing, most, tables, near, runs, query, hits):
+def search(query_keys, query_codes, wanted, radius, least, lane, most, tables, near, runs, query, hits):
     """Look up queries from ``query`` on; return (next query, matches): it is the end, or there is too little room.
 
-    ``query_keys`` has the shape (n_queries, n_tables). The score of a row is what ``score_of`` says; those below ``least`` and
-    rows that are removed do not count. With ``most`` of 1 or more, a query's best matches, that many, are among those that it
-    gets, of equal scores the first; with 0 it gets all, with -1 the first only. ``near`` and ``runs`` (AHEAD, n_tables, 2) are
-    scratch. Where not even ``query`` got an answer it has more candidates than ``near`` or ``hits`` has room for. The next
-    query is -1 where a run does not lie in its table or a row not among the codes: the file is damaged.
+    ``query_keys`` has the shape (n_queries, n_tables). Where ``wanted`` has rows, there is one table, and they are the prefixes
+    to look at, no two alike (n_queries, n_probes). The score of a row is what ``score_of`` says, for codes of ``lane`` bits;
+    those below ``least`` and rows that are removed do not count. With ``most`` of 1 or more, a query's best matches, that many,
+    are among those that it gets, of equal scores the first; with 0 it gets all, with -1 the first only. ``near`` and ``runs``
+    (AHEAD, n_tables or n_probes, 2) are scratch. Where not even ``query`` got an answer it has more candidates than ``near`` or
+    ``hits`` has room for. The next query is -1 where a run does not lie in its table or a row not among the codes: the file is
+    damaged.
     """
     found_query, found_row, found_score = hits
     codes, removed = tables.codes, tables.removed
-    enough = least if most < 0 else 0 if differing else query_codes.shape[1]  # no score is above it, or none needs to be
+    enough = least if most < 0 else query_codes.shape[1] if lane == 16 else 0  # no score is above it, or none needs to be
+    lowest = lowest_of(lane)
+    pairs = np.uint64(lane > 1)
+    fours = np.uint64(2 * (lane > 2))
+    eights = np.uint64(4 * (lane > 4))
     n_out = 0
     first = query
     fetched = query
@@ -184,19 +211,20 @@ def search(query_keys, query_codes, radius, least, differing, most, tables, near
         if query == fetched:
             first = query
             fetched = min(query + len(runs), len(query_keys))
-            fetch_runs(query_keys, query, fetched, tables, runs)
+            fetch_runs(query_keys, wanted, query, fetched, tables, runs)
         place = query - first
         n_near = 0
         known = 0  # of these rows ascend, once each
         bound = -1
-        for table in range(len(tables.keys)):
-            begin = runs[place, table, 0]
-            end = runs[place, table, 1]
+        for i in range(runs.shape[1]):
+            table = 0 if len(wanted) > 0 else i
+            begin = runs[place, i, 0]
+            end = runs[place, i, 1]
             if begin > end or end > tables.keys.shape[1]:
                 return -1, n_out
             key = query_keys[query, table]
-            if table == 0 and radius == 0 and 0 < abs(most) < end - begin:
-                bound = last_needed(key, enough, abs(most), differing, tables, begin, end, query_codes, query)
+            if i == 0 and radius == 0 and 0 < abs(most) < end - begin:
+                bound = last_needed(key, enough, abs(most), lane, tables, begin, end, query_codes, query)
             if bound < 0:
                 n_near = collect_rows(key, radius, tables.keys[table], tables.rows[table], begin, end, near, n_near)
             else:
@@ -219,12 +247,16 @@ def search(query_keys, query_codes, radius, least, differing, most, tables, near
             if (i > 0 and near[i - 1] == row) or (len(removed) > 0 and removed[row]):
                 continue
             score = 0  # as ``score_of``: a call with arrays would cost as much as the work
-            if differing:
-                for j in range(query_codes.shape[1]):
-                    score -= popcount(np.uint64(codes[row, j] ^ query_codes[query, j]))
-            else:
+            if lane == 16:
                 for j in range(query_codes.shape[1]):
                     score += codes[row, j] == query_codes[query, j]
+            else:
+                for j in range(query_codes.shape[1]):
+                    differ = np.uint64(codes[row, j] ^ query_codes[query, j])
+                    differ |= differ >> pairs
+                    differ |= differ >> fours
+                    differ |= differ >> eights
+                    score -= popcount(differ & lowest)
             if score >= least:
                 found_query[n_out] = query
                 found_row[n_out] = row

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._compile import compiled
-from .constants import EMPTY, GOLDEN, LOW31, ODD, S32
+from .constants import EMPTY, GOLDEN, LOW31, ODD, S32, WIDE_EMPTY
 from .hashing import fmix64
 
 
@@ -19,6 +19,20 @@ def sign_rows(values, offsets, seed, out):
             mixed = (values[i] ^ salt) * ODD
             slot = np.int64((mixed >> S32) * bins >> S32)
             slots[slot] = min(slots[slot], np.uint32(mixed & LOW31))
+
+
+@compiled("void(const uint64[::1], const int64[::1], uint64, uint64[:, ::1])")
+def cut_places(places, offsets, width, out):
+    """Write the least place within each bin of ``width`` places of each row into ``out`` (rows, bins), uint64.
+
+    Bins without one keep ``WIDE_EMPTY``.
+    """
+    for row in range(len(offsets) - 1):
+        slots = out[row]
+        slots[:] = WIDE_EMPTY
+        for i in range(offsets[row], offsets[row + 1]):
+            slot = np.int64(places[i] // width)
+            slots[slot] = min(slots[slot], places[i] % width)
 
 
 @compiled("void(const uint32[:, ::1], uint32[:, ::1])")

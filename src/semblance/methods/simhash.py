@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..sketches.simhash import SimHash
 from ..theory import simhash
-from ..values import Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
+from ..values import Fingerprints, Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
 from .exact_sets import Pieces
 from .features import FeatureVectors, FingerprintRows
@@ -75,9 +75,24 @@ class SimHashMethod:
         -------
         Sketched
         """
-        words = SimHash(bits=self.bits, seed=self.seed).sign(Shingles(values, offsets)).words
+        words = self.fingerprints(values, offsets).words
         halves = words.view(np.uint32)[:, : self.n_estimates]
         return Sketched(words, np.empty((len(words), 0), np.uint16), halves)
+
+    def fingerprints(self, values: UInt64Array, offsets: Int64Array, margins: bool = False) -> Fingerprints:
+        """Fingerprint documents as ``sketch`` does; with ``margins`` each bit says how sure it is.
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+        offsets : ndarray of int64, shape (n_documents + 1,)
+        margins : bool, default False
+
+        Returns
+        -------
+        Fingerprints
+        """
+        return SimHash(bits=self.bits, seed=self.seed, margins=margins).sign(Shingles(values, offsets))
 
     def comparable(self, pieces: Pieces) -> FeatureVectors:
         """Make vectors of feature counts ready for exact comparison."""

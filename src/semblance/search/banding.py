@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import banding as kernel
-from ..sketches.one_permutation import OnePermutation
 from ..values import Int64Array, Pairs, Signatures, UInt64Array
 from ..values.arrays import whole
 from .buckets import find_candidates
@@ -70,7 +69,7 @@ class BandingIndex:
         if not isinstance(signatures, Signatures):
             raise ParameterError(f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity")
         scheme = signatures.scheme
-        if isinstance(scheme, OnePermutation) and scheme.densify == "none":
+        if getattr(scheme, "may_be_empty", False):
             raise ParameterError(
                 "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
                 'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill'

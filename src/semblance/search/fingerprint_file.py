@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from .fingerprint_files import ChunkedFile
 from .weak_bits import SortedTable, WeakBitIndex, WeakBits
 
 Hits = tuple[Int64Array, Int64Array, Int64Array]
+Piece = tuple[UInt64Array, Int64Array]
 DEFAULT_MEMORY = 256 << 20
 
 
@@ -200,7 +202,8 @@ class FingerprintFile:
         """Return some row of the file within the radius of each query, or -1: int64 of shape (n,).
 
         Parameters and errors are those of ``query``. With ``WeakBitIndex`` a query that was answered is not asked
-        again, by no thread; tables of queries cannot leave out any.
+        again, by no thread; tables of queries cannot leave out any. With either the file is read until each query is
+        answered, and no further: damage behind that place is not noticed, nor is a wrong checksum of the batch that it lies in.
 
         Parameters
         ----------
@@ -242,12 +245,21 @@ class FingerprintFile:
         else:
             index.add(query)._prepare()
             work = partial(_look_up_piece, index, answered)
-        yield from in_order(work, self._chunks.pieces(most), threads)
+        with closing(self._chunks.pieces(most)) as pieces:
+            yield from in_order(work, pieces if answered is None else _until_answered(pieces, answered), threads)
+
+
+def _until_answered(pieces: Iterator[Piece], answered: NDArray[np.bool_]) -> Iterator[Piece]:
+    """Yield pieces while some query waits for an answer; threads search those under way to their end, for theirs may be it."""
+    for piece in pieces:
+        yield piece
+        if answered.all():
+            return
 
 
 def _search_piece(
     query: UInt64Array, wanted: NDArray[np.uint32], weak: WeakBits, radius: int, answered: NDArray[np.bool_] | None,
-    piece: tuple[UInt64Array, Int64Array],
+    piece: Piece,
 ) -> Hits:  # fmt: skip
     """Probe one piece at the prefixes of the queries."""
     words, rows = piece
@@ -258,7 +270,7 @@ def _search_piece(
     return left, rows[place], distance
 
 
-def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, piece: tuple[UInt64Array, Int64Array]) -> Hits:
+def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, piece: Piece) -> Hits:
     """Look the fingerprints of one piece up among the queries."""
     words, rows = piece
     parts = [(np.empty(0, np.int64),) * 3]

@@ -7,7 +7,7 @@ fingerprints in ascending order as numbers, uint64 of shape (count, words), and 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -126,7 +126,7 @@ class ChunkedFile:
                 words, rows = next(self._parts(stream, section, 0, max(1, _count(section))))
             yield words[np.argsort(rows)]
 
-    def pieces(self, most: int) -> Iterator[tuple[UInt64Array, Int64Array]]:
+    def pieces(self, most: int) -> Generator[tuple[UInt64Array, Int64Array]]:
         """Yield (sorted fingerprints, their rows), at most so many at a time: parts of large batches, small ones together.
 
         Raises

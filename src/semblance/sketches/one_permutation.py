@@ -57,6 +57,11 @@ class OnePermutation(SlotScheme):
         """Whether the signature of a union is the slot-wise minimum: of raw bins."""
         return self.densify == "none"
 
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether some slots can be empty where others are not: raw bins."""
+        return self.densify == "none"
+
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         """Return the bins of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
 

@@ -16,18 +16,19 @@ from ..files.legacy import read_signatures
 from ..files.outputs import check_output
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
-from . import packed as packings
 from .fast_similarity import FastSimilarity
+from .fractional import Fractional
 from .minhash import MinHash
 from .one_permutation import OnePermutation
-from .permutation import PermutationMinHash
+from .packed import BBit, XorBits
+from .permutation import PermutationBins, PermutationMinHash
 
 # 2: the header states the rules of shingling; 3: the layout of all files
 SIGNATURES = Kind(magic=b"SEMBLSIG", version=3, oldest=3, name="signatures", error=InputDataError, links=True)
-_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash)}
+_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
 _DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",)}
 _NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
-_PACKINGS = {c.__name__: c for c in (packings.BBit, packings.Fractional, packings.XorBits)}
+_PACKINGS = {c.__name__: c for c in (BBit, Fractional, XorBits)}
 
 
 def _named(value: Any) -> dict[str, Any]:

@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ._check import Float, count, resemblance_of, within
+from .chance import chance_match, chance_match_slopes
 from .quantization import quantization_bias, quantization_variance_ratio, quantized
 
 __all__ = [
     "best_bits",
     "chance_match",
+    "chance_match_slopes",
     "constants",
     "exact_match_probability",
     "match_probability",
@@ -31,31 +33,6 @@ __all__ = [
     "storage_ratio_limit",
     "variance",
 ]
-
-
-def chance_match(bits: ArrayLike, density: ArrayLike = 0.0) -> Float:
-    """A: probability that b bits of a further minimum agree by chance, r (1 - r)^(2^b - 1) / (1 - (1 - r)^(2^b)).
-
-    Parameters
-    ----------
-    bits : array_like of int in [1, 64]
-    density : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
-        2^-b at density 0, 0 at density 1; falls in both.
-
-    References
-    ----------
-    Li & König, WWW 2010, equations 5-8.
-    """
-    b, r = within("bits", bits, 1, 64), within("density", density, 0.0, 1.0)
-    n = np.exp2(b)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        log_rest = np.log1p(-r)
-        a = r * np.exp((n - 1.0) * log_rest) / -np.expm1(n * log_rest)
-    return np.where(r <= 0.0, 1.0 / n, np.where(r >= 1.0, 0.0, a))[()]
 
 
 def constants(bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> tuple[Float, Float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._check import Float
 from .blocks import STEINER, block_candidates, block_sizes, block_tables, join_candidates, join_designs
-from .weak_bits import cheapest_sets, flip_probability, table_equivalents, weak_bit_candidates, weak_bit_recall
+from .weak_bits import cheapest_sets, flip_probability, probed_share, table_equivalents, weak_bit_candidates, weak_bit_recall
 
 __all__ = [
     "STEINER",
@@ -22,6 +22,7 @@ __all__ = [
     "found_share",
     "join_candidates",
     "join_designs",
+    "probed_share",
     "probes",
     "table_equivalents",
     "weak_bit_candidates",

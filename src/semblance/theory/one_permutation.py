@@ -9,13 +9,17 @@ from ..errors import ParameterError
 from ._check import Float, count, within
 
 
-def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
-    """Probability that exactly m of the bins hold a member, for m = 0..bins; members fall into bins independently.
+def occupancy(union_size: int, bins: int, universe: int | None = None) -> NDArray[np.float64]:
+    """Probability that exactly m of the bins hold a member, for m = 0..bins.
+
+    Members fall into bins independently or, with a universe, onto its places, each of which takes one.
 
     Parameters
     ----------
     union_size : int >= 0
     bins : int >= 1
+    universe : int >= 1, optional
+        D; bins have D / t places.
 
     Returns
     -------
@@ -24,7 +28,7 @@ def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
     Raises
     ------
     ParameterError
-        If the union is negative or there is no bin.
+        If the union is negative or does not fit the universe, or there is no bin.
 
     Notes
     -----
@@ -32,15 +36,18 @@ def occupancy(union_size: int, bins: int) -> NDArray[np.float64]:
 
     References
     ----------
-    The occupancy problem: each further member falls into a filled bin with probability m / t.
+    The occupancy problem: each further member falls into a filled bin with probability m / t, or (m D / t - j) / (D - j).
     """
     union_size, bins = int(count("union_size", union_size, 0)), int(count("bins", bins))
+    if universe is not None and union_size > universe:
+        raise ParameterError(f"a union of {union_size} does not fit a universe of {universe}")
     m = np.arange(bins + 1)
     p = np.zeros(bins + 1)
     p[0] = 1.0
-    for _ in range(union_size):
-        q = p * m / bins
-        q[1:] += p[:-1] * (bins - m[:-1]) / bins
+    for j in range(union_size):
+        taken = m / bins if universe is None else np.maximum(m * universe / bins - j, 0.0) / (universe - j)
+        q = p * taken
+        q[1:] += p[:-1] * (1.0 - taken[:-1])
         p = q
     return p
 
@@ -129,13 +136,14 @@ def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
         return np.where(filled > 0, found / filled, np.nan)[()]
 
 
-def expected_inverse_filled(union_size: int, bins: int) -> float:
+def expected_inverse_filled(union_size: int, bins: int, universe: int | None = None) -> float:
     """E[1 / (t - N_emp)] for a non-empty union, by the occupancy law; 1 / t for unions beyond 50 t ln t.
 
     Parameters
     ----------
     union_size : int >= 1
     bins : int >= 1
+    universe : int >= 1, optional
 
     Returns
     -------
@@ -144,7 +152,7 @@ def expected_inverse_filled(union_size: int, bins: int) -> float:
     Raises
     ------
     ParameterError
-        If the union is empty.
+        If the union is empty, or does not fit the universe.
 
     References
     ----------
@@ -152,9 +160,9 @@ def expected_inverse_filled(union_size: int, bins: int) -> float:
     """
     count("union_size", union_size)
     count("bins", bins)
-    if union_size > 50 * bins * max(1.0, np.log(bins)):
+    if universe is None and union_size > 50 * bins * max(1.0, np.log(bins)):
         return 1.0 / bins
-    p = occupancy(union_size, bins)
+    p = occupancy(union_size, bins, universe)
     return float(np.sum(p[1:] / np.arange(1, bins + 1)))
 
 
@@ -164,7 +172,7 @@ def _each(function: object, union_size: ArrayLike, bins: ArrayLike) -> Float:
     return np.vectorize(lambda f, t: function(int(f), int(t)), otypes=[np.float64])(f, t)[()]  # type: ignore[operator]
 
 
-def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
+def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, universe: int | None = None) -> Float:
     """Variance of R_mat: R (1 - R) (E[1 / (t - N_emp)] (1 + 1 / (f - 1)) - 1 / (f - 1)).
 
     Parameters
@@ -173,6 +181,8 @@ def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> 
     union_size : array_like of int >= 1
         Members f of the union; 0 for f = 1.
     bins : array_like of int >= 1
+    universe : int >= 1, optional
+        D, with a true permutation of [0, D) in place of hashes.
 
     Returns
     -------
@@ -183,7 +193,7 @@ def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> 
     Report, equation 32. (33) holds only where no bin is empty; it turns negative for f < t.
     """
     r, f = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size)
-    inverse = _each(expected_inverse_filled, union_size, bins)
+    inverse = _each(lambda f, t: expected_inverse_filled(f, t, universe), union_size, bins)
     others = np.maximum(f - 1.0, 1.0)
     factor = inverse * (1.0 + 1.0 / others) - 1.0 / others
     return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]

@@ -1,0 +1,216 @@
+"""Batches of queries against a file: the thesis' Figures 9 and 10."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from figures import name_lines
+from pair_model import RADIUS, Trial, families
+from report import Section
+
+import semblance as sb
+
+from .real import real_trial
+from .trials import alternating, counting, first_ranks, probe_ranks, told_ratio
+
+PROBES, PARTS = 23, 16
+
+
+def _methods() -> dict[str, tuple[sb.FingerprintFile, bool]]:
+    """Return {name: (an empty index, whether the first answer is enough)}."""
+    return {
+        "PSM_A": (sb.WeakBitIndex(radius=RADIUS, probes=PROBES), False),
+        "PSM_F": (sb.WeakBitIndex(radius=RADIUS, probes=PROBES), True),
+        "Manku, 4": (sb.TableIndex(radius=RADIUS, lookup="binary"), False),
+        "HammingIndex": (sb.HammingIndex(radius=RADIUS), False),
+    }
+
+
+def written(path: Path, stored: np.ndarray, parts: int) -> sb.FingerprintFile:
+    """Append fingerprints in so many batches, sorted each, as the thesis' Figure 9 has it."""
+    file = sb.FingerprintFile(path)
+    for part in np.array_split(stored, parts):
+        file.append(part)
+    return file
+
+
+def asked(trial: Trial, queries: int) -> Trial:
+    """Return the first queries only."""
+    chosen = trial.asked < queries
+    return replace(
+        trial,
+        queries=trial.queries[:queries],
+        margins=trial.margins[:queries],
+        groups=trial.groups[:queries],
+        asked=trial.asked[chosen],
+        rows=trial.rows[chosen],
+    )
+
+
+def _memory(n: int, parts: int) -> int:
+    """Bytes with which the file is read in about so many pieces: three are counted as under way, 64 bytes a fingerprint."""
+    return max(1 << 20, 3 * 64 * -(-n // parts))
+
+
+def _answers(section: Section, file: sb.FingerprintFile, trial: Trial, memory: int) -> None:
+    """Check what each method finds, and what it reads."""
+    planted = set(zip(trial.asked.tolist(), trial.rows.tolist(), strict=True))
+    most = max(1024, memory // 3 // 64)
+    prefix = _methods()["PSM_A"][0].weak_bits(min(most, len(file))).count
+    ranks = probe_ranks(trial, prefix, PROBES)
+    rows = []
+    for name, (using, first) in _methods().items():
+        with counting(file) as counts:
+            if first:
+                out = file.first(trial.queries, using, trial.margins, memory=memory)
+                hits = {(q, r) for q, r in enumerate(out.tolist()) if r >= 0}
+                right = hits <= planted and bool(((out >= 0) == (first_ranks(trial, ranks) <= PROBES)).all())
+                recall = len(hits) / len(trial.queries)
+            else:
+                found = file.query(trial.queries, using, trial.margins if "PSM" in name else None, memory=memory)
+                hits = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
+                wanted = ranks <= PROBES if "PSM" in name else np.ones(len(ranks), np.bool_)
+                right = hits == set(zip(trial.asked[wanted].tolist(), trial.rows[wanted].tolist(), strict=True))
+                recall = len(hits) / len(planted)
+        rows.append(
+            [
+                name,
+                f"{recall:.4f}",
+                counts["pieces"],
+                f"{counts['compared'] / len(trial.queries):.1f}" if counts["compared"] else "not counted",
+            ]
+        )
+        what = "all pairs" if "PSM" not in name else f"what {PROBES} flips of {prefix} bits hold"
+        section.holds(f"{trial.name}: {name} finds {what}, neither more nor less", right)
+    section.table(
+        [
+            f"method ({trial.name}, {len(trial.queries):,} queries, {len(file):,} in the file)",
+            "recall",
+            "pieces read",
+            "compared a query",
+        ],
+        rows,
+    )
+
+
+def _stops(section: Section, folder: Path, trial: Trial, n: int) -> None:
+    """Count the pieces that are read until each query is answered."""
+    ranks = probe_ranks(trial, 10, PROBES)
+    number = np.unique(trial.asked[ranks <= 5])[:1000]  # such as are found for sure
+    queries, margins = trial.queries[number], trial.margins[number]
+    rows = np.array([trial.rows[(trial.asked == q) & (ranks <= 5)][0] for q in number])
+    rng, rest = np.random.default_rng(4), n - len(rows)
+    stored = np.concatenate([trial.stored[rows], rng.integers(0, 1 << 64, rest, dtype=np.uint64)])
+    head = n // PARTS
+    stored[:head] = stored[rng.permutation(head)]  # all answers lie in the first batch of the file
+    file = written(folder / "answers-first.fps", stored, PARTS)
+    memory, pieces = _memory(n, PARTS), {}
+    using = sb.WeakBitIndex(radius=RADIUS, probes=PROBES, prefix_bits=10)
+    for name, more in (("all answered", 0), ("one without an answer", 1)):
+        values = np.append(queries, ~queries[:more])
+        sums = np.concatenate([margins, margins[:more]])
+        with counting(file) as counts:
+            out = file.first(values, using, sums, memory=memory)
+        pieces[name] = counts["pieces"]
+        section.holds(f"{name}: {(out >= 0).sum():,} of {len(values):,} queries are answered", (out >= 0).sum() == len(queries))
+    section.holds(
+        f"PSM_F reads {pieces['all answered']} of {pieces['one without an answer']} pieces where all answers lie "
+        f"in the first of {PARTS} batches "
+        "(thesis, V.B: stop as soon as there is a match for all), and the whole file for one query without an answer",
+        pieces["all answered"] == 1 and pieces["one without an answer"] == PARTS,
+    )
+    seconds = alternating(
+        {
+            "stops": lambda: file.first(queries, using, margins, memory=memory),
+            "reads all": lambda: file.first(
+                np.append(queries, ~queries[:1]), using, np.concatenate([margins, margins[:1]]), memory=memory
+            ),
+        }
+    )
+    section.observe(
+        f"one query without an answer makes the batch take {told_ratio(seconds['reads all'], seconds['stops'])} times as long"
+    )
+
+
+def figure_10(quick: bool) -> Section:
+    """Queries a second by the size of the batch and of the file; what is found; what is read."""
+    n = 1 << (16 if quick else 20)
+    section = Section(
+        "t-batches",
+        "Thesis, chapters V.B and VII.G, Figures 9 and 10: batches against a file",
+        "A method finds another set of pairs in the file than it must; or PSM_F reads on when every query is answered.",
+    )
+    batches = [n // 64, n // 16, n // 8]
+    modelled = families(n, batches[-1])
+    real = real_trial(quick, n)
+    section.say(
+        f"A file of {PARTS} sorted batches, {n:,} fingerprints (thesis: 60 million; IRLbot's pages are not to be "
+        f"had). Modelled: batches of queries with "
+        "families of near-duplicates by the model of margins, uniform fingerprints besides. Real: versions of "
+        "policies among uniform ones; their batch is "
+        "small. As in the thesis, Manku's tables are those of the queries, which fingerprints of the file look up; "
+        "they cannot leave out queries "
+        "that were answered."
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = written(folder / "all.fps", modelled.stored, PARTS)
+        _answers(section, file, modelled, _memory(n, PARTS))
+        if real is not None:
+            _answers(section, written(folder / "real.fps", real.stored, PARTS), real, _memory(n, PARTS))
+        _stops(section, folder, modelled, n)
+        speeds: list[dict[str, list[float]]] = [{m: [] for m in _methods()} for _ in range(2)]
+        files = [n // 4, n // 2, n]
+        told = []
+        for out, works in (
+            (speeds[0], [(file, b) for b in batches]),
+            (speeds[1], [(written(folder / f"{size}.fps", modelled.stored[:size], PARTS), batches[1]) for size in files]),
+        ):
+            for searched, batch in works:
+                part = asked(modelled, batch)
+                seconds = alternating(
+                    {
+                        m: (lambda u=using, f=first, s=searched, p=part: (s.first if f else s.query)(p.queries, u, p.margins))
+                        for m, (using, first) in _methods().items()
+                    },
+                    2,
+                )
+                for m, s in seconds.items():
+                    out[m].append(batch / float(s.min()))
+                told.append((seconds["Manku, 4"], seconds["PSM_A"], seconds["PSM_F"]))
+    section.table(
+        ["method", *(f"batch of {b:,}, queries/s" for b in batches), *(f"file of {f:,}" for f in files)],
+        [[m, *(f"{x:,.0f}" for x in speeds[0][m]), *(f"{x:,.0f}" for x in speeds[1][m])] for m in _methods()],
+    )
+    manku, all_found, first_found = told[len(batches) - 1]
+    section.observe(
+        f"batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(manku, all_found)} times as long as PSM_A "
+        f"and {told_ratio(manku, first_found)} "
+        "times as long as PSM_F (thesis, with 60 times as many: 7 and 14)"
+    )
+
+    def draw(axes):
+        for axis, x, rows, label in (
+            (axes[0], batches, speeds[0], f"queries in a batch, file of 2^{n.bit_length() - 1}"),
+            (axes[1], files, speeds[1], f"fingerprints in the file, batch of 2^{batches[1].bit_length() - 1}"),
+        ):
+            for m, values in rows.items():
+                axis.plot(x, values, "o-", label=m)
+            axis.set_xscale("log", base=2)
+            axis.set_yscale("log")
+            axis.set_xlabel(label)
+            axis.set_ylabel("queries/s")
+            name_lines(axis)
+
+    section.figure(
+        "t-batches",
+        (1, 2),
+        draw,
+        "Modelled pairs, queries a second, observed. Left: by the size of the batch, "
+        "which shares the reading of the file. Right: by the size of "
+        "the file, all of which is read for each batch.",
+    )
+    return section

@@ -1,0 +1,238 @@
+"""What is compared, by the number of tables: the thesis' Figure 7, (6.6), (6.7) and (7.6)."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import comb, log2
+
+import numpy as np
+from figures import name_lines
+from pair_model import RADIUS, Trial, families
+from report import Section
+
+import semblance as sb
+from semblance.search.block_tables import BlockTables, Layout, _ranges
+from semblance.search.weak_bits import WeakBits
+from semblance.theory.blocks import STEINER, block_candidates
+from semblance.theory.weak_bits import table_equivalents, weak_bit_candidates
+
+from .real import real_trial
+from .trials import alternating, needed, probe_ranks, told_ratio, uniform_compared
+
+FEWEST = 25
+MANKU = ((4, 1), (5, 2), (6, 3))  # 4, 10 and 20 tables
+
+
+def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]:
+    """Count and time Manku's tables and PSM_A; check the counts."""
+    n, asked = len(trial.stored), len(trial.queries)
+    uniform = (n - len(trial.special)) * asked
+    works, counted, tables, met, probes = {}, {}, {}, {}, {}
+    for blocks, lead in MANKU:
+        make = partial(sb.TableIndex, radius=RADIUS, blocks=blocks, lead=lead, lookup="binary")
+        index, name = make().add(trial.stored), f"Manku, {comb(blocks, lead)}"
+        found = index.query(trial.queries)
+        compared, met[name] = uniform_compared(trial, index, make)
+        counted[name] = compared, block_candidates(uniform, 64, blocks, lead)
+        tables[name] = float(comb(blocks, lead))
+        section.holds(f"{trial.name}: {comb(blocks, lead)} tables find every pair once", len(found) == len(trial.asked))
+        works[name] = partial(index.query, trial.queries)
+    for prefix in range(stored_bits - 3, stored_bits + 1):
+        name = f"PSM_A, p = {prefix}"
+        k = probes[name] = needed(probe_ranks(trial, prefix))
+        make = partial(sb.WeakBitIndex, radius=RADIUS, prefix_bits=prefix, probes=k)
+        index = make().add(trial.stored)
+        index.query(trial.queries, trial.margins)
+        compared, met[name] = uniform_compared(trial, index, make, trial.margins)
+        counted[name] = compared, weak_bit_candidates(uniform, prefix, k)
+        tables[name] = table_equivalents(n, prefix)
+        works[name] = partial(index.query, trial.queries, trial.margins)
+    seconds = alternating(works, 3)
+    section.table(
+        [
+            f"method ({trial.name})",
+            "tables",
+            "flips",
+            "uniform ones compared a query",
+            "theory",
+            "others, a query",
+            "us a query",
+        ],
+        [
+            [
+                name,
+                f"{tables[name]:.2f}",
+                probes.get(name, ""),
+                f"{c / asked:.3f}",
+                f"{e / asked:.3f}",
+                f"{met[name] / asked:.2f}",
+                f"{seconds[name].min() / asked * 1e6:.2f}",
+            ]
+            for name, (c, e) in counted.items()
+        ],
+    )
+    found, expected = np.array([c for c in counted.values() if c[1] >= FEWEST]).T
+    section.agrees(
+        f"{trial.name}: uniform fingerprints compared are those of (6.6), summed over the tables, and of (6.21), "
+        f"wherever {FEWEST} and more are expected",
+        found / expected,
+        1.0,
+        1 / np.sqrt(expected),
+    )
+    best = [min((s for name, s in seconds.items() if name.startswith(kind)), key=np.min) for kind in ("Manku", "PSM_A")]
+    section.observe(
+        f"{trial.name}: the fastest of Manku's tables, by bisection as in the thesis, takes {told_ratio(*best)} "
+        f"times as long as the fastest PSM_A "
+        "(thesis: at least 3.5)"
+    )
+    return {
+        "counted": [counted[name][0] / asked for name in counted],
+        "us": [seconds[name].min() / asked * 1e6 for name in counted],
+        "tables": list(tables.values()),
+    }
+
+
+def _unequal_blocks(section: Section, n: int, asked: int) -> None:
+    """Compare (6.6) as printed, with fractions of bits, with the count of 10 tables, whose blocks have 13 and 12 bits."""
+    rng = np.random.default_rng(11)
+    stored, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
+    index = sb.TableIndex(radius=RADIUS, blocks=5, lead=2).add(stored)
+    index.query(queries)
+    exact, printed = block_candidates(n * asked, 64, 5, 2), 10 * n * asked * 2.0 ** (-2 * 64 / 5)
+    section.say(
+        f"{asked:,} uniform queries of 10 tables of {n:,} uniform fingerprints: {index.compared:,} compared; over "
+        f"blocks of 13, 13, 13, 13 and 12 bits "
+        f"{exact:,.0f} are expected, by (6.6) as printed, with blocks of 12.8 bits, {printed:,.0f}."
+    )
+    error = exact**0.5
+    section.agrees("they are those of the blocks as they are", index.compared, exact, error)
+    section.refutes("(6.6) as printed is too low", index.compared, printed, error)
+
+
+def _other_blocks(section: Section, trial: Trial) -> None:
+    """Search by tables that are no C(z, x) of equal blocks, (6.1) and (6.2) in general, as layouts of HammingIndex's tables."""
+    sizes = (22, 18, 14, 10)
+    starts = [sum(sizes[:i]) for i in range(4)]
+    chosen = {
+        "four blocks of 22, 18, 14 and 10 bits": [((first, count),) for first, count in zip(starts, sizes, strict=True)],
+        "14 of the 70 choices of four of eight blocks, 20 bits of each": [_ranges(64, 8, choice, 20) for choice in STEINER],
+    }
+    found, expected, complete = [], [], True
+    for tables in chosen.values():
+        layout = Layout(tuple((ranges, 0) for ranges in tables), 1.0, 0.0, 0.0)
+        make = partial(BlockTables, radius=RADIUS, bits=64, layout=layout)
+        index, alone = make(trial.stored[:, None]), make(trial.stored[trial.special][:, None])
+        pairs = index.query(trial.queries)
+        alone.query(trial.queries)
+        complete &= len(pairs) == len(trial.asked)
+        found.append(index.compared - alone.compared)
+        uniform = (len(trial.stored) - len(trial.special)) * len(trial.queries)
+        expected.append(uniform * sum(2.0**-bits for bits, _ in layout.shape))
+    section.holds(
+        f"{' and '.join(chosen)} find every pair too: (6.1), (6.2) with unequal blocks, and fewer tables than (6.7)", complete
+    )
+    section.agrees(
+        "they compare n 2^-p in each table, (6.6) before it is simplified",
+        np.array(found) / expected,
+        1.0,
+        1 / np.sqrt(expected),
+    )
+
+
+def _numbers(section: Section) -> None:
+    """The thesis' figures for 2^34 fingerprints, which are Manku's."""
+    sums = [block_candidates(2.0**34, 64, z, x) for z, x in MANKU]
+    section.equals("2^34 fingerprints: 4 tables leave 4 x 2^18 to compare (1,024 K), exactly", sums[0], 4 * 2**18)
+    section.equals(
+        "10 tables 3,584 with blocks of 13, 13, 13, 13 and 12 bits; (6.6) says 3,378, the thesis' 5,120 takes 25 bits in each",
+        [sums[1], 10 * 2.0 ** (34 - 25.6), 10 * 2.0 ** (34 - 25)],
+        [3584, 3378, 5120],
+        0.5,
+    )
+    section.equals(
+        "20 tables 88 in all; a table by (6.3) 2^(34 - 32) = 4, not 8 as chapter VI says",
+        [sums[2], 2.0 ** (34 - 3 * 64 / 6)],
+        [88, 4],
+    )
+
+
+def figure_7(quick: bool) -> Section:
+    """Time to order weak bits; what is compared and time by the number of tables."""
+    section = Section(
+        "t-checked",
+        "Thesis, Theorem 1 (6.6), Figure 7: ordering bits, fingerprints checked, time",
+        "Fingerprints compared, by Manku's 4, 10 and 20 tables or by PSM_A, are not those of the formulas; or some tables "
+        "miss a pair.",
+    )
+    size = 16 if quick else 20
+    n, asked = 1 << size, 4000 if quick else 10_000
+    section.say(
+        f"2^{size} fingerprints (thesis: 2^26). Modelled: families of near-duplicates by the model of margins; real: "
+        f"versions of policies. Both among "
+        "uniform fingerprints. A near-duplicate is one match, but is compared in each of Manku's tables in which it "
+        "agrees, on average "
+        "in more tables the more there are, and versions of one page agree in many bits: what is compared of "
+        "near-duplicates and of "
+        "real fingerprints is counted apart, as others, by an index that holds them alone."
+    )
+    trial = families(n, asked)
+    drawn = {"modelled": _tables(section, trial, size)}
+    real = real_trial(quick, n)
+    if real is not None:
+        drawn["real"] = _tables(section, real, size)
+    _other_blocks(section, trial)
+    _unequal_blocks(section, 1 << 19 if quick else 1 << 20, 120_000 if quick else 300_000)
+    _numbers(section)
+    ks = (5, 10, 20, 40, 80)
+    words = trial.queries[:, None]
+    weak = {(p, k): WeakBits(64 - p, p, RADIUS, k) for p in (21, 34) for k in ks}  # p = 34: prefixes are cut, their time is not
+    works = {at: (lambda w=w: w.prefixes(words, trial.margins, 0, asked)) for at, w in weak.items()}
+    seconds = alternating(works, 3)
+    us = {at: s.min() / asked * 1e6 for at, s in seconds.items()}
+    section.table(
+        ["k", "us, p = 21", "us, p = 34", "(p + k) log2(k + h), 21", "34"],
+        [
+            [k, f"{us[21, k]:.2f}", f"{us[34, k]:.2f}", f"{(21 + k) * log2(k + 3):.0f}", f"{(34 + k) * log2(k + 3):.0f}"]
+            for k in ks
+        ],
+    )
+    model = np.array([(p + k) * log2(k + 3) for p, k in us])
+    unit = np.array(list(us.values())) / model
+    section.observe(
+        f"ordering takes {1000 * unit.min():.1f} to {1000 * unit.max():.1f} ns for each of the (p + k) log2(k + h) steps of "
+        f"(6.16)"
+    )
+
+    def draw(axes):
+        for p in (21, 34):
+            axes[0].plot(ks, [us[p, k] for k in ks], "o-", label=f"p = {p}")
+        axes[0].set_xlabel("flips k")
+        axes[0].set_ylabel("us to order weak bits")
+        for axis, what, label in (
+            (axes[1], "counted", "compared a query"),
+            (axes[2], "us", "us a query, modelled"),
+            (axes[3], "us", "us a query, real"),
+        ):
+            kind = drawn.get("real" if "real" in label else "modelled")
+            if kind is not None:
+                axis.plot(kind["tables"][:3], kind[what][:3], "o-", label="Manku")
+                axis.plot(kind["tables"][3:], kind[what][3:], "s-", label="PSM_A")
+            axis.set_xlabel("tables")
+            axis.set_ylabel(label)
+            axis.set_xscale("log", base=2)
+            axis.set_yscale("log")
+        for axis in axes:
+            if axis.get_lines():
+                name_lines(axis)
+
+    section.figure(
+        "t-checked",
+        (2, 2),
+        draw,
+        f"2^{size} fingerprints. Top left: time to order weak bits (observed). Top "
+        f"right: fingerprints compared besides near-duplicates, "
+        "modelled pairs: many tables leave fewest; PSM_A, at recall .95, compares more with 2 tables than Manku "
+        "with 10. Bottom: time, observed, by "
+        "bisection for Manku as in the thesis; left modelled pairs, right real ones.",
+    )
+    return section

@@ -1,0 +1,53 @@
+"""The laws by which the experiments judge Theorem 1: equal to enumeration, and to each other in the limit."""
+
+import numpy as np
+import pytest
+from bbit import laws
+
+SETS = [(2, 3, 1), (3, 3, 0), (4, 3, 2), (1, 5, 1), (5, 5, 5), (6, 1, 0)]
+
+
+@pytest.mark.parametrize("bits", [1, 2])
+def test_exact_law_equals_enumeration(bits):
+    later = laws.later_matches(7, bits)
+    for f1, f2, a in SETS:
+        agree, of = laws.enumerated(7, f1, f2, a, bits)
+        assert laws.exact(later, f1, f2, a) == pytest.approx(agree / of, abs=1e-13)
+        assert of == 5040
+
+
+def test_triples_are_all_there_are():
+    found = set(zip(*(x.tolist() for x in laws.triples(6)), strict=True))
+    expected = {
+        (f1, f2, a) for f1 in range(1, 7) for f2 in range(f1, 7) for a in range(f1 + 1) if f1 + f2 - a <= 6
+    }  # fmt: skip
+    assert found == expected
+
+
+def test_series_are_the_limit_of_the_exact_law():
+    """Densities .2 and .4, R = .2: the differences from the series halve with 1 / D."""
+    apart = []
+    for universe in (100, 200):
+        f1, f2, a = universe // 5, 2 * universe // 5, universe // 10
+        apart.append(laws.exact(laws.later_matches(universe, 1), f1, f2, a) - laws.match(1, 0.2, 0.2, 0.4))
+    assert abs(apart[1]) < 0.55 / 200
+    assert apart[1] / apart[0] == pytest.approx(0.5, abs=0.02)
+
+
+def test_series_sums_to_known_values():
+    assert laws.chance(1, 0.5) == pytest.approx(1 / 3)  # 1/4 + 1/16 + ...
+    assert laws.chance(1, 1.0) == 0.0
+    assert laws.chance(3, 1e-5) == pytest.approx(1 / 8, rel=1e-4)
+
+
+def test_variance_of_whole_values_and_of_many_bits():
+    assert laws.variance(None, 0.3, 0.1, 0.1) == pytest.approx(0.21)
+    assert laws.variance(12, 0.3, 0.1, 0.1) == pytest.approx(0.21, rel=1e-9)
+    assert laws.variance(1, 0.5, 1e-5, 1e-5) == pytest.approx(0.75, rel=1e-4)
+
+
+def test_slopes():
+    by_bits, by_density = laws.slopes(1, 0.1)
+    assert by_density == pytest.approx(-1 / 1.9**2, rel=1e-14)  # of (1 - r) / (2 - r)
+    assert by_bits == pytest.approx(2 * np.log(2) * 0.1 * 0.9 * np.log(0.9) / 0.19**2, rel=1e-14)
+    assert laws.printed_slope(2, 0.1) == pytest.approx(-0.026460, abs=5e-7)

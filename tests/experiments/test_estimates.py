@@ -1,0 +1,50 @@
+"""Helpers of the experiments: pairs of sets, estimates of prefixes of signatures, pooled variances."""
+
+import numpy as np
+import pytest
+from estimates import batches, estimates, first_slots, pair_of, pooled_ratio, signatures_of, sparse_signatures_of, xored
+
+import semblance as sb
+
+
+def test_a_pair_has_the_sizes_and_the_resemblance_asked_for():
+    pair = pair_of(np.random.default_rng(1), 10_000, 0.2, 0.1, 0.25)
+    assert pair.densities == (0.2, 0.1) and pair.total == 3000
+    common = len(set(pair.left.tolist()) & set(pair.right.tolist()))
+    assert common == 600 and pair.resemblance == 600 / 2400 and pair.distance == 1800
+
+
+@pytest.mark.parametrize("make", [signatures_of, sparse_signatures_of])
+def test_signatures_carry_densities_and_match_as_often_as_they_resemble(make):
+    pair = pair_of(np.random.default_rng(2), 4096, 0.02, 0.01, 0.3)
+    signatures = make(np.random.default_rng(3), pair, 100, 200)
+    assert len(signatures) == 200 and signatures.densities[:2].tolist() == list(pair.densities)
+    share = (signatures.values[::2] == signatures.values[1::2]).mean()
+    assert abs(share - pair.resemblance) < 4 * (pair.resemblance * (1 - pair.resemblance) / 20_000) ** 0.5
+    assert (first_slots(signatures, 7).values == signatures.values[:, :7]).all()
+
+
+def test_estimates_take_the_first_samples_and_xored_bits_more_slots():
+    pair = pair_of(np.random.default_rng(4), 512, 0.1, 0.1, 0.8)
+    packings = {"half": sb.XorBits(combined=2), "one": sb.BBit(bits=1), "whole": None}
+    found = estimates(np.random.default_rng(5), pair, 30, [64, 512], packings)
+    signatures = signatures_of(np.random.default_rng(5), pair, 30, 1024)
+    rows = np.arange(0, 60, 2)
+    whole = (signatures.values[rows, :64] == signatures.values[rows + 1, :64]).mean(1)
+    np.testing.assert_allclose(found["whole"][0], whole)
+    half = sb.XorBits(combined=2).pack(signatures)
+    np.testing.assert_allclose(found["half"][1], half.estimated_resemblance(rows, rows + 1))
+    np.testing.assert_allclose(found["half"][1], xored(half))
+    assert found["one"].shape == (2, 30)
+
+
+def test_batches_cover_all_repetitions():
+    assert list(batches(10, 1 << 18)) == [(0, 4), (4, 8), (8, 10)]
+    assert list(batches(2, 1 << 30)) == [(0, 1), (1, 2)]
+
+
+def test_pooled_ratio_tells_a_wrong_variance():
+    samples = np.random.default_rng(6).normal(0, 2, (5, 4000))
+    ratio, error = pooled_ratio(samples, np.full(5, 4.0))
+    assert abs(ratio - 1) < 4 * error and error == pytest.approx((2 / 20_000) ** 0.5, rel=0.1)
+    assert abs(pooled_ratio(samples, np.full(5, 4.4))[0] - 1) > 4 * error

@@ -1,0 +1,69 @@
+"""Signing kernels of the experiments equal the families of the package, and plain Python."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from retrieval.signing_kernels import FAMILIES, draw_parameters, pack_bits
+
+from semblance import hashing
+
+P = (1 << 61) - 1
+KEYS = [0, 1, 2, 255, 65535, 65536, 65537, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]
+OFFSETS = np.array([0, 1, 1, 4, 11])
+
+
+def signed(family, keys, offsets, parameters):
+    out = np.empty((len(offsets) - 1, len(parameters)), np.uint32)
+    FAMILIES[family](np.array(keys, np.uint32), offsets, parameters, out)
+    return out
+
+
+def least(images, offsets):
+    """Minima of each row of images (k, keys); an empty row has the highest value."""
+    return [[min(map(int, one[a:b]), default=0xFFFFFFFF) for one in images] for a, b in pairwise(offsets)]
+
+
+def test_multiply_shift_is_the_family():
+    images = [hashing.MultiplyShift(seed=5 + j).hash(np.array(KEYS)) for j in range(3)]
+    assert signed("2-universal", KEYS, OFFSETS, draw_parameters("2-universal", 3, 0, 5)).tolist() == least(images, OFFSETS)
+
+
+@pytest.mark.parametrize("parameters", [None, [[0, 0, 0, 0], [P - 1] * 4, [P - 1, 0, 0, P - 1], [5, 1, 0, 0]]])
+def test_polynomials_equal_big_integers(parameters):
+    drawn = draw_parameters("4-universal", 4, 0, 9) if parameters is None else np.array(parameters, np.uint64)
+    images = [[sum(int(a) * x**power for power, a in enumerate(row)) % P >> 29 for x in KEYS] for row in drawn]
+    one_each = np.arange(len(KEYS) + 1)
+    assert signed("4-universal", KEYS, one_each, drawn).tolist() == [list(row) for row in zip(*images, strict=True)]
+    assert signed("4-universal", KEYS, OFFSETS, drawn).tolist() == least(images, OFFSETS)
+
+
+def test_tables_are_the_family():
+    tables = np.stack([hashing.derive(j, "four-universal", 1 << 18) for j in (1, 2)])
+    images = [hashing.FourUniversal(seed=j).hash(np.array(KEYS)) & np.uint64(0xFFFFFFFF) for j in (1, 2)]
+    assert signed("4-universal, tables", KEYS, OFFSETS, tables.astype(np.uint32)).tolist() == least(images, OFFSETS)
+
+
+def test_permutations_are_tables():
+    keys = [0, 1, 2, 3, 50, 99, 98, 97, 7, 8, 9]
+    images = [hashing.shuffled(100, 3 + j)[keys] for j in range(4)]
+    assert signed("full permutations", keys, OFFSETS, draw_parameters("full permutations", 4, 100, 3)).tolist() == least(
+        images, OFFSETS
+    )
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_functions_are_distinct(family):
+    parameters = draw_parameters(family, 20, 50, 1)
+    assert len({row.tobytes() for row in parameters}) == 20
+    other = draw_parameters(family, 1, 50, 21)
+    assert other[0].tobytes() not in {row.tobytes() for row in parameters}
+
+
+@pytest.mark.parametrize("k", [1, 63, 64, 65, 130])
+def test_packed_bits(rng, k):
+    minima = rng.integers(0, 1 << 32, (3, k), dtype=np.uint32)
+    out = np.full((3, (k + 63) // 64), 7, np.uint64)
+    pack_bits(minima, out)
+    assert [[int(out[row, j // 64]) >> (j % 64) & 1 for j in range(k)] for row in range(3)] == (minima & 1).tolist()
+    assert all(int(row[-1]) >> (k - 1) % 64 < 2 for row in out)

@@ -1,0 +1,148 @@
+"""An index that is searched by weak bits: what it finds, of what an exact search does, is what it states."""
+
+from dataclasses import replace
+from math import comb
+
+import numpy as np
+import pytest
+
+import semblance as sb
+from semblance.files.container import ArrayFile
+from semblance.theory.hamming_search import cheapest_sets, probed_share
+from semblance.theory.simhash import within_radius
+
+WORDS = np.array([f"v{i}" for i in range(100_000)])
+
+
+def pairs_of_texts(n, size, changed, rng):
+    """Texts of ``size`` different words, and others of which so many are changed: their cosine is 1 - changed / size."""
+    left, right = [], []
+    for _ in range(n):
+        words = WORDS[rng.choice(len(WORDS), size + changed, replace=False)]
+        left.append(" ".join(words[:size]))
+        right.append(" ".join(words[changed:]))
+    return left, right
+
+
+def found(index, asked, **options):
+    table = index.query(asked, top=None, **options)
+    return set(zip(table["query"].to_pylist(), table["id"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("probes", [1, 2, 5, 23])
+def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng, probes):
+    """Against all pairs: one is found if the bits of its prefix that differ are among the sets with the least sums."""
+    left, right = pairs_of_texts(300, 60, 2, rng)
+    with sb.Index.create(tmp_path / "x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:
+        sizes = [200, 99, 1]
+        for begin, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
+            index.add(range(begin, begin + size), left[begin : begin + size])
+        asked = index.sketch(right)
+        margins = asked.margins + rng.uniform(-0.4, 0.4, asked.margins.shape).astype(np.float32)  # no two sums alike
+        asked = replace(asked, margins=margins)
+        stored, words = index.sketch(left).keys[:, 0], asked.keys[:, 0]
+        expected = set()
+        for begin, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
+            prefix = max(1, size.bit_length() - 3)
+            for q in range(len(right)):
+                order = 64 - prefix + np.argsort(np.abs(margins[q, 64 - prefix :].astype(float)), kind="stable")
+                sets = cheapest_sets(np.abs(margins[q, order].astype(float)), probes, 5)
+                flipped = {sum(1 << int(order[i]) for i in chosen) >> (64 - prefix) for chosen in sets}
+                for r in range(begin, begin + size):
+                    differ = int(words[q] ^ stored[r])
+                    if differ.bit_count() <= 5 and differ >> (64 - prefix) in flipped:
+                        expected.add((q, r))
+        assert len(expected) > 100
+        assert found(index, asked) == expected
+        assert found(index, asked, threads=3) == expected
+        assert set(index.first(asked)["query"].to_pylist()) == {q for q, _ in expected}
+
+
+@pytest.mark.parametrize("size, changed, radius, probes", [(400, 6, 3, 3), (400, 16, 5, 5), (300, 3, 3, 1)])
+def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius, probes):
+    """Of real fingerprints with their margins, against the exact search of the same documents; and the recall of all pairs."""
+    n, cosine = 4000, 1 - changed / size
+    left, right = pairs_of_texts(n, size, changed, rng)
+    given = {"kind": "simhash", "threshold": cosine, "radius": radius, "width": 1}
+    with (
+        sb.Index.create(tmp_path / "exact", **given) as exact,
+        sb.Index.create(tmp_path / "probed", **given, probes=probes) as probed,
+    ):
+        for index in (exact, probed):
+            index.add(range(n), left)
+        pairs = {(i, i) for i in range(n)}
+        wanted, got = found(exact, right) & pairs, found(probed, right) & pairs
+        assert got <= wanted and len(wanted) > 500
+        said = probed.info
+    share, close = said["share_found_by_probes"], 0.01  # of the model's own drawing
+    assert 0.5 < share < 0.99
+    assert abs(len(got) / len(wanted) - share) < 4 * (share * (1 - share) / len(wanted) + close**2 / 9) ** 0.5
+    farthest = max(d for d in range(radius + 1) if np.cos(np.pi * d / 64) >= cosine - 1e-12)
+    assert said["recall_at_threshold"] == pytest.approx(float(within_radius(cosine, farthest, 64)) * share)
+    recall = said["recall_at_threshold"]
+    assert abs(len(got) / n - recall) < 4 * (recall * (1 - recall) / n + (close / 3) ** 2) ** 0.5
+
+
+def test_the_order_of_flips_comes_from_margins(tmp_path, rng):
+    """Without them bits are flipped in the order of their places: far fewer are found."""
+    left, right = pairs_of_texts(2000, 200, 4, rng)
+    with sb.Index.create(tmp_path / "x", kind="simhash", threshold=0.9, width=1, probes=4) as index:
+        index.add(range(2000), left)
+        sketches = index.sketch(right)
+        assert len(found(index, sketches)) > 1.1 * len(found(index, replace(sketches, margins=None))) > 100
+
+
+def test_all_probes_that_there_are_find_all(tmp_path, rng):
+    left, right = pairs_of_texts(500, 100, 4, rng)
+    given = {"kind": "simhash", "threshold": 0.8, "width": 1, "radius": 2}
+    with (
+        sb.Index.create(tmp_path / "a", **given) as exact,
+        sb.Index.create(tmp_path / "b", **given, probes=sum(comb(6, i) for i in range(3))) as probed,
+    ):
+        for index in (exact, probed):
+            index.add(range(500), left)
+        assert found(probed, right) == found(exact, right) and probed.info["share_found_by_probes"] == 1.0
+
+
+def test_what_is_stated_follows_the_sizes_of_segments(tmp_path):
+    """Empty: the least there can be. Each segment has a prefix of its own, the longer the more documents it has."""
+    with sb.Index.create(tmp_path / "x", kind="simhash", threshold=0.95, probes=3) as index:
+        assert index.info["share_found_by_probes"] == probed_share(0.95, 26, 3, 3)
+        index.add(range(100), [f"one two three four five w{i}" for i in range(100)])
+        index.add(range(100, 1100), [f"one two three four six w{i}" for i in range(1000)])
+        index.remove(range(50))
+        share = (50 * probed_share(0.95, 4, 3, 3) + 1000 * probed_share(0.95, 7, 3, 3)) / 1050
+        assert index.info["share_found_by_probes"] == pytest.approx(share)
+        assert f"3 probes find {share:.3f} of the matches at the threshold" in repr(index)
+    assert "closed" in repr(index) and "3 probes" in repr(index)
+
+
+def test_one_table_takes_the_place_of_four(tmp_path):
+    """What is kept is the exact index's, less three tables of 12 bytes a document; no margins are."""
+    texts, sizes = [f"one two three four five six seven w{i}" for i in range(5000)], {}
+    for name, given in (("exact", {}), ("probed", {"probes": 23})):
+        with sb.Index.create(tmp_path / name, kind="simhash", **given) as index:
+            index.add(range(5000), texts)
+            index.compact()
+            sizes[name] = index.info["bytes_per_document"]
+    arrays = set(ArrayFile(tmp_path / "probed/segment-00000000"))
+    tables = {f"band_{part}-{table:02}" for part in ("keys", "rows", "starts") for table in range(1, 4)}
+    assert set(ArrayFile(tmp_path / "exact/segment-00000000")) - tables == arrays
+    assert 36 < sizes["exact"] - sizes["probed"] < 40
+
+
+def test_parameters(tmp_path):
+    for given, message in (
+        ({"kind": "simhash", "probes": 0}, "probes must be in 1..20,000; got 0"),
+        ({"kind": "simhash", "probes": 20_001}, "probes must be in"), ({"probes": 23}, "minhash has no parameter 'probes'"),
+        ({"kind": "simhash", "probes": "many"}, "probes must be of type int"),
+    ):  # fmt: skip
+        with pytest.raises(sb.ParameterError, match=message):
+            sb.Index.create(tmp_path / "x", **given)
+    assert not (tmp_path / "x").exists()
+    with (
+        sb.Index.create(tmp_path / "x", kind="simhash", probes=3) as index,
+        sb.Index.create(tmp_path / "y", kind="simhash") as other,
+        pytest.raises(sb.IncompatibleSketchError, match="probes=3"),
+    ):
+        index.query(other.sketch(["text"]))

@@ -1,0 +1,100 @@
+"""The standard errors that estimates state are those they have: intervals cover, and the errors are no wider than they must be.
+
+A stated error of 0.85 of what it is lowers the coverage of 1.96 errors from .95 to .90, and its ratio to the spread by as much.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import semblance as sb
+from semblance.theory import pooling, xor_bits
+
+N = 3000
+RESEMBLANCES = (0.3, 0.6, 0.9)
+WHOLE = [*(sb.BBit(bits=b) for b in (1, 2, 4, 8)), sb.Fractional(shares=[(1, 0.5), (4, 0.5)])]
+MIXED = [sb.Fractional(shares=[(1, 0.5), (0.5, 0.5)]), sb.Fractional(shares=[(2, 0.25), (0.25, 0.75)])]
+
+
+def signatures_of(rng, resemblance, slots):
+    """N pairs of signatures of independent slots: rows i and i + N."""
+    left = rng.integers(0, 1 << 32, (N, slots), dtype=np.uint32)
+    right = np.where(
+        rng.random((N, slots), np.float32) < resemblance, left, rng.integers(0, 1 << 32, (N, slots), dtype=np.uint32)
+    )
+    return sb.Signatures(np.concatenate([left, right]), sb.MinHash(permutations=slots))
+
+
+def holds(found, error, resemblance, least_ratio=0.95, most_ratio=1.06):
+    """Coverage in [.93, .97] and the median error near the spread, both within three standard errors of the simulation."""
+    slack = 3 * (0.95 * 0.05 / len(found)) ** 0.5
+    cover = (np.abs(found - resemblance) <= 1.96 * error + 1e-12).mean()
+    assert 0.93 - slack <= cover <= 0.97 + slack
+    spread = 3 * (0.5 / len(found)) ** 0.5
+    assert least_ratio - spread <= np.median(error) / found.std() <= most_ratio + spread
+
+
+@pytest.mark.parametrize("resemblance", RESEMBLANCES)
+@pytest.mark.parametrize("packing", WHOLE, ids=str)
+def test_errors_of_whole_bits_hold(rng, packing, resemblance):
+    packed, rows = packing.pack(signatures_of(rng, resemblance, 1024)), np.arange(N)
+    for likely in (False, True):
+        holds(*packed.estimated_resemblance(rows, rows + N, with_error=True, most_likely=likely), resemblance)
+
+
+@pytest.mark.parametrize("resemblance", RESEMBLANCES)
+@pytest.mark.parametrize("packing", MIXED, ids=str)
+def test_errors_of_mixtures_below_one_bit_hold(rng, packing, resemblance):
+    packed, rows = packing.pack(signatures_of(rng, resemblance, 1024)), np.arange(N)
+    for likely in (False, True):
+        found, error = packed.estimated_resemblance(rows, rows + N, with_error=True, most_likely=likely)
+        holds(found, error, resemblance, 0.97, 1.16)
+
+
+@pytest.mark.parametrize("resemblance", RESEMBLANCES)
+def test_errors_of_bins_and_of_their_bits_hold(rng, resemblance):
+    """Sets of many members a bin; where there are few, slots vary less than the error says."""
+    n, union, bins = 1500, 8192, 512
+    common = 2 * round(resemblance * union / 2)
+    alone = (union - common) // 2
+    scheme, found = sb.OnePermutation(permutations=bins), []
+    for _ in range(5):
+        pool = rng.integers(0, 1 << 64, (n // 5, union), dtype=np.uint64)
+        sets = np.concatenate([pool[:, : common + alone], pool[:, alone:]], 1)
+        each = np.full(2 * n // 5, common + alone)
+        shingles = sb.Shingles(sets.ravel(), np.concatenate([[0], np.cumsum(each)]))
+        signed, rows = scheme.sign(shingles), np.arange(0, 2 * n // 5, 2)
+        kinds = [signed, *(sb.BBit(bits=b).pack(signed) for b in (1, 4))]
+        found.append([kind.estimated_resemblance(rows, rows + 1, with_error=True) for kind in kinds])
+    for kind in range(3):
+        estimates, errors = (np.concatenate([some[kind][i] for some in found]) for i in (0, 1))
+        holds(estimates, errors, common / union, 0.96, 1.08)
+
+
+def law_of(packing, samples, resemblance, likely):
+    """The exact law of the estimates of combined bits: (probability, estimate, error) of each number of matches."""
+    x, zeros = np.arange(samples + 1), np.zeros(samples + 1)
+    how = packing.most_likely if likely else packing.estimate
+    found, error = how(x[:, None], samples * packing.combined, zeros, zeros)
+    return stats.binom.pmf(x, samples, xor_bits.match_probability(resemblance, packing.combined)), found, error
+
+
+@pytest.mark.parametrize("likely", [False, True])
+@pytest.mark.parametrize("resemblance", [*RESEMBLANCES, 0.1, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("combined", [1, 2, 3, 4, 8, 16])
+@pytest.mark.parametrize("samples", [64, 128, 512])
+def test_errors_of_combined_bits_cover_by_the_exact_law(samples, combined, resemblance, likely):
+    """0.1 covered .80 with eight combined at a resemblance of .5: the delta method knows nothing of a root near 0."""
+    chance, found, error = law_of(sb.XorBits(combined=combined), samples, resemblance, likely)
+    assert chance[np.abs(found - resemblance) <= 1.96 * error + 1e-12].sum() > 0.93
+    mean = (chance * found).sum()
+    spread = (chance * (found - mean) ** 2).sum() ** 0.5
+    middle = error[np.searchsorted(np.cumsum(chance), 0.5)]
+    share = xor_bits.match_probability(resemblance, combined)
+    sure = (2.0 * share - 1.0) * samples**0.5
+    if sure > 8.0 and samples * (1.0 - share) > 40.0:  # far from chance, and from where all match
+        assert 0.97 < middle / spread < 1.16
+        parts = sb.XorBits(combined=combined).parts(samples * combined)
+        assert middle / float(pooling.variance(resemblance, parts)) ** 0.5 == pytest.approx(1.06, abs=0.1)
+    if sure < 0.1:
+        assert middle > 0.6 * spread, "they say next to nothing, and say so"

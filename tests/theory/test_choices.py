@@ -1,0 +1,103 @@
+"""The choice of a sketch for a budget where the number of permutations is fixed: fractions use it up, and err as is said."""
+
+import json
+
+import numpy as np
+import pytest
+from theory.sampler import minima
+
+import semblance as sb
+from semblance.theory import choose, mixture, pooling
+
+
+def packed_bytes(packing, permutations):
+    """Bytes of a real sketch."""
+    return packing.pack(sb.FastSimilarity(permutations=permutations).sign(sb.shingle(["a b c d e f g"]))).n_bytes
+
+
+def test_half_a_bit_more_is_used():
+    plan = sb.plan(threshold=0.8, permutations=256, sketch_bytes=48)
+    assert plan.sketch.shares == ((1, 0.5), (2, 0.5)) and plan.sketch.total_bits == 384, "1.5 bits of 256 slots"
+    assert plan.packing == sb.Fractional(shares=[(1, 0.5), (2, 0.5)]) and packed_bytes(plan.packing, 256) == 48
+    whole = choose.for_memory(0.8, 256, permutations=256)
+    assert (whole.scheme, whole.bits, whole.slots) == ("bbit", 1, 256)
+    two = choose.for_memory(0.8, 512, permutations=256)
+    assert two.standard_error < plan.sketch.standard_error < whole.standard_error
+
+
+@pytest.mark.parametrize(
+    ("sketch_bytes", "packing"), [(32, sb.BBit(bits=1)), (64, sb.BBit(bits=2)), (16, sb.XorBits(combined=2))]
+)
+def test_budgets_of_whole_kinds_are_those(sketch_bytes, packing):
+    plan = sb.plan(threshold=0.5 if sketch_bytes > 16 else 0.9, permutations=256, sketch_bytes=sketch_bytes)
+    assert plan.packing == packing and plan.sketch.permutations == 256
+    assert packed_bytes(packing, 256) == sketch_bytes
+
+
+@pytest.mark.parametrize("resemblance", [0.2, 0.5, 0.8, 0.95])
+def test_with_free_permutations_no_mixture_is_better(resemblance):
+    """By theory a mixture never uses a bit better than its better part."""
+    for bits in (64, 320, 384, 1000):
+        free = choose.for_memory(resemblance, bits)
+        assert free.scheme in ("bbit", "xor_bits") and len(free.shares) == 1
+        assert free.permutations == free.slots * free.combined
+        for k in (64, 256):
+            try:
+                fixed = choose.for_memory(resemblance, bits, permutations=k)
+            except sb.ParameterError:
+                continue
+            assert free.standard_error <= fixed.standard_error * (1 + 1e-9) or free.scheme == "xor_bits"
+
+
+@pytest.mark.parametrize("density", [0.0, 0.4])
+@pytest.mark.parametrize("resemblance", [0.3, 0.7])
+def test_no_mixture_of_whole_bits_would_be_better(resemblance, density):
+    """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
+    k, words = 192, 7
+    best = np.inf
+    for low in choose.BITS:
+        for high in choose.BITS:
+            for slots in range(1, k):
+                parts = [mixture.Part(slots=k - slots, bits=low), mixture.Part(slots=slots, bits=high)]
+                if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
+                    best = min(best, float(pooling.variance(resemblance, parts, density, density)))
+    found = choose.for_memory(resemblance, 64 * words, density, permutations=k)
+    assert found.standard_error <= best**0.5 * (1 + 1e-9)
+    assert packed_bytes(sb.Fractional(shares=found.shares), k) <= 8 * words
+
+
+@pytest.mark.parametrize(("resemblance", "density", "k", "bits"), [
+    (0.8, 1e-6, 256, 384), (0.8, 1e-6, 256, 320), (0.9, 1e-6, 384, 256), (0.85, 0.5, 256, 320), (0.3, 0.3, 256, 640), (0.6, 1e-6, 512, 192),
+])  # fmt: skip
+def test_a_chosen_mixture_has_the_error_that_is_stated(rng, resemblance, density, k, bits):
+    """Sketches of true minima, packed and compared: the mean squared error within five standard errors and 2 %."""
+    n = 4000
+    chosen = choose.for_memory(resemblance, bits, density, permutations=k)
+    assert len(chosen.shares) == 2 and chosen.total_bits <= bits
+    slots = np.concatenate(minima(rng, resemblance, density, density, (n, k))).astype(np.uint64)
+    scheme = sb.PermutationMinHash(universe=1 << 40, permutations=k)
+    packed = sb.Fractional(shares=chosen.shares).pack(sb.Signatures(slots, scheme, "minima", np.full(2 * n, density)))
+    assert packed.n_bytes <= 2 * n * bits / 8
+    squares = (packed.estimated_resemblance(np.arange(n), np.arange(n, 2 * n)) - resemblance) ** 2
+    assert abs(squares.mean() - chosen.standard_error**2) < 5 * squares.std() / n**0.5 + 0.02 * chosen.standard_error**2
+
+
+def test_densities_reach_the_choice():
+    free, dense = (sb.plan(threshold=0.8, standard_error=0.02, density=d).sketch for d in (0.0, 0.6))
+    assert free == choose.for_error(0.8, 0.02) and dense == choose.for_error(0.8, 0.02, 0.6) != free
+    assert sb.plan(threshold=0.3, sketch_bytes=16, density=0.6).sketch == choose.for_memory(0.3, 128, 0.6)
+    assert sb.plan(threshold=0.3, sketch_bytes=16, density=0.6).sketch.scheme == "bbit"
+    fixed = sb.plan(threshold=0.3, sketch_bytes=80, density=0.6, permutations=256)
+    assert fixed.sketch == choose.for_memory(0.3, 640, 0.6, permutations=256)
+    assert sb.plan().packing is None and sb.plan(sketch_bytes=48).packing == sb.XorBits(combined=3)
+    assert json.loads(json.dumps(fixed.to_dict()))["sketch"]["shares"] == [list(share) for share in fixed.sketch.shares]
+
+
+@pytest.mark.parametrize("call", [
+    lambda: choose.for_memory(0.5, 100, permutations=0), lambda: choose.for_memory(0.5, 56, permutations=256),
+    lambda: sb.plan(density=-0.1), lambda: sb.plan(density=1.5), lambda: sb.plan(density="x"), lambda: sb.plan(density=float("nan")),
+    lambda: sb.plan(threshold=0.5, density=0.9, sketch_bytes=10),
+])  # fmt: skip
+def test_refusals(call):
+    with pytest.raises(sb.ParameterError):
+        call()
