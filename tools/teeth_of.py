@@ -8,7 +8,10 @@ ALL = ("*",)
 # Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
 FORMULAS: dict[str, tuple[str, ...]] = {
     "theory/*.py": ALL,
-    "sketches/packed*.py": ("estimate", "most_likely", "_if_clear", "_*error*"),
+    "sketches/_packing.py": ("most_likely", "if_clear"),
+    "sketches/packed.py": ("estimate",),
+    "sketches/fractional.py": ("_combined", "estimate"),
+    "sketches/permutation.py": ("estimate",),
     "sketches/one_permutation.py": ("estimate",),
     "sketches/_scheme.py": ("share_of_equal", "estimate"),
     "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
@@ -17,7 +20,6 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "values/fingerprints.py": ("distance", "estimated_cosine"),
     "index/kinds.py": ("_estimates", "measure"),
     "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
-    "search/costs.py": ("at",),
     "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
 }
 # Checks of arguments, and names for export.
