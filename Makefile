@@ -11,7 +11,7 @@ export SEMBLANCE_NO_LIBRARY := 1
 # Test files are spread over this many processes.
 JOBS   := $(or $(JOBS),2)
 
-.PHONY: install demo test test-library test-all lint docs fuzz endurance mutants dist bench bench-hamming bench-index bench-scale reproduce quality clean
+.PHONY: install demo test test-library test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -53,6 +53,7 @@ test: lint docs
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
 		tests/kernels tests/golden
 	$(MAKE) test-library
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
@@ -69,6 +70,10 @@ endurance: install
 # Changes one sign, comparison or constant at a time and sees whether a test notices: a sample of the whole package, an hour or two.
 mutants: install
 	$(BIN)/python tools/mutate.py --of $(or $(OF),300) --seed $(or $(SEED),1)
+
+# Changes each term, exponent, sign and constant of the formulas, and scales each result: all of them, within an hour; OF=400 draws some.
+teeth: install
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
 
 # What is published: sdist and wheel, the wheel tried alone in an environment of its own.
 dist: install

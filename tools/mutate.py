@@ -29,6 +29,7 @@ from time import monotonic
 from xml.etree import ElementTree
 
 from mutants_of import ROOT, SOURCE, reason, suite
+from walking import BAR, walk
 
 # The longest that one test may take, compiling included, and all of a mutant; how many seconds of tests are run.
 TEST_SECONDS, SECONDS, SUITE_SECONDS, UNKNOWN_SECONDS, ADDRESS_SPACE = 60, 300, 40, 3, 12 << 30
@@ -51,8 +52,6 @@ OPERATIONS = {
     ast.BitXor: ast.BitAnd,
 }
 
-
-BAR = "&#124;"
 OLDER = "## Earlier:"  # what stands on the page from here on is kept
 HEAD = """# Mutants
 
@@ -93,47 +92,10 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(new.value + 1)
 
 
-def _left_alone(tree: ast.AST) -> set[int]:
-    """Return the nodes that tell rather than do: annotations, decorators, messages of errors, imports, names for export."""
-    told: set[int] = set()
-    for node in ast.walk(tree):
-        parts: list[ast.AST | None] = []
-        if isinstance(node, ast.FunctionDef):
-            parts = [*node.decorator_list, node.returns]
-        elif isinstance(node, ast.ClassDef):
-            parts = [*node.decorator_list]
-        elif isinstance(node, ast.arg | ast.AnnAssign):
-            parts = [node.annotation]
-        elif isinstance(node, ast.Raise | ast.JoinedStr):
-            parts = [node]
-        told.update(id(inner) for part in parts if part is not None for inner in ast.walk(part))
-    return told
-
-
 def mutants(path: Path) -> Iterator[tuple[str, ast.AST]]:
     """Yield (what is changed, the whole file changed); the file is changed further on."""
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    left_alone = _left_alone(tree)
-    places = {name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for name in [node.name]}
-    for parent in ast.walk(tree):
-        for field, value in ast.iter_fields(parent):
-            for at, node in enumerate(value if isinstance(value, list) else [value]):
-                if not isinstance(node, ast.AST) or id(node) in left_alone:
-                    continue
-                for new in changes(node):
-                    where = [n for n, f in places.items() if f.lineno <= node.lineno <= (f.end_lineno or 0)]
-                    old, changed = ast.unparse(node), ast.unparse(ast.fix_missing_locations(ast.copy_location(new, node)))
-                    if isinstance(value, list):
-                        value[at] = new
-                    else:
-                        setattr(parent, field, new)
-                    line = text.splitlines()[node.lineno - 1].strip()
-                    yield f"{where[-1] if where else ''}: `{old}` to `{changed}` in `{line}`", tree
-                    if isinstance(value, list):
-                        value[at] = node
-                    else:
-                        setattr(parent, field, node)
+    for change in walk(path, lambda node: (("", new) for new in changes(node))):
+        yield change.text, change.tree
 
 
 def _limit() -> None:

@@ -1,9 +1,12 @@
 """What a kind of index makes of scores."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from semblance.index.kinds import make_kind
+from semblance.theory import shares, simhash
 
 
 def test_estimates_leave_out_what_chance_makes_equal():
@@ -23,3 +26,31 @@ def test_least_score_of_a_signature(threshold, least):
 def test_least_score_of_a_fingerprint(threshold, least):
     """Minus the bits that may differ: three by the radius, fewer if their cosine, cos(pi d / 64), is below the threshold."""
     assert make_kind("simhash", radius=3, threshold=threshold).least == least
+
+
+def test_errors_of_estimates():
+    """The error of the share of equal codes, times what an equal code more adds to the estimate; that of 64 bits."""
+    score = np.arange(1, 257)
+    estimated, error = make_kind("minhash").estimate(score)
+    slope = 256 * (estimated[-1] - estimated[-2])
+    np.testing.assert_allclose(error, shares.share_error(score, 256) * slope, rtol=1e-9)
+    estimated, error = make_kind("simhash").estimate(-np.arange(65))
+    np.testing.assert_allclose(estimated, np.cos(np.pi * np.arange(65) / 64), atol=1e-12)
+    np.testing.assert_allclose(error, simhash.cosine_error(np.arange(65)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [([1, 2, 3, 3], [3, 4, 2, 5, 5, 5]), ([7], [7]), ([1, 1], [2]), ([1] * 3 + [2], [2, 2, 1])]
+)
+def test_measures_are_those_of_sets_and_of_counts(left, right):
+    a, b = (np.array(sorted(x), np.uint64) for x in (left, right))
+    expected = len({*left} & {*right}) / len({*left} | {*right})
+    assert make_kind("minhash").measure(a, b) == make_kind("minhash").measure(b, a) == expected
+    m, n = Counter(left), Counter(right)
+    dot = sum(m[x] * n[x] for x in m)
+    lengths = sum(c * c for c in m.values()) * sum(c * c for c in n.values())
+    assert make_kind("simhash").measure(a, b) == pytest.approx(dot / lengths**0.5)
+    assert make_kind("simhash").measure(a, a) <= 1.0
+    empty = np.empty(0, np.uint64)
+    for kind in ("minhash", "simhash"):
+        assert make_kind(kind).measure(a, empty) == make_kind(kind).measure(empty, empty) == 0.0

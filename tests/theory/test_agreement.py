@@ -62,15 +62,31 @@ def test_each_crowd_lowers_it_and_nothing_is_found_where_all_is_common(rng):
     )
 
 
-def test_it_is_the_probability_of_the_model(rng):
+@pytest.mark.parametrize(
+    ("r", "every", "common"),
+    [
+        (0.8, 3, 0.9),
+        (0.5, 2, 0.75),
+        (0.36, 6, 24 * 0.36 / 20),  # common slots alone agree in all that the resemblance allows
+    ],
+)
+def test_it_is_the_probability_of_the_model(rng, r, every, common):
     """Slots agree by the model's probabilities; a pair is found in a small band, or in a crowd if rare codes are shared."""
-    own = (np.arange(24) % 3 == 0).reshape(1, 8, 3)
+    own = (np.arange(24) % every == 0).reshape(1, 8, 3)
     crowded = (np.arange(8) % 2 == 0)[None]
-    r, n, common = 0.8, 100_000, 0.9
-    y = (r - (1 - 8 / 24) * common) * 24 / 8
+    n, o = 100_000, own.sum()
+    y = max(0.0, r - (1 - o / 24) * common) * 24 / o
     agree = rng.random((n, 8, 3)) < np.where(own, y, common)
     bands = agree.all(2)
     rare = (rng.random((n, 5)) < y).any(1)  # of eight own codes five are held; independent of the bands, as in the formula
     found = (bands & ~crowded).any(1) | (bands & crowded).any(1) & rare
     p = agreement.crowded_recall(own, crowded, r, chosen=5)[0]
     assert abs(found.mean() - p) < 5 * np.sqrt(p * (1 - p) / n)
+    assert agreement.crowded_recall(own, crowded, r) == agreement.crowded_recall(own, crowded, r, chosen=16)
+
+
+def test_without_a_plan_one_pair_in_ten_thousand_may_have_fewer():
+    least = agreement.least_agreeing(100, 100, 0.5, 0.99)
+    agree = 0.5 + 0.5 / 16
+    assert binom.cdf(least - 1, 10_000, agree) <= 1e-4 < binom.cdf(least, 10_000, agree)
+    assert binom.cdf(least, 10_000, agree) < 1.1e-4 or binom.cdf(least - 1, 10_000, agree) > 0.9e-4

@@ -231,3 +231,29 @@ def test_measured_constants_are_kept(monkeypatch, tmp_path):
     costs.machine_costs.cache_clear()
     assert costs.machine_costs() == Costs()
     costs.machine_costs.cache_clear()
+
+
+def test_a_batch_reads_while_it_computes():
+    """6.15: the larger of reading and computing, not both."""
+    both = replace(NOTHING, read=1.0, key=1.0)
+    n, m = 2.0**20, 2.0**10
+    assert hamming_costs.manku_batch(n, m, 64, 4, 1, both) == 12 * n, "reading is the longer"
+    assert hamming_costs.manku_batch(n, m, 64, 4, 1, replace(both, key=5.0)) == 4 * 5 * (n + m), "computing is"
+    assert hamming_costs.layout_batch(n, m, 1, [(10, 0)], replace(NOTHING, read=1.0, sort=1.0)) == 12 * n
+    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, both) == 12 * n
+
+
+def test_memory_counts_words_rows_and_offsets():
+    """Bytes of 64-bit words, 32-bit rows and 32-bit offsets, one array after another."""
+    n, words, bits = 1000, 2, 10
+    fingerprints, rows, offsets = np.empty((n, words), np.uint64), np.empty(n, np.uint32), np.empty(1 << bits, np.uint32)
+    table = fingerprints.nbytes + rows.nbytes + offsets.nbytes
+    assert hamming_costs.layout_memory(n, words, [(bits, 0)] * 3) == fingerprints.nbytes + 3 * table
+    assert hamming_costs.weak_bits_memory(n, words, bits) == fingerprints.nbytes + table
+    keys = np.empty(n, np.uint64)
+    each = keys.nbytes + rows.nbytes + offsets.nbytes  # 1,000 fingerprints are numbered by 10 bits
+    assert hamming_costs.manku_memory(n, words, 5, 2) == fingerprints.nbytes + 10 * each
+    assert hamming_costs.manku_memory(1, 1, 2, 1) == 8 + 2 * (12 + 4 * 2), "one bit at least"
+    assert hamming_costs.manku_memory(2.0**30, 1, 2, 1) == 8 * 2.0**30 + 2 * (12 * 2.0**30 + 4 * 2.0**24), "24 bits at most"
+    sizes = [(len(np.empty(1 << d)) + len(np.empty(1 << p))) / (1 << d) for d, p in ((12, 10), (8, 11))]
+    assert [hamming_search.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == sizes, "7.6: entries and offsets"

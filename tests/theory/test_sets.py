@@ -1,0 +1,57 @@
+"""Identities of two sets, against sets that are there; intervals of shares, against their definitions."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from semblance.theory import hamming, minhash
+
+SETS = [
+    ({1, 2, 3}, {2, 3, 4, 5}),
+    ({1}, {1, 2, 3}),
+    ({1, 2, 3, 4}, {3, 4}),
+    ({1, 2}, {3, 4, 5}),
+    ({1, 2, 3}, {1, 2, 3}),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SETS)
+def test_identities_of_sets(left, right):
+    sizes, common, union = (len(left), len(right)), len(left & right), len(left | right)
+    r = common / union
+    assert minhash.resemblance(common, *sizes) == pytest.approx(r)
+    assert minhash.intersection(r, *sizes) == pytest.approx(common)
+    assert minhash.largest_resemblance(*sizes) == pytest.approx(min(sizes) / max(sizes))
+    assert minhash.containment(r, *sizes) == pytest.approx(common / len(left))
+    assert minhash.containment_to_resemblance(common / len(left), *sizes) == pytest.approx(r)
+    assert hamming.distance(r, *sizes) == pytest.approx(len(left ^ right))
+    assert hamming.resemblance(len(left ^ right), *sizes) == pytest.approx(r)
+    orders = [{m: place for place, m in enumerate(order)} for order in permutations(sorted(left | right))]
+    first = np.mean([min(map(order.get, left)) < min(map(order.get, right)) for order in orders])
+    equal = np.mean([min(map(order.get, left)) == min(map(order.get, right)) for order in orders])
+    assert minhash.order_probability(r, *sizes) == pytest.approx(first)
+    assert equal == pytest.approx(r)
+
+
+def test_variance_of_equal_slots_is_binomial():
+    for r in (0.0, 0.2, 0.7, 1.0):
+        for k in (1, 5, 200):
+            assert minhash.variance(r, k) == pytest.approx(stats.binom.var(k, r) / k**2)
+            assert minhash.standard_error(r, k) == pytest.approx(stats.binom.std(k, r) / k)
+
+
+@pytest.mark.parametrize(("matches", "trials"), [(0, 9), (1, 9), (5, 9), (9, 9), (300, 400)])
+@pytest.mark.parametrize("confidence", [0.9, 0.99])
+def test_intervals_are_those_of_scipy(matches, trials, confidence):
+    exact = stats.binomtest(matches, trials).proportion_ci(confidence, "exact")
+    assert minhash.exact_interval(matches, trials, confidence) == pytest.approx((exact.low, exact.high), abs=1e-9)
+    share, z = matches / trials, stats.norm.ppf((1 + confidence) / 2)
+    wide = z * (share * (1 - share) / trials) ** 0.5
+    found = minhash.normal_interval(matches, trials, z)
+    assert found == pytest.approx((max(0.0, share - wide), min(1.0, share + wide)))
+    assert minhash.normal_interval(matches, trials) == pytest.approx(
+        minhash.normal_interval(matches, trials, stats.norm.ppf(0.975))
+    )
+    assert minhash.exact_interval(matches, trials) == minhash.exact_interval(matches, trials, 0.95)

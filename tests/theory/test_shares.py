@@ -1,0 +1,96 @@
+"""Counted shares, and estimates computed from them: the laws of the binomial, summed."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from semblance.theory import bbit, hamming, minhash, shares, simhash
+
+
+@pytest.mark.parametrize("slots", [1, 2, 7])
+def test_a_threshold_is_reached_by_enumeration(slots):
+    """All outcomes of so many slots: those whose share of equal ones is at least the threshold."""
+    for r in (0.0, 0.3, 1.0):
+        for threshold in (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.9, 1.0):
+            weights = [
+                r ** sum(one) * (1 - r) ** (slots - sum(one))
+                for one in product((0, 1), repeat=slots)
+                if sum(one) >= threshold * slots - 1e-9
+            ]
+            assert shares.reach_probability(r, threshold, slots) == pytest.approx(sum(weights), abs=1e-12)
+
+
+@pytest.mark.parametrize(("r", "threshold", "slots"), [(0.8, 0.8, 256), (0.8, 0.801, 256), (0.3, 0.5, 40), (0.999, 0.99, 1000)])
+def test_a_threshold_is_reached_by_the_binomial(r, threshold, slots):
+    assert shares.reach_probability(r, threshold, slots) == pytest.approx(
+        stats.binom.sf(np.ceil(threshold * slots) - 1, slots, r), rel=1e-9
+    )
+
+
+def test_upper_tail_is_a_sum():
+    for n, k, p in ((1, 1, 0.3), (5, 2, 0.5), (9, 9, 0.9), (30, 11, 0.25)):
+        assert shares.upper_tail(k, n, p) == pytest.approx(sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1)))
+
+
+def mean_and_variance(values, trials, probability):
+    """Of a function of Bin(trials, probability), given for each number of successes."""
+    weights = stats.binom.pmf(np.arange(trials + 1), trials, probability)
+    mean = weights @ values
+    return mean, weights @ (values - mean) ** 2
+
+
+@pytest.mark.parametrize("r", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("sizes", [(300, 500), (40, 40)])
+def test_bias_and_variance_of_a_distance_from_slots(r, sizes):
+    """H(X / k) with X binomial, to first order in 1 / k: at k = 20,000 what is left out is far below a thousandth."""
+    k, total = 20_000, sum(sizes)
+    mean, variance = mean_and_variance(hamming.distance(np.arange(k + 1) / k, *sizes), k, r)
+    spread = r * (1 - r) / k
+    assert mean - (1 - r) / (1 + r) * total == pytest.approx(hamming.bias(r, spread, total), rel=2e-3)
+    assert variance == pytest.approx(hamming.variance(r, spread, total), rel=2e-3)
+
+
+@pytest.mark.parametrize("r", [0.2, 0.5, 0.9])
+def test_variance_of_a_containment_from_slots(r):
+    k, left, right = 20_000, 30, 30
+    x = np.arange(int(0.1 * k), k + 1)
+    values = np.concatenate([np.full(x[0], 0.0), minhash.containment(x / k, left, right)])
+    _, variance = mean_and_variance(values, k, r)
+    assert variance == pytest.approx(minhash.containment_variance(r, r * (1 - r) / k, left, right), rel=2e-3)
+
+
+@pytest.mark.parametrize("cosine", [-0.6, 0.0, 0.5, 0.9])
+def test_distances_of_fingerprints_are_binomial(cosine):
+    """A random plane parts two directions with probability angle / pi; the cosine of a share of bits, to first order."""
+    angle, bits = np.arccos(cosine), 20_000
+    turned = np.linspace(0, 2 * np.pi, 200_000, endpoint=False)  # normals of planes, evenly
+    parted = (np.cos(turned) > 0) != (np.cos(turned - angle) > 0)
+    p = parted.mean()
+    assert simhash.differ_probability(cosine) == pytest.approx(p, abs=2e-5)
+    assert simhash.expected_distance(cosine, 96) == pytest.approx(96 * p, abs=2e-3)
+    assert simhash.distance_variance(cosine, 96) == pytest.approx(stats.binom.var(96, p), rel=1e-4)
+    _, variance = mean_and_variance(simhash.cosine(np.arange(bits + 1), bits), bits, p)
+    assert variance == pytest.approx(simhash.cosine_variance(cosine, bits), rel=2e-3)
+    assert simhash.cosine_error(bits * p, bits) ** 2 == pytest.approx(variance, rel=2e-3)
+
+
+def test_fingerprints_have_64_bits_where_none_are_given():
+    assert simhash.expected_distance(0.3) == simhash.expected_distance(0.3, 64)
+    assert simhash.distance_variance(0.3) == simhash.distance_variance(0.3, 64)
+    assert simhash.cosine(7) == simhash.cosine(7, 64)
+    assert simhash.cosine_variance(0.3) == simhash.cosine_variance(0.3, 64)
+    assert simhash.cosine_error(7) == simhash.cosine_error(7, 64)
+    assert simhash.within_radius(0.9, 3) == simhash.within_radius(0.9, 3, 64)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 8])
+@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.4, 0.3)])
+def test_variance_of_b_bit_estimates_is_that_of_their_law(bits, densities):
+    k, r = 300, 0.6
+    values = bbit.resemblance(np.arange(k + 1) / k, bits, *densities)
+    mean, variance = mean_and_variance(values, k, float(bbit.match_probability(r, bits, *densities)))
+    assert mean == pytest.approx(r)
+    assert variance == pytest.approx(bbit.variance(r, bits, k, *densities))

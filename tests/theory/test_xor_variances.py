@@ -1,0 +1,85 @@
+"""Estimates from XORed bits: exact expectations over the laws of their counts, and minima of dense sets of unlike sizes."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from theory.sampler import minima
+
+from semblance.theory import bbit, xor_bits
+
+UNLIKE = [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]
+
+
+def exact_moments(values, trials, probability):
+    """Mean and variance of a function of Bin(trials, probability)."""
+    weights = stats.binom.pmf(np.arange(trials + 1), trials, probability)
+    mean = weights @ values
+    return mean, weights @ (values - mean) ** 2
+
+
+@pytest.mark.parametrize("densities", UNLIKE)
+@pytest.mark.parametrize(("r", "combined"), [(0.6, 2), (0.7, 3), (0.45, 1)])
+def test_variance_and_bias_to_first_order(densities, r, combined):
+    """With many samples what the expansions leave out is far below a hundredth."""
+    n = 50_000
+    t = float(xor_bits.match_probability(r, combined, *densities))
+    mean, variance = exact_moments(xor_bits.resemblance(np.arange(n + 1) / n, combined, *densities), n, t)
+    assert variance == pytest.approx(xor_bits.variance(r, combined, n, *densities), rel=5e-3)
+    assert mean - r == pytest.approx(xor_bits.bias(r, combined, n, *densities), rel=5e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize("densities", UNLIKE)
+@pytest.mark.parametrize("combined", [1, 2, 3])
+def test_xored_minima_agree_as_often_as_stated(rng, densities, combined):
+    r, n = 0.6, 200_000
+    left, right = minima(rng, r, *(d or 1e-6 for d in densities), (n, combined))
+    share = (np.bitwise_xor.reduce((left ^ right) & 1, axis=1) == 0).mean()
+    p = xor_bits.match_probability(r, combined, *densities)
+    assert abs(share - p) < 4 * (p * (1 - p) / n) ** 0.5
+
+
+@pytest.mark.parametrize("densities", [(0.5, 0.5), (0.6, 0.45), (0.2, 0.6), (0.9, 0.7)])
+def test_single_bits_match_by_half_at_the_least_resemblance(densities):
+    least = xor_bits.least_resemblance(*densities)
+    c1, c2 = bbit.constants(1, *densities)
+    assert 0.0 < least < 1.0 and c1 + (1 - c2) * least == pytest.approx(0.5)
+    assert xor_bits.least_resemblance(0.0, 0.0) == 0.0
+    if densities[0] == densities[1]:
+        assert least == pytest.approx(densities[0] / 2)
+
+
+@pytest.mark.parametrize("densities", UNLIKE)
+def test_three_quarter_variance_to_first_order(densities):
+    """The share of half single bits and half XORed ones: its variance from both binomials, its slope by differences."""
+    r, n, step = 0.7, 1000, 1e-6
+    e = float(bbit.match_probability(r, 1, *densities))
+    t = float(xor_bits.match_probability(r, 2, *densities))
+    whole = xor_bits.three_quarter_match_probability(r, *densities)
+    assert whole == pytest.approx((e + t) / 2)
+    spread = (stats.binom.var(n // 2, e) + stats.binom.var(n // 2, t)) / n**2
+    ends = [float(xor_bits.three_quarter_resemblance(whole + s, *densities)) for s in (-step, step)]
+    assert np.mean(ends) == pytest.approx(r, abs=1e-9)
+    slope = (ends[1] - ends[0]) / (2 * step)
+    assert xor_bits.three_quarter_variance(r, n, *densities) == pytest.approx(slope**2 * spread, rel=1e-6)
+
+
+@pytest.mark.parametrize(("combined", "samples"), [(1, 7), (2, 9), (3, 40)])
+def test_mean_squared_error_of_dense_sets(combined, samples):
+    densities, r = (0.6, 0.45), 0.7
+    t = float(xor_bits.match_probability(r, combined, *densities))
+    values = xor_bits.resemblance(np.arange(samples + 1) / samples, combined, *densities)
+    mean, variance = exact_moments(values, samples, t)
+    found = xor_bits.mean_squared_error(r, combined, samples, *densities)
+    assert found == pytest.approx(variance + (mean - r) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("r", [0.5, 0.99])
+def test_mean_squared_error_of_many_samples_is_the_variance(r):
+    """The sum runs over the numbers of matches that occur; where it begins and ends is not seen."""
+    n = 400_000
+    assert xor_bits.mean_squared_error(r, 2, n) == pytest.approx(xor_bits.variance(r, 2, n), rel=1e-3)
+    assert xor_bits.mean_squared_error(1.0, 2, 10) == 0.0
+
+
+def test_fewest_combined_is_one():
+    assert xor_bits.best_combined(0.2) == 1

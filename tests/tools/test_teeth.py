@@ -1,0 +1,164 @@
+"""Changes of formulas: which are generated and drawn, and how tests are run on them."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import teeth_of
+from teeth_changes import draw, formulas, named, of_file
+from teeth_of import LEFT_OUT, REASONS, ROOT, SECTIONS, SOURCE, SUITES, reason
+from teeth_run import Job
+from teeth_tell import page
+
+FORMULA = '''"""Words."""
+
+def f(r: float, n: int = 3) -> float:
+    """One, 1."""
+    if r > 1.0:
+        raise ValueError(f"{r + 1} is above {1}")
+    c1, c2 = g(n)
+    return -r**2 / (count("n", n, 5) + c1) + c2 * np.sqrt(r)
+
+
+def g(n: int) -> tuple[float, int]:
+    return abs(n) * 1.5, max(n, n + 1)
+'''
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """What is generated of a formula: {change without its line: the whole file}."""
+    (tmp_path / "x.py").write_text(FORMULA)
+    return {named(one).partition(" in `")[0]: ast.unparse(one.tree) for one in of_file(tmp_path / "x.py", ("*",))}
+
+
+def test_each_term_exponent_sign_constant_and_result_is_changed(changed):
+    assert {told.replace("`", "") for told in changed} == {
+        "scale f: return 1.05 * (-r ** 2 / (count('n', n, 5) + c1) + c2 * np.sqrt(r))",
+        "scale g: return (lambda t: (1.05 * t[0], t[1]))((abs(n) * 1.5, max(n, n + 1)))",
+        "scale g: return (lambda t: (t[0], 1.05 * t[1]))((abs(n) * 1.5, max(n, n + 1)))",
+        "constant f: 3 to 4",
+        "swap f: c1, c2 = g(n) to c2, c1 = g(n)",
+        "drop f: -r ** 2 / (count('n', n, 5) + c1) + c2 * np.sqrt(r) to -r ** 2 / (count('n', n, 5) + c1)",
+        "drop f: -r ** 2 / (count('n', n, 5) + c1) + c2 * np.sqrt(r) to c2 * np.sqrt(r)",
+        "sign f: -r ** 2 / (count('n', n, 5) + c1) + c2 * np.sqrt(r) to -r ** 2 / (count('n', n, 5) + c1) - c2 * np.sqrt(r)",
+        "drop f: -r ** 2 / (count('n', n, 5) + c1) to -r ** 2",
+        "sign f: -r ** 2 to r ** 2",
+        "exponent f: r ** 2 to r ** (2 + 1)",
+        "exponent f: r ** 2 to r",
+        "constant f: 2 to 3",
+        "drop f: count('n', n, 5) + c1 to count('n', n, 5)",
+        "drop f: count('n', n, 5) + c1 to c1",
+        "sign f: count('n', n, 5) + c1 to count('n', n, 5) - c1",
+        "drop f: c2 * np.sqrt(r) to c2",
+        "drop f: c2 * np.sqrt(r) to np.sqrt(r)",
+        "exponent f: np.sqrt(r) to r",
+        "drop g: abs(n) * 1.5 to abs(n)",
+        "drop g: abs(n) * 1.5 to 1.5",
+        "exponent g: abs(n) to n ** 2",
+        "constant g: 1.5 to 1.65",
+        "drop g: max(n, n + 1) to n",
+        "drop g: max(n, n + 1) to n + 1",
+        "sign g: max(n, n + 1) to n + (n + 1)",
+        "drop g: n + 1 to n",
+        "drop g: n + 1 to 1",
+        "sign g: n + 1 to n - 1",
+        "constant g: 1 to 2",
+    }
+
+
+def test_each_changes_one_place(changed):
+    plain = ast.unparse(ast.parse(FORMULA)).splitlines()
+    for told, text in changed.items():
+        lines = text.splitlines()
+        assert len(lines) == len(plain) and sum(a != b for a, b in zip(lines, plain, strict=True)) == 1, told
+
+
+def test_formulas_are_generated_of_every_file_and_nobody_picks():
+    drawn, sizes = draw(ROOT / SOURCE, 400, 1)
+    assert sizes.keys() == formulas(ROOT / SOURCE).keys()
+    assert len(drawn) == len(set(drawn)) == 400
+    assert drawn == draw(ROOT / SOURCE, 400, 1)[0] != draw(ROOT / SOURCE, 400, 2)[0]
+    every, _ = draw(ROOT / SOURCE, 0, 1)
+    assert set(drawn) < set(every) and len(every) == sum(sum(kinds.values()) for kinds in sizes.values()) > 1000
+    assert {one for one in every if one[1].startswith("scale")} <= set(drawn)
+    assert all(kinds["scale"] for name, kinds in sizes.items() if name.startswith("theory/"))
+    assert {name for name, _ in draw(ROOT / SOURCE, 0, 1, ["theory/bbit.py"])[0]} == {"theory/bbit.py"}
+
+
+def test_what_is_listed_is_there():
+    files = formulas(ROOT / SOURCE)
+    every = {name: [told for file, told in draw(ROOT / SOURCE, 0, 1, [name])[0]] for name in {*REASONS, *teeth_of.EXPERIMENTS}}
+    for table in (REASONS, teeth_of.EXPERIMENTS):
+        for name, starts in table.items():
+            for start in starts:
+                assert any(told.startswith(start) or start in told for told in every[name]), (
+                    f"nothing in {name} is changed so: {start}"
+                )
+    assert {*SECTIONS} <= {*files} and all((ROOT / SOURCE / name).is_file() for name in LEFT_OUT)
+    assert all((ROOT / test).exists() for tests, _ in SUITES.values() for test in tests)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A package with two formulas and tests of them."""
+    source, tests = tmp_path / "src/semblance/theory", tmp_path / "tests"
+    source.mkdir(parents=True)
+    tests.mkdir()
+    for folder in (source, source.parent):
+        (folder / "__init__.py").write_text("")
+    text = "FACTOR = 2.0\n\n\ndef f(x: float, n: int = 3) -> float:\n    return FACTOR * x + n\n\n\ndef g(x: float) -> float:\n    return f(x) - 1.0\n"
+    (source / "x.py").write_text(text)
+    (tests / "test_x.py").write_text(
+        "from semblance.theory.x import f\n\n\ndef test_f():\n    assert f(2.0) == 7.0\n\n\ndef test_slope():\n    assert f(1.0, 0) == 2.0\n"
+    )
+    return tmp_path
+
+
+def run(project, expected=0):
+    """Try all changes of the package; return {change without its line: what killed it}."""
+    every = [("theory/x.py", named(one)) for one in of_file(project / SOURCE / "theory/x.py", ("*",))]
+    results = project / "results"
+    results.touch()
+    job = Job(str(project), str(SOURCE), ["tests"], every, {"theory/x.py": ("*",)}, str(results))
+    job.write(project / "job")
+    environment = {**os.environ, "PYTHONPATH": str(project / "src")}
+    command = [sys.executable, str(ROOT / "tools/teeth_run.py"), str(project / "job")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=project)
+    assert done.returncode == expected, done.stdout + done.stderr
+    return [json.loads(line) for line in results.read_text().splitlines()]
+
+
+def test_changes_are_killed_by_the_tests_that_call_them(project):
+    found = {told.partition(" in `")[0].replace("`", ""): by for _, told, by, _ in run(project)}
+    assert found["scale f: return 1.05 * (FACTOR * x + n)"].startswith("test_x.py::")
+    assert found["constant : 2.0 to 2.2"].startswith("test_x.py::"), "numbers of the module too"
+    assert found["constant f: 3 to 4"] == "test_x.py::test_f", "defaults too"
+    assert found["drop f: FACTOR * x + n to n"].startswith("test_x.py::")
+    assert {told for told, by in found.items() if by is None} == {told for told in found if told.split()[1] == "g:"}
+    text = (project / SOURCE / "theory/x.py").read_text()
+    assert "1.05" not in text and "3" in text, "the sources stay"
+
+
+def test_nothing_is_killed_by_tests_that_fail_anyway(project):
+    (project / "tests/test_x.py").write_text("def test_f():\n    assert False\n")
+    assert run(project) == [{"fails": "tests/test_x.py::test_f"}]
+
+
+def test_the_page_tells_what_lives(monkeypatch):
+    monkeypatch.setattr(teeth_of, "REASONS", {"theory/bbit.py": {"sign a": "nobody sees"}})
+    monkeypatch.setattr(teeth_of, "EXPERIMENTS", {"theory/bbit.py": {"swap": "a-law"}})
+    drawn = [("theory/bbit.py", told) for told in ("scale f: x", "sign a: `b | c`", "drop f: y", "swap f: z")]
+    known = {
+        "drawn": drawn, "seed": 1, "minutes": 2.0,
+        "sizes": {"theory/bbit.py": {"scale": 1, "drop": 1, "exponent": 0, "sign": 1, "constant": 0, "swap": 1}},
+        "found": {"theory/bbit.py": {"scale f: x": "theory/test_bbit.py::test", "drop f: y": None, "swap f: z": None}},
+    }  # fmt: skip
+    text = page(known)
+    assert "| theory/bbit.py | 1 | 1 | 0 | 1 | 0 | 1 | 3 | 2 | 2 |" in text
+    assert "| theory/bbit.py | sign a: `b &#124; c` | nobody sees |" in text and "| drop f: y | **none** |" in text
+    assert "| swap f: z | a-law |" in text
+    assert reason("theory/bbit.py", "sign a: `b`") == "nobody sees"

@@ -1,0 +1,226 @@
+"""What `teeth.py` changes: each term of a formula dropped, its exponents, signs and constants changed, its result scaled."""
+
+import ast
+import copy
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from teeth_of import FORMULAS, LEFT_OUT
+from walking import Change, left_alone, walk
+
+KINDS = ("scale", "drop", "exponent", "sign", "constant", "swap")
+NUMBERS = {"Float", "FloatArray", "float", "int", "Any", "NDArray", "Float64Array", "Int64Array", "UInt64Array"}
+RANGES = {
+    "within",
+    "count",
+    "whole",
+    "number",
+    "resemblance_of",
+    "range",
+    "matrix",
+    "zeros",
+    "ones",
+    "full",
+    "empty",
+    "broadcast",
+}
+SIDES = ({"size_left", "size_right"}, {"c1", "c2"})  # formulas of densities are symmetric in the two sets
+SCALED = 1.05
+
+
+def parse(expression: str, **parts: ast.AST) -> ast.expr:
+    """Return an expression in which names stand for other ones."""
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            return copy.deepcopy(parts[node.id]) if node.id in parts else node
+
+    return Put().visit(ast.parse(expression, mode="eval").body)
+
+
+def _called(node: ast.AST) -> str:
+    """Return the name of the function that is called."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name
+    return ""
+
+
+def _has_numbers(returns: ast.expr | None) -> list[bool]:
+    """Tell which parts of what a function returns are numbers; a single part where it is no tuple."""
+    match returns:
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+            return [one for part in parts for one in _has_numbers(part)]
+        case ast.Subscript(value=inner):
+            return _has_numbers(inner)
+        case ast.BinOp(op=ast.BitOr(), left=inner):
+            return _has_numbers(inner)
+        case ast.Name(id=name):
+            return [name in NUMBERS]
+    return [False]
+
+
+def scaled(node: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield a public function with what it returns 5 % larger, all of it or one of several numbers."""
+    numbers = _has_numbers(node.returns)
+    returned = [inner for inner in ast.walk(node) if isinstance(inner, ast.Return) and inner.value is not None]
+    inside = {
+        id(i) for f in ast.walk(node) if isinstance(f, ast.FunctionDef | ast.Lambda) and f is not node for i in ast.walk(f)
+    }
+    last = [place for place, inner in enumerate(returned) if id(inner) not in inside]
+    for part, is_number in enumerate(numbers):
+        if not is_number or not last:
+            continue
+        new = copy.deepcopy(node)
+        again = [inner for inner in ast.walk(new) if isinstance(inner, ast.Return) and inner.value is not None]
+        for place in last:
+            value = again[place].value
+            if len(numbers) == 1:
+                again[place].value = parse(f"{SCALED} * (it)", it=value)
+            else:
+                terms = ", ".join(f"{SCALED} * t[{i}]" if i == part else f"t[{i}]" for i in range(len(numbers)))
+                again[place].value = parse(f"(lambda t: ({terms}))(it)", it=value)
+        yield ast.fix_missing_locations(new)
+
+
+def _numbers_in(node: ast.AST) -> bool:
+    """Tell whether an operand can be one of a formula: no string, list or tuple."""
+    return not isinstance(node, ast.List | ast.Tuple | ast.JoinedStr | ast.ListComp) and not (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def _is_constant(*nodes: ast.AST) -> bool:
+    """Tell whether one of some nodes is a constant, which only bounds the other."""
+    return any(isinstance(node, ast.Constant) for node in nodes)
+
+
+def _terms(new: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what a sum, a product or a power could be instead."""
+    left, right = new.left, new.right
+    if not (_numbers_in(left) and _numbers_in(right)):
+        return
+    match new.op:
+        case ast.Add():
+            yield from (("drop", left), ("drop", right), ("sign", parse("a - b", a=left, b=right)))
+        case ast.Sub():
+            yield from (("drop", left), ("drop", parse("-b", b=right)), ("sign", parse("a + b", a=left, b=right)))
+        case ast.Mult():
+            yield from (("drop", left), ("drop", right))
+        case ast.Div() | ast.FloorDiv():
+            yield ("drop", left)
+        case ast.Pow():
+            yield from (("exponent", parse("a ** (b + 1)", a=left, b=right)), ("exponent", left))
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield (kind, what a node could be instead, wrongly)."""
+    new = copy.deepcopy(node)
+    match new:
+        case ast.FunctionDef() if not new.name.startswith("_"):
+            yield from (("scale", one) for one in scaled(new))
+        case ast.BinOp():
+            yield from _terms(new)
+        case ast.AugAssign(op=ast.Add()):
+            new.op = ast.Sub()
+            yield "sign", new
+        case ast.UnaryOp(op=ast.USub()):
+            yield "sign", new.operand
+        case ast.Constant(value=bool()):
+            return
+        case ast.Constant(value=int()):
+            yield "constant", ast.Constant(new.value + 1)
+        case ast.Constant(value=float()) if 0.0 < abs(new.value) < float("inf"):
+            yield "constant", ast.Constant(float(f"{1.1 * new.value:.12g}"))
+        case ast.Call(args=[inner]) if _called(new) == "sqrt":
+            yield "exponent", inner
+        case ast.Call(args=[inner]) if _called(new) == "abs":
+            yield "exponent", parse("a ** 2", a=inner)
+        case ast.Call(func=ast.Name(id="max" | "min" as which), args=[one, other]) if not _is_constant(one, other):
+            yield from (("drop", one), ("drop", other))
+            if which == "max":
+                yield "sign", parse("a + b", a=one, b=other)
+        case ast.Call(args=[*_, ast.Name(id=one), ast.Name(id=other)]) if {one, other} in SIDES:
+            new.args[-2:] = reversed(new.args[-2:])
+            yield "swap", new
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(), ast.Name()]) as pair], value=ast.Call()):
+            pair.elts.reverse()
+            yield "swap", new
+
+
+def kept(tree: ast.AST) -> set[int]:
+    """Return the nodes that are no formula: what only tells, checks of ranges, room for arrays, text."""
+    told = left_alone(tree)
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.If) and all(isinstance(line, ast.Raise) for line in node.body):
+            parts = [node.test]
+        elif (isinstance(node, ast.Call) and _called(node) in RANGES) or isinstance(node, ast.With):
+            parts = [*node.args] if isinstance(node, ast.Call) else [item.context_expr for item in node.items]
+        elif isinstance(node, ast.ClassDef):
+            parts = [line for line in node.body if not isinstance(line, ast.FunctionDef)]
+        elif isinstance(node, ast.Subscript):
+            parts = [node.slice] if isinstance(node.slice, ast.Constant | ast.UnaryOp | ast.Tuple) else []
+        told.update(id(inner) for part in parts for inner in ast.walk(part))
+    return told
+
+
+def formulas(source: Path) -> dict[str, tuple[str, ...]]:
+    """Return the files that have formulas, below the sources, and patterns of the functions that are ones."""
+    found: dict[str, tuple[str, ...]] = {}
+    for pattern, functions in FORMULAS.items():
+        files = [str(path.relative_to(source)) for path in sorted(source.glob(pattern))]
+        if not files:
+            raise ValueError(f"{pattern} in tools/teeth_of.py names no file")
+        found |= {name: functions for name in files if name not in LEFT_OUT}
+    return found
+
+
+def of_file(path: Path, functions: tuple[str, ...]) -> Iterator[Change]:
+    """Yield each change of the formulas of a file."""
+    for change in walk(path, changes, kept):
+        if any(fnmatch(change.function, pattern) for pattern in functions):
+            yield change
+
+
+def named(change: Change) -> str:
+    """Return a change as the lists of reasons name it: a function that is scaled is told in one line."""
+    if change.kind != "scale":
+        return f"{change.kind} {change.text}"
+    parts = [line.strip() for line in change.new.splitlines() if str(SCALED) in line]
+    return f"scale {change.function}: `{'; '.join(parts)}`"
+
+
+@cache
+def every(path: Path, functions: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return (kind, change as it is named) of all changes of a file."""
+    return tuple(dict.fromkeys((change.kind, named(change)) for change in of_file(path, functions)))
+
+
+def draw(
+    source: Path, of: int, seed: int, only: list[str] | None = None
+) -> tuple[list[tuple[str, str]], dict[str, Counter[str]]]:
+    """Draw changes: all that scale a result, and of the others so many that it is ``of`` (0: all); nobody picks.
+
+    Return (file, change) in the order drawn, which spreads them over the files in proportion, and how many of each kind
+    there are in each file.
+    """
+    scales: list[tuple[str, str]] = []
+    others: list[tuple[str, str]] = []
+    sizes: dict[str, Counter[str]] = {}
+    for name, functions in formulas(source).items():
+        if only and name not in only:
+            continue
+        changed = every(source / name, functions)
+        sizes[name] = Counter(kind for kind, _ in changed)
+        scales += [(name, told) for kind, told in changed if kind == "scale"]
+        others += [(name, told) for kind, told in changed if kind != "scale"]
+    random = Random(seed)
+    random.shuffle(others)
+    drawn = scales + others[: max(0, of - len(scales)) if of else None]
+    random.shuffle(drawn)
+    return drawn, sizes

@@ -1,0 +1,88 @@
+"""What `teeth.py` reads: where the formulas are, which tests and experiments concern them, and which changes nobody can see."""
+
+from mutants_of import ROOT, SOURCE
+
+__all__ = ["EXPERIMENTS", "FORMULAS", "LEFT_OUT", "REASONS", "ROOT", "SECTIONS", "SOURCE", "SUITES", "suite_of"]
+
+ALL = ("*",)
+# Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
+FORMULAS: dict[str, tuple[str, ...]] = {
+    "theory/*.py": ALL,
+    "sketches/_packing.py": ("most_likely", "if_clear"),
+    "sketches/packed.py": ("estimate",),
+    "sketches/fractional.py": ("_combined", "estimate"),
+    "sketches/permutation.py": ("estimate",),
+    "sketches/one_permutation.py": ("estimate",),
+    "sketches/_scheme.py": ("share_of_equal", "estimate"),
+    "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
+    "sketches/weighted.py": ("estimate",),
+    "values/packed.py": ("estimated_resemblance",),
+    "values/fingerprints.py": ("distance", "estimated_cosine"),
+    "index/kinds.py": ("_estimates", "measure"),
+    "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
+    "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
+}
+# Checks of arguments, and names for export.
+LEFT_OUT = {"theory/_check.py", "theory/__init__.py"}
+
+# What notices a change, as long as it takes to know which tests call what: kernels are run as plain Python.
+SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
+    "formulas": (
+        [
+            *(
+                str(path.relative_to(ROOT))
+                for path in sorted((ROOT / "tests/theory").glob("test_*.py"))
+                if path.stem != "test_ranges"
+            ),
+            "tests/statistics",
+            "tests/kernels/test_packing.py",
+            "tests/kernels/test_self_join.py",
+            "tests/golden",
+            "tests/index/test_kinds.py",
+        ],
+        {},
+    ),
+    "kernels": (["tests/kernels/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "SEMBLANCE_KERNELS": "python"}),
+}
+
+# Sections of experiments/sections.py that concern a file, for what no test notices.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "theory/bbit.py": ("a-storage", "a-words", "a-errors", "a-hamming"),
+    "theory/fractional.py": ("c-variance",),
+    "theory/hamming_costs.py": ("t-costs",),
+    "theory/minhash.py": ("a-errors",),
+    "theory/one_permutation.py": ("b-errors", "b-bits"),
+    "theory/quantization.py": ("a-quantized",),
+    "theory/set_distance.py": ("a-hamming", "a-hamming-ratios"),
+    "theory/simhash.py": ("t-cosine", "a-simhash"),
+    "theory/weak_bits.py": ("t-flips", "t-checked", "t-recall"),
+    "theory/xor_bits.py": ("a-combined", "c-below", "c-three-quarters"),
+}
+
+# Changes that no test kills, and an experiment does: file, start of the change, section.
+EXPERIMENTS: dict[str, dict[str, str]] = {}
+
+# Why nobody can see a change: file, start of the change or, beginning with "in", its line, reason.
+REASONS: dict[str, dict[str, str]] = {}
+
+
+def suite_of(name: str) -> str:
+    """Return the name of the suite that concerns a file."""
+    return "kernels" if name.startswith("kernels/") else "formulas"
+
+
+def _named(table: dict[str, dict[str, str]], name: str, change: str) -> str:
+    for start, words in table.get(name, {}).items():
+        if change.startswith(start) or (start.startswith("in `") and start in change):
+            return words
+    return ""
+
+
+def reason(name: str, change: str) -> str:
+    """Return why a change may live; empty if it may not."""
+    return _named(REASONS, name, change)
+
+
+def experiment(name: str, change: str) -> str:
+    """Return the section that is known to kill a change; empty if none is."""
+    return _named(EXPERIMENTS, name, change)
