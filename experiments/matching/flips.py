@@ -35,14 +35,19 @@ def _interval(ranks: np.ndarray, groups: np.ndarray) -> tuple[int, int]:
     return tuple(int(ordered[min(len(ordered) - 1, int((WANTED + times * error) * len(ordered)))]) for times in (-2, 2))
 
 
-def counted_first(trial: Trial, ranks: np.ndarray, prefix: int, k: int) -> float:
-    """Expected fingerprints compared by PSM_F with k flips: those of the buckets before the one with an answer, and in that one
-    those before it, of which there are 1 / (m + 1) if m answers lie in it."""
+def counted_first(trial: Trial, ranks: np.ndarray, prefix: int, k: int) -> tuple[float, float]:
+    """Expected fingerprints compared by PSM_F with k flips, and the standard deviation of their number.
+
+    Those of the buckets before the one with an answer, and in that one those before it: if m answers lie there, at random places,
+    they are the least of m uniform numbers, of mean 1 / (m + 1) and variance m / (m + 1)^2 / (m + 2), times the bucket.
+    """
     first = first_ranks(trial, ranks)
-    at_first = np.bincount(trial.asked, ranks == first[trial.asked], len(first))
+    m = np.bincount(trial.asked, ranks == first[trial.asked], len(first))
     in_bucket = len(trial.stored) / 2.0**prefix
     found = first <= k
-    return float(np.where(found, (first - 1 + 1 / (at_first + 1)) * in_bucket + 1, k * in_bucket).sum())
+    mean = np.where(found, (first - 1 + 1 / (m + 1)) * in_bucket + 1, k * in_bucket)
+    place = np.where(found, m / (m + 1) ** 2 / (m + 2), 0.0) * in_bucket**2
+    return float(mean.sum()), float(np.sqrt((mean + place).sum()))
 
 
 def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]:
@@ -122,10 +127,9 @@ def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]
     )
     if trial.name == "modelled":
         section.agrees(
-            "modelled: PSM_F compares those of the buckets before its answer, and half of that one's",
-            first_compared / first_expected,
-            1.0,
-            1 / np.sqrt(first_expected),
+            "modelled: PSM_F compares those of the buckets before its answer, and in that bucket those before it",
+            first_compared,
+            *first_expected.T,
         )
     section.below(
         f"{trial.name}: each two bits more of the prefix leave fewer to compare, although more flips are needed",

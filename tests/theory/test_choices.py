@@ -51,10 +51,10 @@ def test_with_free_permutations_no_mixture_is_better(resemblance):
 
 @pytest.mark.parametrize("density", [0.0, 0.4])
 @pytest.mark.parametrize("resemblance", [0.3, 0.7])
-def test_no_mixture_of_whole_bits_would_be_better(resemblance, density):
+@pytest.mark.parametrize("k", [150, 192])
+def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
     """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
-    k, words = 192, 7
-    best = np.inf
+    words, best = 7, np.inf
     for low in choose.BITS:
         for high in choose.BITS:
             for slots in range(1, k):
@@ -63,7 +63,9 @@ def test_no_mixture_of_whole_bits_would_be_better(resemblance, density):
                     best = min(best, float(pooling.variance(resemblance, parts, density, density)))
     found = choose.for_memory(resemblance, 64 * words, density, permutations=k)
     assert found.standard_error <= best**0.5 * (1 + 1e-9)
-    assert packed_bytes(sb.Fractional(shares=found.shares), k) <= 8 * words
+    for few in range(3, 12):
+        found = choose.for_memory(resemblance, 64 * few, density, permutations=k)
+        assert packed_bytes(sb.Fractional(shares=found.shares), k) <= 8 * few
 
 
 @pytest.mark.parametrize(("resemblance", "density", "k", "bits"), [
