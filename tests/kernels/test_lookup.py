@@ -22,10 +22,11 @@ def test_runs_start_where_prefixes_change(rng, n, prefix_bits):
     assert starts.tolist() == [sum(p < i for p in prefixes) for i in range((1 << prefix_bits) + 1)]
 
 
-@pytest.mark.parametrize("differing", [False, True])
+@pytest.mark.parametrize("lane", [16, 1, 2, 4, 8])
 @pytest.mark.parametrize("most", [0, -1, 1, 3, 50])
 @pytest.mark.parametrize("copies", [1, 12, 60])
-def test_search_equals_a_plain_one(rng, differing, most, copies):
+def test_search_equals_a_plain_one(rng, lane, most, copies):
+    differing = lane == 1
     n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
     codes = rng.integers(0, 1 << 16, (n, 4)).astype(np.uint16)
     if differing:
@@ -37,31 +38,35 @@ def test_search_equals_a_plain_one(rng, differing, most, copies):
         keys = (words << turns) | ((words >> np.uint64(1)) >> (np.uint64(63) - turns))
     else:
         keys = rng.integers(0, 30, (n, tables)).astype(np.uint64) << np.uint64(55)
-        codes %= 3
+        codes = codes % 3 if lane == 16 else (codes % 2) << rng.integers(0, 16, (n, 4)).astype(np.uint16)
     same = np.arange(n) // copies * copies  # copies of rows that stand together, and of some that do not
     same[5::7] = same[0]
     keys, codes = keys[same], codes[same]
+    if lane in (2, 4, 8):  # copies of the keys whose codes differ in a single bit, whichever of its lane
+        some = np.flatnonzero(rng.random(n) < 0.3)
+        codes[some, 0] ^= np.uint16(1) << rng.integers(0, 16, len(some)).astype(np.uint16)
     order = np.argsort(keys, axis=0, kind="stable").T.copy()
     ordered = np.take_along_axis(keys.T, order, 1)
     starts = np.zeros((tables, (1 << prefix_bits) + 1), np.uint32)
     for t in range(tables):
         lookup.start_runs(ordered[t], np.uint64(prefix_bits), starts[t])
     removed = rng.random(n) < 0.2
-    least = -radius if differing else 2
+    least = -radius if differing else 2 if lane == 16 else -2
     query, found = 0, []
     stored = lookup.Tables(ordered, order.astype(np.uint32), starts, np.uint64(prefix_bits), codes, removed)
     while query < n:
         out, near, runs = room_for(400), np.zeros(400, np.int64), np.zeros((lookup.AHEAD, tables, 2), np.int64)
-        query, count = lookup.search(
-            keys, codes, NONE, radius, least, 1 if differing else 16, most, stored, near, runs, query, out
-        )
+        query, count = lookup.search(keys, codes, NONE, radius, least, lane, most, stored, near, runs, query, out)
         found += list(zip(*(array[:count].tolist() for array in out), strict=True))
     expected = []
     for q in range(n):
         mine = []
         for r in range(n):
             distance = int(np.bitwise_count(codes[q] ^ codes[r]).sum())
-            score = -distance if differing else int((codes[q] == codes[r]).sum())
+            mask = (1 << lane) - 1
+            lanes = [(a >> s & mask) == (b >> s & mask) for a, b in zip(codes[q].tolist(), codes[r].tolist(), strict=True)
+                     for s in range(0, 16, lane)]  # fmt: skip
+            score = sum(lanes) if lane == 16 else sum(lanes) - len(lanes)
             candidate = distance <= radius if differing else bool((keys[q] == keys[r]).any())
             if candidate and score >= least and not removed[r]:
                 mine.append((q, r, score))
