@@ -183,8 +183,9 @@ def _unbiased(section: Section, sets: WordSets, repetitions: int) -> None:
     section.refutes("so (1 + R) / 2 is no match probability of dense sets", blind[0], 0.0, blind_errors[0])
 
 
-def _told_factor(found: float, bound: str) -> str:
-    return f"{found:.1f}" if np.isfinite(found) else bound
+def _told_factor(whole: float, bits: int, needed: float) -> str:
+    """Return 32 k_M / (b k_b) as the table has it: a dash if either number of samples is unknown."""
+    return f"{32 * whole / (bits * needed):.1f}" if np.isfinite(whole) and np.isfinite(needed) else "-"
 
 
 def _table_2(section: Section, result: all_pairs.Retrieval) -> None:
@@ -193,7 +194,7 @@ def _table_2(section: Section, result: all_pairs.Retrieval) -> None:
         row = [f"{threshold:.1f}", f"{result.relevant[i]:,}", f"{bbit.storage_ratio(32, 1, threshold):.1f}"]
         for precision in (0.7, 0.8):
             needed = [all_pairs.samples_needed(result.precision(bits)[0][:, i], precision) for bits in BITS]
-            row += [_told_factor(32 * needed[-1] / (b * n), "-") for b, n in zip(BITS[:-1], needed, strict=False)]
+            row += [_told_factor(needed[-1], b, n) for b, n in zip(BITS[:-1], needed, strict=False)]
         rows.append(row)
     section.table(
         ["R0", "pairs", "B(32)/B(1) at R0, r -> 0", *(f"precision {p}, b = {b}" for p in (0.7, 0.8) for b in BITS[:-1])], rows
