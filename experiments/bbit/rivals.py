@@ -101,7 +101,8 @@ def simhash(quick: bool) -> Section:
     section.figure(
         "a-simhash", (1, 2), draw,
         "Error of the estimated resemblance at equal storage: measured (points, ±2 standard errors) and theory (lines). Right: "
-        "relative to the theory of SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are better than "
+        "relative to the theory of SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are "
+        "better than "
         "SimHash at low "
         "resemblance, four XORed bits at high.",
     )  # fmt: skip
