@@ -92,7 +92,7 @@ def simhash(quick: bool) -> Section:
                 base, own = (projection_variance(x, BITS_EACH) if relative else np.ones(len(x)) for x in (curve, places[key]))
                 axis.plot(curve, _theory(key, curve) / base, color=colour, label=_name(key))
                 band(axis, places[key], table[key][0] / own, table[key][1] / own, color=colour)
-            axis.set(xlabel="R", ylabel="MSE / that of SimHash" if relative else f"MSE, {BITS_EACH // 8} bytes per set")
+            axis.set(xlabel="R", ylabel="MSE / SimHash by theory" if relative else f"MSE, {BITS_EACH // 8} bytes per set")
         axes[0].set_yscale("log")
         axes[1].set_ylim(0.0, 2.2)
         for axis in axes:
@@ -101,7 +101,8 @@ def simhash(quick: bool) -> Section:
     section.figure(
         "a-simhash", (1, 2), draw,
         "Error of the estimated resemblance at equal storage: measured (points, ±2 standard errors) and theory (lines). Right: "
-        "relative to SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are better than "
+        "relative to the theory of SimHash. 1 bit is worse than SimHash below R = 0.15 and above R = 0.97; 4 bits are "
+        "better than "
         "SimHash at low "
         "resemblance, four XORed bits at high.",
     )  # fmt: skip
