@@ -38,8 +38,8 @@ def _interval(ranks: np.ndarray, groups: np.ndarray) -> tuple[int, int]:
 def counted_first(trial: Trial, ranks: np.ndarray, prefix: int, k: int) -> tuple[float, float]:
     """Expected fingerprints compared by PSM_F with k flips, and the standard deviation of their number.
 
-    Those of the buckets before the one with an answer, and in that one those before it: if m answers lie there, at random places,
-    they are the least of m uniform numbers, of mean 1 / (m + 1) and variance m / (m + 1)^2 / (m + 2), times the bucket.
+    Those of the buckets before the one with an answer, and in that one those before it: if m answers lie there, at random
+    places, they are the least of m uniform numbers, of mean 1 / (m + 1) and variance m / (m + 1)^2 / (m + 2), times the bucket.
     """
     first = first_ranks(trial, ranks)
     m = np.bincount(trial.asked, ranks == first[trial.asked], len(first))
