@@ -38,8 +38,8 @@ def _interval(ranks: np.ndarray, groups: np.ndarray) -> tuple[int, int]:
 def counted_first(trial: Trial, ranks: np.ndarray, prefix: int, k: int) -> tuple[float, float]:
     """Expected fingerprints compared by PSM_F with k flips, and the standard deviation of their number.
 
-    Those of the buckets before the one with an answer, and in that one those before it: if m answers lie there, at random places,
-    they are the least of m uniform numbers, of mean 1 / (m + 1) and variance m / (m + 1)^2 / (m + 2), times the bucket.
+    Those of the buckets before the one with an answer, and in that one those before it: if m answers lie there, at random
+    places, they are the least of m uniform numbers, of mean 1 / (m + 1) and variance m / (m + 1)^2 / (m + 2), times the bucket.
     """
     first = first_ranks(trial, ranks)
     m = np.bincount(trial.asked, ranks == first[trial.asked], len(first))
@@ -153,7 +153,8 @@ def _fixed_sigmas(section: Section, queries: int, times: int) -> None:
         rows.append([sigma, *(f"{x:.4f}" for x in (found[-1][0], expected[-1][0], found[-1][1], expected[-1][1]))])
     section.table(["sigma", "share 1 to 3 bits apart", "theory", "and found by 5 flips of 16 bits", "theory"], rows)
     section.agrees(
-        f"drawn for {queries:,} random queries {times} times: shares of others that are 1 to 3 bits apart, and of those also found, are those "
+        f"drawn for {queries:,} random queries {times} times: shares of others that are 1 to 3 bits apart, and of those also "
+        f"found, are those "
         "of weak_bit_recall",
         found,
         expected,
@@ -256,7 +257,8 @@ def figure_5(quick: bool) -> Section:
         draw,
         f"2^{size} fingerprints. Left: flips needed for recall .95 of all "
         f"pairs and of the first (bars: recall two standard "
-        "errors less and more); they grow slowly with the prefix. Right: time of a query, observed; it falls "
+        "errors less and more); they grow slowly with the prefix; dotted: theory for some hundreds of the queries. Right: "
+        "time of a query, observed; it falls "
         "until buckets are nearly empty.",
     )
     return section
