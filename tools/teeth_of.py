@@ -97,6 +97,15 @@ REASONS: dict[str, dict[str, str]] = {
     "theory/one_permutation.py": {
         "in `if union_size > 50 * bins * max(1.0, np.log(bins)):`": "from which size on an empty bin is less likely than rounding",
     },
+    "theory/choose.py": {
+        "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
+        "constant for_error: `1e-09`": "what rounding may add to a whole number",
+        "constant _pooled_error: `6.0`": "how far a numerical integral reaches: beyond is below its error",
+        "sign _pooled_error: `sum((n * t for n, t in expected)) / total + steps": "the steps of the integral are symmetric",
+    },
+    "theory/bbit.py": {
+        "constant best_bits:": "which numbers of bits are compared unless they are given",
+    },
     "theory/mixture.py": {
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
     },
