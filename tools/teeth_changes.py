@@ -163,6 +163,8 @@ def kept(tree: ast.AST) -> set[int]:
             parts = [*node.args] if isinstance(node, ast.Call) else [item.context_expr for item in node.items]
         elif isinstance(node, ast.ClassDef):
             parts = [line for line in node.body if not isinstance(line, ast.FunctionDef)]
+        elif isinstance(node, ast.FunctionDef):  # a result that only another function sees is not scaled
+            told.update(id(inner) for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef) and inner is not node)
         elif isinstance(node, ast.Subscript):
             parts = [node.slice] if isinstance(node.slice, ast.Constant | ast.UnaryOp | ast.Tuple) else []
         told.update(id(inner) for part in parts for inner in ast.walk(part))

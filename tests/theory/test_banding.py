@@ -113,3 +113,27 @@ def test_identities_of_resemblance():
     assert minhash.containment(r, left, right) == pytest.approx(common / left)
     assert minhash.variance(0.5, 4) == 0.0625
     assert minhash.variance([0.0, 1.0], 7).tolist() == [0.0, 0.0]
+
+
+def test_what_a_plan_says_of_pairs():
+    plan = sb.plan(threshold=0.7, bands=10, rows=3, documents=1000, verify="none")
+    for left_out in (0, 4, 9):
+        expected = stats.binom.sf(0, 10 - left_out, 0.6**3)
+        assert plan.recall_at(0.6, left_out) == pytest.approx(expected)
+    assert plan.recall_at(0.6, 10) == 0.0
+    pairs = sum(1 for i in range(1000) for _ in range(i))
+    assert plan.false_candidates == pytest.approx(pairs * stats.binom.sf(0, 10, 0.03**3))
+
+
+def test_errors_of_counted_slots_are_those_of_the_binomial():
+    """With ten thousand slots the two matches and mismatches more are not seen."""
+    left = np.arange(10_000, dtype=np.uint32)[None]
+    for equal in (1000, 5000, 9900):
+        right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
+        values = np.concatenate([left, right])
+        found = [sb.Signatures(values, s(permutations=10_000)) for s in (sb.MinHash, sb.FastSimilarity, sb.OnePermutation)]
+        found.append(sb.Signatures(values.astype(np.uint64), sb.ICWS(permutations=10_000), "weighted"))
+        for signatures in found:
+            share, error = signatures.estimated_resemblance(0, 1, with_error=True)
+            assert share == equal / 10_000
+            assert error == pytest.approx(stats.binom.std(10_000, share) / 10_000, rel=0.012)

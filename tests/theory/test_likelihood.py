@@ -57,7 +57,8 @@ def test_the_estimate_is_where_the_likelihood_is_highest(rng, parts, densities, 
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "equal", "share"), [(40, 30, 60, 0.5), (100, 20, 30, 0.7), (10, 90, 100, 0.35), (0, 0, 9, 0.5)]
+    ("left", "right", "equal", "share"),
+    [(40, 30, 60, 0.5), (100, 20, 30, 0.7), (10, 90, 100, 0.35), (0, 0, 9, 0.5), (30, 0, 60, 0.7)],
 )
 @pytest.mark.parametrize("base", [1.001, 1.2, 2.0])
 def test_registers_tell_the_likeliest_resemblance(left, right, equal, share, base):
@@ -91,6 +92,14 @@ def test_order_of_registers(rng, base, only_left, only_right, common):
     expected = setsketch.order_probabilities(r, (only_left + common) / total, base)
     for found, p in zip(((registers[0] > registers[1]).mean(), (registers[1] > registers[0]).mean()), expected, strict=True):
         assert abs(found - p) < 4 * (max(p, 1e-6) * (1 - p) / n) ** 0.5
+
+
+@pytest.mark.parametrize("base", [1.05, 1.5, 2.0])
+def test_relative_error_of_a_cardinality(rng, base):
+    """The sum of b^-K of m registers errs by a m-th of one register's variance; where floors begin is any place."""
+    offset, smallest = rng.random(2_000_000), rng.exponential(1.0, 2_000_000)
+    each = base ** (offset - np.floor(offset - np.log(smallest) / np.log(base)))
+    assert setsketch.cardinality_relative_error(256, base) ** 2 == pytest.approx(each.var() / each.mean() ** 2 / 256, rel=0.01)
 
 
 @pytest.mark.parametrize("base", [1.2, 2.0])
