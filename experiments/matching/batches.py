@@ -163,8 +163,10 @@ def _speeds(section: Section, folder: Path, trial: Trial, batches: list[int], ba
     )
     largest = told[len(batches) - 1]
     section.observe(
-        f"{trial.name}, batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(largest['Manku, 4'], largest['PSM_A'])} times as "
-        f"long as PSM_A and {told_ratio(largest['Manku, 4'], largest['PSM_F'])} times as long as PSM_F (thesis, with batches of 10 "
+        f"{trial.name}, batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(largest['Manku, 4'], largest['PSM_A'])} "
+        f"times as "
+        f"long as PSM_A and {told_ratio(largest['Manku, 4'], largest['PSM_F'])} times as long as PSM_F (thesis, with batches "
+        f"of 10 "
         "million: 7 and 14)"
     )
     return out
@@ -219,7 +221,8 @@ def figure_10(quick: bool) -> Section:
         "t-batches",
         (len(drawn), 2),
         draw,
-        f"Queries a second, observed. Left: by the size of the batch, which shares the reading of the file of {n:,}. Right: by the size of "
+        f"Queries a second, observed. Left: by the size of the batch, which shares the reading of the file of {n:,}. Right: "
+        f"by the size of "
         "the file, all of which is read for each batch. The real batch is small: the file is most of its time.",
     )
     return section

@@ -45,7 +45,8 @@ def _recall(section: Section, trial: Trial, sizes: list[int]) -> tuple[np.ndarra
     any_found = first_ranks(trial, ranks[sizes[-1]])[trial.asked] <= ks
     groups = trial.groups[trial.asked]
     section.below(
-        f"{trial.name}: with as many flips a query has some answer more often than a given pair of it is found (share of pairs, mean "
+        f"{trial.name}: with as many flips a query has some answer more often than a given pair of it is found (share of "
+        f"pairs, mean "
         "over 1 to 10 flips)",
         0.0,
         *share_error((any_found.astype(float) - large).mean(0), groups),
