@@ -109,3 +109,18 @@ def test_weak_bits_flip_as_the_model_says(rng):
         assert abs(flipped - p) < 4 * (p * (1 - p) / 200_000) ** 0.5
     printed = 1 - 0.01 / 4.0  # (4.5) for a weak bit
     assert printed > 0.99 > 0.5 > hamming_search.flip_probability(0.01, sigma), "no flip is likelier than one half"
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_cosines_of_fingerprints_that_differ_in_known_bits(bits):
+    words = np.zeros((bits + 1, (bits + 63) // 64), np.uint64)
+    for row in range(bits + 1):
+        for bit in range(row):
+            words[row, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
+    prints = sb.Fingerprints(words, bits, None)
+    rows = np.arange(bits + 1)
+    assert prints.distance(0, rows).tolist() == rows.tolist() and prints.distance(0, bits) == bits
+    np.testing.assert_allclose(prints.estimated_cosine(0, rows), np.cos(np.pi * rows / bits), atol=1e-12)
+    np.testing.assert_allclose(
+        prints.estimated_cosine(rows, rows[::-1]), np.cos(np.pi * np.abs(bits - 2 * rows) / bits), atol=1e-12
+    )
