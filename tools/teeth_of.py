@@ -96,7 +96,9 @@ REASONS: dict[str, dict[str, str]] = {
         "constant within_radius: `1.0` to `1.1` in `return np.minimum": "cuts what rounding leaves above 1",
     },
     "theory/one_permutation.py": {
-        "in `if union_size > 50 * bins * max(1.0, np.log(bins)):`": "from which size on an empty bin is less likely than rounding",
+        "in `if universe is None and union_size > 50": "from which size on an empty bin is less likely than rounding",
+        "constant variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
+        "constant copied_variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
     },
     "theory/choose.py": {
         "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
@@ -109,9 +111,6 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "theory/mixture.py": {
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
-    },
-    "index/kinds.py": {
-        "swap measure: `np.intersect1d": "the same values are common",
     },
 }
 
