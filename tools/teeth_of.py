@@ -100,6 +100,9 @@ REASONS: dict[str, dict[str, str]] = {
         "constant variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
         "constant copied_variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
     },
+    "theory/agreement.py": {
+        "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
+    },
     "theory/choose.py": {
         "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
         "constant for_error: `1e-09`": "what rounding may add to a whole number",

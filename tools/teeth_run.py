@@ -149,7 +149,7 @@ class Runner:
                 self.reap(running, out)
             if monotonic() > job.until:
                 break
-            nodes = [node for node in order if not touched or touched & called[node]]  # the module's numbers concern all tests
+            nodes = [node for node in order if touched & called[node]] or order  # the numbers of a module concern all tests
             sums = accumulate(known[node][0] for node in nodes)
             tests = [items[node] for node, so_far in zip(nodes, sums, strict=True) if so_far <= job.each]
             note, file = Path(f"{job.results}.{number}"), str(Path(job.root, job.source, name))
