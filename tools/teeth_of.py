@@ -71,10 +71,10 @@ REASONS: dict[str, dict[str, str]] = {
         "exponent mean_squared_error: `(n * t * (1.0 - t))": LONGER_SUM,
         "drop mean_squared_error: `n * t * (1.0 - t)`": LONGER_SUM,
         "drop mean_squared_error: `n * t` to `n`": LONGER_SUM,
-        "drop mean_squared_error: `1.0 - t`": LONGER_SUM,
+        "drop mean_squared_error: `1.0 - t` to `1.0` in `reach": LONGER_SUM,
         "drop mean_squared_error: `n * t` to `t`": LONGER_SUM,
         "sign bias: `1.0 + rho ** m`": "t becomes 1 - t, and only t (1 - t) is used",
-        "sign mean_squared_error: `1.0 - t`": LONGER_SUM,
+        "sign mean_squared_error: `1.0 - t` to `1.0 + t` in `reach": LONGER_SUM,
         "drop mean_squared_error: `40.0 * (n * t * (1.0 - t)) ** 0.5 + 40.0` to `40.0 *": LONGER_SUM,
         "drop mean_squared_error: `min(n, int(n * t + reach))` to `n`": LONGER_SUM,
         "drop mean_squared_error: `n * t - reach` to `-reach`": LONGER_SUM,
@@ -96,7 +96,12 @@ REASONS: dict[str, dict[str, str]] = {
         "constant within_radius: `1.0` to `1.1` in `return np.minimum": "cuts what rounding leaves above 1",
     },
     "theory/one_permutation.py": {
-        "in `if union_size > 50 * bins * max(1.0, np.log(bins)):`": "from which size on an empty bin is less likely than rounding",
+        "in `if universe is None and union_size > 50": "from which size on an empty bin is less likely than rounding",
+        "constant variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
+        "constant copied_variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
+    },
+    "theory/agreement.py": {
+        "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
     },
     "theory/choose.py": {
         "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
@@ -109,9 +114,6 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "theory/mixture.py": {
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
-    },
-    "index/kinds.py": {
-        "swap measure: `np.intersect1d": "the same values are common",
     },
 }
 

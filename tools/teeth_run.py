@@ -149,7 +149,7 @@ class Runner:
                 self.reap(running, out)
             if monotonic() > job.until:
                 break
-            nodes = [node for node in order if touched & called[node]]
+            nodes = [node for node in order if touched & called[node]] or order  # the numbers of a module concern all tests
             sums = accumulate(known[node][0] for node in nodes)
             tests = [items[node] for node, so_far in zip(nodes, sums, strict=True) if so_far <= job.each]
             note, file = Path(f"{job.results}.{number}"), str(Path(job.root, job.source, name))
@@ -165,15 +165,15 @@ class Runner:
         for file, name in files.items():
             wanted = {told for mine, told in self.job.drawn if mine == name}
             plain = compile(Path(file).read_text(encoding="utf-8"), file, "exec", dont_inherit=True)
-            before = {_key(code): code for code in _codes(plain)}
+            before = {(_key(code), code) for code in _codes(plain)}  # several of one line can have one name
             for change in of_file(Path(file), self.job.functions[name]):
                 told = named(change)
                 if told not in wanted:
                     continue
                 wanted.remove(told)
                 changed = compile(change.tree, file, "exec", dont_inherit=True)
-                touched = {_key(code) for code in _codes(changed) if before.get(_key(code)) != code}
-                yield name, told, changed, touched or {*before}
+                touched = {_key(code) for code in _codes(changed) if (_key(code), code) not in before}
+                yield name, told, changed, touched
 
     def begin(self, action: Callable[[], None]) -> int:
         """Fork, and return the number of the child, which does something and ends."""

@@ -52,7 +52,7 @@ def page(known: dict[str, Any]) -> str:
     lines = [
         HEAD.format(
             count=count,
-            drawn="" if len(drawn) == count else f", and {len(drawn):,} of them drawn with seed {known['seed']}",
+            drawn="" if len(drawn) == count else f", and {len(drawn):,} of them drawn by a seed",
             tests=killed,
             tried=len(tried),
             experiments=f", {len(by_experiment)} by an experiment" if by_experiment else "",

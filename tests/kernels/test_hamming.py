@@ -71,3 +71,35 @@ def test_flips_come_in_order_of_cost(rng):
         count = min(len(every), 40)
         found = [sum(costs[i] for i in c) for c in run_flips(costs, size, count)]
         np.testing.assert_allclose(found, [c for c, _ in every[:count]], atol=1e-12)
+
+
+@pytest.mark.parametrize("first_bit", [0, 5])
+@pytest.mark.parametrize("weighed", [True, False])
+@pytest.mark.parametrize("rows", [1, 20])
+def test_prefixes_come_in_order_of_cost(rng, first_bit, weighed, rows):
+    """Sums of absolute margins of the bits flipped; without margins the last place is flipped first, each at the same cost."""
+    bits, radius, probes = 6, 2, 12
+    query = rng.integers(0, 1 << 63, (rows, 1), dtype=np.uint64)
+    margins = rng.normal(0, 1, (rows, 64)).astype(np.float32)
+    order, costs, flips, out = (
+        np.empty(bits, np.int64),
+        np.empty(bits),
+        np.empty(probes, np.uint64),
+        np.empty((rows, probes), np.uint32),
+    )
+    heap = weak_bits.Heap(np.empty(probes), np.empty(probes, np.uint64), np.empty(probes, np.int64))
+    given = margins if weighed else np.empty((0, 64), np.float32)
+    n = weak_bits.weak_prefixes(query, given, 0, rows, first_bit, bits, radius, order, costs, heap, flips, out)
+    assert n == probes
+    for row in range(rows):
+        prefix = int(query[row, 0]) >> first_bit & (1 << bits) - 1
+        price = np.abs(margins[row, first_bit : first_bit + bits]).astype(float) if weighed else np.ones(bits)
+        every = sorted(
+            sum(price[b] for b in range(bits) if mask >> b & 1) for mask in range(1 << bits) if mask.bit_count() <= radius
+        )
+        masks = [int(p) ^ prefix for p in out[row]]
+        assert len({*masks}) == probes and all(mask.bit_count() <= radius and mask < 1 << bits for mask in masks)
+        found = [sum(price[b] for b in range(bits) if mask >> b & 1) for mask in masks]
+        np.testing.assert_allclose(found, every[:probes], atol=1e-6)
+        if not weighed:
+            assert masks[1] == 1 << bits - 1

@@ -90,3 +90,11 @@ def test_without_a_plan_one_pair_in_ten_thousand_may_have_fewer():
     agree = 0.5 + 0.5 / 16
     assert binom.cdf(least - 1, 10_000, agree) <= 1e-4 < binom.cdf(least, 10_000, agree)
     assert binom.cdf(least, 10_000, agree) < 1.1e-4 or binom.cdf(least - 1, 10_000, agree) > 0.9e-4
+
+
+def test_sixteen_rare_codes_and_a_single_common_slot():
+    own, crowded = np.ones((1, 8, 3), bool), np.ones((1, 8), bool)
+    default, more = agreement.crowded_recall(own, crowded, 0.1), agreement.crowded_recall(own, crowded, 0.1, chosen=17)
+    assert default == agreement.crowded_recall(own, crowded, 0.1, chosen=16) != more
+    # of two slots that agree in 0.3 of all the common one takes everything: 0.6
+    assert agreement.crowded_recall([[[True, False]]], [[False]], 0.3) == pytest.approx(0.0, abs=1e-12)

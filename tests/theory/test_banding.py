@@ -128,11 +128,20 @@ def test_what_a_plan_says_of_pairs():
 def test_errors_of_counted_slots_are_those_of_the_binomial():
     """With ten thousand slots the two matches and mismatches more are not seen."""
     left = np.arange(10_000, dtype=np.uint32)[None]
-    for equal in (1000, 5000, 9900):
+    for equal in (1000, 5000, 9500):
         right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
         values = np.concatenate([left, right])
         found = [sb.Signatures(values, s(permutations=10_000)) for s in (sb.MinHash, sb.FastSimilarity, sb.OnePermutation)]
         found.append(sb.Signatures(values.astype(np.uint64), sb.ICWS(permutations=10_000), "weighted"))
+        wide = [
+            sb.PermutationMinHash(universe=1 << 40, permutations=10_000),
+            sb.PermutationBins(universe=10**12, permutations=10_000),
+        ]
+        found += [sb.Signatures(values.astype(np.uint64), s, "minima", np.zeros(2)) for s in wide]
+        packed = sb.BBit(bits=2).pack(found[0])
+        share, error = packed.estimated_resemblance(0, 1, with_error=True)
+        match = share + (1 - share) / 4
+        assert error == pytest.approx(stats.binom.std(10_000, match) / 10_000 / 0.75, rel=0.012)
         for signatures in found:
             share, error = signatures.estimated_resemblance(0, 1, with_error=True)
             assert share == equal / 10_000

@@ -25,7 +25,7 @@ def difference(along, bits, density):
     return float((exact(b, r + STEP) - exact(b, r - STEP)) / (2 * STEP))
 
 
-@pytest.mark.parametrize("bits", [1, 2, 3, 4, 8, 12])
+@pytest.mark.parametrize("bits", [1, 1.1, 2, 3, 4, 8, 12])
 @pytest.mark.parametrize("density", [1e-6, 1e-4, 0.0074, 0.0076, 0.01, 0.1, 0.3, 0.554, 0.9])
 def test_derivatives_are_those_of_differences(bits, density):
     by_bits, by_density = bbit.chance_match_slopes(bits, density)

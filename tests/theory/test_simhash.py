@@ -124,3 +124,10 @@ def test_cosines_of_fingerprints_that_differ_in_known_bits(bits):
     np.testing.assert_allclose(
         prints.estimated_cosine(rows, rows[::-1]), np.cos(np.pi * np.abs(bits - 2 * rows) / bits), atol=1e-12
     )
+
+
+def test_any_three_blocks_lie_beside_a_choice_of_four():
+    """A Steiner system S(3, 4, 8): of the 14 fours each three of eight blocks are outside of just one."""
+    assert len(hamming_search.STEINER) == 14 and all(len({*four}) == 4 for four in hamming_search.STEINER)
+    for touched in combinations(range(8), 3):
+        assert sum(not {*touched} & {*four} for four in hamming_search.STEINER) == 1
