@@ -176,8 +176,8 @@ def formulas(source: Path) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for pattern, functions in FORMULAS.items():
         files = [str(path.relative_to(source)) for path in sorted(source.glob(pattern))]
-        if not files:
-            raise ValueError(f"{pattern} in tools/teeth_of.py names no file")
+        if not any(True for name in files for _ in of_file(source / name, functions)):
+            raise ValueError(f"{pattern} in tools/teeth_of.py names no formula")
         found |= {name: functions for name in files if name not in LEFT_OUT}
     return found
 

@@ -17,7 +17,8 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "sketches/weighted.py": ("estimate",),
     "values/packed.py": ("estimated_resemblance",),
     "values/fingerprints.py": ("distance", "estimated_cosine"),
-    "index/kinds.py": ("_estimates", "measure"),
+    "index/minhash_kind.py": ("chance", "least", "recall_at_threshold", "error_at_threshold", "_estimates", "measure"),
+    "index/simhash_kind.py": ("least", "recall_at_threshold", "error_at_threshold", "share_probed", "_estimates", "measure"),
     "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
     "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
 }
@@ -38,6 +39,8 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
             "tests/kernels/test_self_join.py",
             "tests/golden",
             "tests/index/test_kinds.py",
+            "tests/index/test_codes.py",
+            "tests/index/test_weak_bits.py",
         ],
         {},
     ),
