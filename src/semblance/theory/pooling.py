@@ -12,7 +12,7 @@ from ._check import Float, resemblance_of, within
 from .mixture import STEPS, Part, Z, counted, curve, rises_from
 
 
-def _pooledcurve(parts: Sequence[Part], r: Float, density_left: Float, density_right: Float) -> tuple[Float, Float]:
+def _pooled_curve(parts: Sequence[Part], r: Float, density_left: Float, density_right: Float) -> tuple[Float, Float]:
     """(share of all stored slots that match, its slope) at a resemblance."""
     curves = [(part.slots, *curve(part, r, density_left, density_right)) for part in parts]
     total = sum(part.slots for part in parts)
@@ -56,7 +56,7 @@ def resemblance(
     low, high = ends
     for _ in range(STEPS):
         middle = (low + high) / 2.0
-        below = _pooledcurve(parts, middle, density_left, density_right)[0] < share
+        below = _pooled_curve(parts, middle, density_left, density_right)[0] < share
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.where(low == ends[0], ends[0], np.where(high == ends[1], ends[1], (low + high) / 2.0))[()]
 
@@ -124,7 +124,7 @@ def estimate(
     each = (counts + 2.0 * more) / (trials + 4.0 * more)
     share, reach = (each * more).sum(-1), Z * np.sqrt((more * each * (1.0 - each)).sum(-1) / (total + 4.0))
     if all(part.combined == 1 for part in parts):
-        return found, reach / Z / _pooledcurve(parts, 0.0, density_left, density_right)[1]
+        return found, reach / Z / _pooled_curve(parts, 0.0, density_left, density_right)[1]
     ends = np.maximum(share - reach, 0.0), share, np.minimum(share + reach, 1.0)
     low, middle, high = (resemblance(end, parts, density_left, density_right) for end in ends)
     return found, np.maximum(middle - low, high - middle) / Z
