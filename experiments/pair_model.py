@@ -63,6 +63,8 @@ class Trial:
 
     def among(self, n: int) -> Trial:
         """Return the same queries and pairs among n stored fingerprints: others, which no query is near to, are left out."""
+        if n < len(self.special):
+            raise ValueError(f"{n} fingerprints cannot hold the {len(self.special)} that queries are near to")
         others = np.ones(len(self.stored), np.bool_)
         others[self.special] = False
         kept = np.sort(np.concatenate([self.special, np.flatnonzero(others)[: n - len(self.special)]]))

@@ -40,6 +40,8 @@ def test_fewer_stored_ones_keep_all_pairs(trial):
     small = trial.among(1 << 12)
     assert len(small.stored) == 1 << 12 and (small.near == trial.near).all()
     assert np.isin(small.stored, trial.stored).all()
+    with pytest.raises(ValueError, match="10 fingerprints cannot hold"):
+        trial.among(10)
 
 
 @pytest.mark.parametrize("prefix", [6, 13])
