@@ -273,8 +273,9 @@ def info(path: str, as_json: bool) -> None:
         click.echo(json.dumps(said))
         return
     parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
+    width = max(map(len, said | parameters))
     for name, value in (said | parameters).items():
-        say(f"{name.replace('_', ' '):<20} {value if name == 'seed' else _shown(value)}")
+        say(f"{name.replace('_', ' '):<{width}} {value if name == 'seed' else _shown(value)}")
 
 
 def _shown(value: Any) -> str:
@@ -283,8 +284,8 @@ def _shown(value: Any) -> str:
             return "yes" if value else "no"
         case int():
             return f"{value:,}"
-        case float() if value > 10:
-            return f"{value:,.0f}"
+        case float():
+            return f"{value:,.0f}" if value > 10 else f"{value:.4g}"
         case list():
             return ", ".join(map(str, value)) or "none"
     return str(value)
