@@ -65,6 +65,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 EXPERIMENTS: dict[str, dict[str, str]] = {}
 
 LONGER_SUM = "what the sum leaves out, or has more, is below rounding"
+KEPT_OFF = "two matches and two mismatches more keep probabilities off 0 and 1"
+CUTS = "wherever beyond its middle an interval is cut, the search ends at the peak"
 # Why nobody can see a change: file, start of the change or, beginning with "in", its line, reason.
 REASONS: dict[str, dict[str, str]] = {
     "theory/xor_bits.py": {
@@ -113,10 +115,46 @@ REASONS: dict[str, dict[str, str]] = {
         "sign _pooled_error: `sum((n * t for n, t in expected)) / total + steps": "the steps of the integral are symmetric",
     },
     "theory/bbit.py": {
+        "constant constants: `0.5`": "densities are 0, and what the shares weigh is the same twice",
+        "constant constants: `1.0` to `1.1` in `share": "stands for 0 where it would be divided by",
         "constant best_bits:": "which numbers of bits are compared unless they are given",
     },
     "theory/mixture.py": {
+        "constant : `50` to `51` in `STEPS": "a bisection more, which is below rounding",
+        "constant _likelihood: `1e-300`": KEPT_OFF,
+        "constant _likelihood: `1e-16`": KEPT_OFF,
+        "constant _likelihood: `1.0` to `1.1` in `e =": KEPT_OFF,
+        "drop _likelihood: `1.0 - 1e-16` to `1.0`": KEPT_OFF,
+        "sign _likelihood: `1.0 - 1e-16`": KEPT_OFF,
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
+    },
+    "index/minhash_kind.py": {
+        "constant _estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
+        "constant recall_at_threshold: `1.0`": "as many slots as there are suffice at any threshold",
+    },
+    "theory/fractional.py": {
+        "constant check_parts: `1.0` to `1.1` in `whole": "a share above 1 is refused because of the sum",
+    },
+    "planner.py": {
+        "constant _cost: `0.1`": "the least that a slot costs: no choice among so few slots hinges on it",
+    },
+    "theory/setsketch.py": {
+        "drop most_likely_resemblance: `low + np.minimum": "zeros, for a shape that the search gives it anyway",
+        "constant likelihood: `1e-300`": "stands for 0 of which a logarithm would be taken",
+        "constant likelihood: `1.0` to `1.1` in `p_left": "a resemblance is never above 1 but for rounding",
+        "constant most_likely_resemblance: `2.0`": CUTS,
+        "constant most_likely_resemblance: `1.0` to `1.1` in `ratio": CUTS,
+        "constant most_likely_resemblance: `5.0`": CUTS,
+        "constant most_likely_resemblance: `0.5`": CUTS,
+    },
+    "sketches/set_sketch.py": {
+        "constant _joint: `0.5`": "of an empty document, whose estimate is then replaced",
+        "constant estimated_containment: `1.0` to `1.1` in `return": "what is cut at 1 is never above it but for rounding",
+    },
+    "theory/blocks.py": {
+        "constant join_designs: `220`": "no number of combinations is 221",
+        "constant : `255`": "words of weight 4 are even anyway",
+        "constant : `85` to `86`": "the same Steiner system with two blocks exchanged",
     },
 }
 

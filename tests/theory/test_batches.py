@@ -100,3 +100,20 @@ def test_a_file_holds_words_and_rows(bits, n_bytes):
     """Words of 64 bits, and rows of 32."""
     reads = replace(NOTHING, read=1.0)
     assert hamming_costs.manku_batch(1000, 10, bits, min(bits, 4), 1, reads) == 1000 * n_bytes
+
+
+def test_two_are_sorted_or_found_in_one_step():
+    """And a single one is taken for two."""
+    sorts, steps = replace(NOTHING, sort=1.0), replace(NOTHING, step=1.0)
+    for few in (1, 2):
+        assert hamming_costs.manku_batch(1000, few, 64, 4, 1, sorts) == 4 * few
+        assert hamming_costs.manku_query(few, 64, 4, 1, steps, binary=True) == 4
+        assert hamming_costs.layout_batch(1000, few, 1, [(10, 0)], sorts) == few
+        assert hamming_costs.weak_bits_batch(1000, few, 1, 10, 5, 3, sorts) == few
+
+
+def test_a_piece_of_a_file_is_probed_as_a_small_table_is():
+    """A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints here."""
+    costs = replace(NOTHING, probe=(1.0, 2.0, 3.0))
+    assert hamming_costs.weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, costs, pieces=4) == 8 * 5 * 4 * 2
+    assert hamming_costs.weak_bits_batch(2.0**20, 8, 1, 10, 5, 3, costs) == 8 * 5 * 2
