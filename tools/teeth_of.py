@@ -109,6 +109,8 @@ REASONS: dict[str, dict[str, str]] = {
         "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
     },
     "theory/choose.py": {
+        "drop _least_slots: `first - 1`": "what lies below the first number is not tried",
+        "sign _least_slots: `first - 1`": "what lies below the first number is not tried",
         "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
         "constant for_error: `1e-09`": "what rounding may add to a whole number",
         "constant _pooled_error: `6.0`": "how far a numerical integral reaches: beyond is below its error",
