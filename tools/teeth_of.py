@@ -109,10 +109,12 @@ REASONS: dict[str, dict[str, str]] = {
         "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
     },
     "theory/choose.py": {
+        "constant _least_slots: `2` to `3` in `low, high": "how fast the search goes up before it goes back",
         "drop _least_slots: `first - 1`": "what lies below the first number is not tried",
         "sign _least_slots: `first - 1`": "what lies below the first number is not tried",
         "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
         "constant for_error: `1e-09`": "what rounding may add to a whole number",
+        "constant _pooled_error: `241`": "in how many steps a numerical integral is summed",
         "constant _pooled_error: `6.0`": "how far a numerical integral reaches: beyond is below its error",
         "sign _pooled_error: `sum((n * t for n, t in expected)) / total + steps": "the steps of the integral are symmetric",
     },
