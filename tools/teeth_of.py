@@ -109,6 +109,8 @@ REASONS: dict[str, dict[str, str]] = {
         "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
     },
     "theory/choose.py": {
+        "drop for_error: `slots * b` to `slots` in `if choices": "leaves out fewer of those that are not the smallest",
+        "drop for_error: `slots * m` to `slots` in `choices": "of equally many bits, the order is the same",
         "constant _least_slots: `2` to `3` in `low, high": "how fast the search goes up before it goes back",
         "drop _least_slots: `first - 1`": "what lies below the first number is not tried",
         "sign _least_slots: `first - 1`": "what lies below the first number is not tried",
@@ -131,6 +133,12 @@ REASONS: dict[str, dict[str, str]] = {
         "drop _likelihood: `1.0 - 1e-16` to `1.0`": KEPT_OFF,
         "sign _likelihood: `1.0 - 1e-16`": KEPT_OFF,
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
+    },
+    "index/simhash_kind.py": {
+        "constant least: `1` to `2` in `return": "at distance 0 the cosine is 1, which reaches any threshold",
+        "constant recall_at_threshold: `0` to `1`": "at distance 0 the cosine is 1, which reaches any threshold",
+        "constant least: `1e-12`": "what rounding may take from a cosine",
+        "drop least: `self.threshold - 1e-12`": "what rounding may take from a cosine",
     },
     "index/minhash_kind.py": {
         "constant _estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",

@@ -80,3 +80,14 @@ def test_recall_of_sets_at_the_threshold(rng):
     found = (left.keys == right.keys).any(1) & ((left.codes == right.codes).sum(1) >= kind.least)
     expected = kind.recall_at_threshold
     assert abs(found.mean() - expected) < 4 * (expected * (1 - expected) / n) ** 0.5
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.4, 0.6, 0.8])
+def test_error_of_a_cosine_at_the_threshold(threshold):
+    """Of 64 bits, each of which differs with probability angle / pi: over all numbers of them, to second order."""
+    kind = make_kind("simhash", threshold=threshold)
+    chances = stats.binom.pmf(np.arange(65), 64, np.arccos(threshold) / np.pi)
+    estimates = np.cos(np.pi * np.arange(65) / 64)
+    exact = (chances @ (estimates - chances @ estimates) ** 2) ** 0.5
+    assert kind.error_at_threshold == pytest.approx(exact, rel=0.02)
+    assert kind.share_probed([(16, 1000)]) == kind.share_probed([]) == 1.0, "tables of blocks find all"
