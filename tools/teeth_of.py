@@ -134,6 +134,13 @@ REASONS: dict[str, dict[str, str]] = {
         "sign _likelihood: `1.0 - 1e-16`": KEPT_OFF,
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
     },
+    "theory/banding.py": {
+        "constant bands_for_recall: `1e-09`": "what rounding may add to a whole number",
+        "constant mean_candidate_probability: `301`": "in how many steps a numerical integral is summed",
+    },
+    "theory/minhash.py": {
+        "swap containment: `intersection": "the intersection is the same from either side",
+    },
     "index/simhash_kind.py": {
         "constant least: `1` to `2` in `return": "at distance 0 the cosine is 1, which reaches any threshold",
         "constant recall_at_threshold: `0` to `1`": "at distance 0 the cosine is 1, which reaches any threshold",
