@@ -116,3 +116,12 @@ def test_as_many_bands_as_reach_a_recall_exactly(probability):
     """All of k bands miss with probability (1 - p)^k, which rounding must not make one more."""
     recalls = 1 - (1 - probability) ** np.arange(1, 8)
     assert banding.bands_for_recall(probability, recalls, 1).tolist() == [*range(1, 8)]
+
+
+@pytest.mark.parametrize("distance", [0, 1, 5, 20, 32, 63])
+def test_error_of_a_cosine_is_that_of_four_bits_more(distance):
+    """Two differing bits and two equal ones added: the error of their share, times how fast the cosine falls there."""
+    bits = np.repeat([1.0, 0.0], [distance + 2, 64 - distance + 2])
+    step = 1e-6
+    fall = (np.cos(np.pi * (bits.mean() - step)) - np.cos(np.pi * (bits.mean() + step))) / (2 * step)
+    assert simhash.cosine_error(distance) == pytest.approx(fall * bits.std() / len(bits) ** 0.5, rel=1e-6)
