@@ -65,6 +65,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 EXPERIMENTS: dict[str, dict[str, str]] = {}
 
 LONGER_SUM = "what the sum leaves out, or has more, is below rounding"
+KEPT_OFF = "two matches and two mismatches more keep probabilities off 0 and 1"
+CUTS = "wherever beyond its middle an interval is cut, the search ends at the peak"
 # Why nobody can see a change: file, start of the change or, beginning with "in", its line, reason.
 REASONS: dict[str, dict[str, str]] = {
     "theory/xor_bits.py": {
@@ -107,16 +109,77 @@ REASONS: dict[str, dict[str, str]] = {
         "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
     },
     "theory/choose.py": {
+        "drop for_error: `slots * b` to `slots` in `if choices": "leaves out fewer of those that are not the smallest",
+        "drop for_error: `slots * m` to `slots` in `choices": "of equally many bits, the order is the same",
+        "constant _least_slots: `2` to `3` in `low, high": "how fast the search goes up before it goes back",
+        "drop _least_slots: `first - 1`": "what lies below the first number is not tried",
+        "sign _least_slots: `first - 1`": "what lies below the first number is not tried",
         "constant : `4` to `5` in `BITS": "which numbers of bits are offered is no formula",
         "constant for_error: `1e-09`": "what rounding may add to a whole number",
+        "constant _pooled_error: `241`": "in how many steps a numerical integral is summed",
         "constant _pooled_error: `6.0`": "how far a numerical integral reaches: beyond is below its error",
         "sign _pooled_error: `sum((n * t for n, t in expected)) / total + steps": "the steps of the integral are symmetric",
     },
     "theory/bbit.py": {
+        "constant constants: `0.5`": "densities are 0, and what the shares weigh is the same twice",
+        "constant constants: `1.0` to `1.1` in `share": "stands for 0 where it would be divided by",
         "constant best_bits:": "which numbers of bits are compared unless they are given",
     },
     "theory/mixture.py": {
+        "constant : `50` to `51` in `STEPS": "a bisection more, which is below rounding",
+        "constant _likelihood: `1e-300`": KEPT_OFF,
+        "constant _likelihood: `1e-16`": KEPT_OFF,
+        "constant _likelihood: `1.0` to `1.1` in `e =": KEPT_OFF,
+        "drop _likelihood: `1.0 - 1e-16` to `1.0`": KEPT_OFF,
+        "sign _likelihood: `1.0 - 1e-16`": KEPT_OFF,
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
+    },
+    "theory/banding.py": {
+        "constant bands_for_recall: `1e-09`": "what rounding may add to a whole number",
+        "constant mean_candidate_probability: `301`": "in how many steps a numerical integral is summed",
+    },
+    "theory/minhash.py": {
+        "swap containment: `intersection": "the intersection is the same from either side",
+    },
+    "values/packed.py": {
+        "constant estimated_resemblance: `1.0` to `1.1` in `highest": "without densities no estimate is above 1",
+    },
+    "values/fingerprints.py": {
+        "swap distance: `a, b = pairs_of_rows": "a distance is the same from either side",
+    },
+    "index/simhash_kind.py": {
+        "constant least: `1` to `2` in `return": "at distance 0 the cosine is 1, which reaches any threshold",
+        "constant recall_at_threshold: `0` to `1`": "at distance 0 the cosine is 1, which reaches any threshold",
+        "constant least: `1e-12`": "what rounding may take from a cosine",
+        "drop least: `self.threshold - 1e-12`": "what rounding may take from a cosine",
+    },
+    "index/minhash_kind.py": {
+        "constant _estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
+        "constant recall_at_threshold: `1.0`": "as many slots as there are suffice at any threshold",
+    },
+    "theory/fractional.py": {
+        "constant check_parts: `1.0` to `1.1` in `whole": "a share above 1 is refused because of the sum",
+    },
+    "planner.py": {
+        "constant _cost: `0.1`": "the least that a slot costs: no choice among so few slots hinges on it",
+    },
+    "theory/setsketch.py": {
+        "drop most_likely_resemblance: `low + np.minimum": "zeros, for a shape that the search gives it anyway",
+        "constant likelihood: `1e-300`": "stands for 0 of which a logarithm would be taken",
+        "constant likelihood: `1.0` to `1.1` in `p_left": "a resemblance is never above 1 but for rounding",
+        "constant most_likely_resemblance: `2.0`": CUTS,
+        "constant most_likely_resemblance: `1.0` to `1.1` in `ratio": CUTS,
+        "constant most_likely_resemblance: `5.0`": CUTS,
+        "constant most_likely_resemblance: `0.5`": CUTS,
+    },
+    "sketches/set_sketch.py": {
+        "constant _joint: `0.5`": "of an empty document, whose estimate is then replaced",
+        "constant estimated_containment: `1.0` to `1.1` in `return": "what is cut at 1 is never above it but for rounding",
+    },
+    "theory/blocks.py": {
+        "constant join_designs: `220`": "no number of combinations is 221",
+        "constant : `255`": "words of weight 4 are even anyway",
+        "constant : `85` to `86`": "the same Steiner system with two blocks exchanged",
     },
 }
 

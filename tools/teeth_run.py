@@ -87,11 +87,12 @@ def _put(changed: types.CodeType, file: str, module: types.ModuleType, live: Liv
     if "kernels" in file:  # decorated, and their defaults are no formulas
         return
     exec(changed, scratch)
+    for new in [one for value in scratch.values() for one in (vars(value).values() if isinstance(value, type) else [value])]:
+        for function in live.get(_key(new.__code__), []) if isinstance(new, types.FunctionType) else []:
+            function.__defaults__, function.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
     for name, value in scratch.items():
         before = getattr(module, name, None)
-        if isinstance(value, types.FunctionType) and isinstance(before, types.FunctionType):
-            before.__defaults__, before.__kwdefaults__ = value.__defaults__, value.__kwdefaults__
-        elif isinstance(value, int | float | tuple) and type(value) is type(before) and value != before:
+        if isinstance(value, int | float | tuple) and type(value) is type(before) and value != before:
             for other in [m for m in sys.modules.values() if getattr(m, "__name__", "").startswith("semblance")]:
                 if getattr(other, name, None) == before:
                     setattr(other, name, value)

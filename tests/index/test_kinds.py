@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from semblance.index.kinds import make_kind
 from semblance.theory import shares, simhash
@@ -54,3 +55,39 @@ def test_measures_are_those_of_sets_and_of_counts(left, right):
     empty = np.empty(0, np.uint64)
     for kind in ("minhash", "simhash"):
         assert make_kind(kind).measure(a, empty) == make_kind(kind).measure(empty, empty) == 0.0
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95, 1.0])
+@pytest.mark.parametrize(("bits", "slots"), [(16, 256), (2, 300), (1, 64)])
+def test_recall_is_that_of_bands_and_of_estimates(threshold, bits, slots):
+    """Two binomials: bands of which one agrees, and slots whose codes are equal, for an estimate of the threshold at least."""
+    kind = make_kind("minhash", threshold=threshold, bits=bits, slots=slots, bands=7, rows=4)
+    scores = np.arange(slots + 1) - (0 if bits == 16 else slots)
+    few = int((kind.estimate(scores)[0] < threshold - 1e-9).sum())
+    assert kind.least == scores[few]
+    equal = threshold + (1 - threshold) / 2**bits
+    expected = stats.binom.sf(0, 7, threshold**4) * stats.binom.sf(few - 1, slots, equal)
+    assert kind.recall_at_threshold == pytest.approx(expected, rel=1e-9)
+
+
+def test_recall_of_sets_at_the_threshold(rng):
+    """Of pairs that share eight ninths of their elements: looked at, and estimated to reach a resemblance of 0.8."""
+    n, size, common = 1200, 900, 800
+    kind = make_kind("minhash", threshold=0.8, bands=4, rows=3)
+    elements = rng.integers(0, 1 << 63, (n, 2 * size - common), dtype=np.uint64)
+    sides = elements[:, :size], elements[:, size - common :]
+    left, right = (kind.sketch(np.sort(side).ravel(), np.arange(n + 1) * size) for side in sides)
+    found = (left.keys == right.keys).any(1) & ((left.codes == right.codes).sum(1) >= kind.least)
+    expected = kind.recall_at_threshold
+    assert abs(found.mean() - expected) < 4 * (expected * (1 - expected) / n) ** 0.5
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.4, 0.6, 0.8])
+def test_error_of_a_cosine_at_the_threshold(threshold):
+    """Of 64 bits, each of which differs with probability angle / pi: over all numbers of them, to second order."""
+    kind = make_kind("simhash", threshold=threshold)
+    chances = stats.binom.pmf(np.arange(65), 64, np.arccos(threshold) / np.pi)
+    estimates = np.cos(np.pi * np.arange(65) / 64)
+    exact = (chances @ (estimates - chances @ estimates) ** 2) ** 0.5
+    assert kind.error_at_threshold == pytest.approx(exact, rel=0.02)
+    assert kind.share_probed([(16, 1000)]) == kind.share_probed([]) == 1.0, "tables of blocks find all"

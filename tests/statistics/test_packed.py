@@ -258,3 +258,14 @@ def test_setsketch_merges_and_refuses(rng):
     for wrong in ({"base": 1.0}, {"rate": 0}, {"permutations": 0}, {"limit": 0}):
         with pytest.raises(sb.ParameterError):
             sb.SetSketch(**wrong)
+
+
+def test_setsketch_of_single_elements(rng):
+    """A set of one element may be estimated at less than one; it still is its own, and like no other."""
+    n = 60
+    values = rng.integers(0, 1 << 63, 2 * n, dtype=np.uint64)
+    sketches = sb.SetSketch(permutations=64).sign(sb.Shingles.from_arrays(values, np.arange(2 * n + 1)))
+    assert (sketches.cardinality() < 1).any()
+    np.testing.assert_allclose(sketches.estimated_resemblance(np.arange(n), np.arange(n)), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(sketches.estimated_containment(np.arange(n), np.arange(n)), 1.0, rtol=1e-9)
+    assert sketches.estimated_resemblance(np.arange(n), np.arange(n, 2 * n)).max() < 0.5

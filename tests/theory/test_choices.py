@@ -4,10 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from theory.sampler import minima
+from theory.test_likelihood import match
 
 import semblance as sb
 from semblance.theory import choose, mixture, pooling
+from semblance.theory.mixture import Part
 
 
 def packed_bytes(packing, permutations):
@@ -103,3 +106,57 @@ def test_densities_reach_the_choice():
 def test_refusals(call):
     with pytest.raises(sb.ParameterError):
         call()
+
+
+@pytest.mark.parametrize("r", [0.2, 0.4, 0.6])
+@pytest.mark.parametrize("error", np.geomspace(0.05, 0.2, 12))
+def test_a_slot_fewer_would_err_more(r, error):
+    """Pairs of single bits, 2 T - 1 = R^2 for sparse sets: the error over all counts, and by the delta method."""
+
+    def error_of(n):
+        t = (1 + r * r) / 2
+        estimates = np.sqrt(np.maximum(2 * np.arange(n + 1) / n - 1, 0))
+        exact = (binom.pmf(np.arange(n + 1), n, t) * (estimates - r) ** 2).sum()
+        return max(exact, t * (1 - t) / n / r**2) ** 0.5
+
+    slots = choose.for_error(r, error, bits=(), combined=(2,)).slots
+    assert error_of(slots) <= error * (1 + 1e-8) and error_of(slots - 1) > error
+
+
+@pytest.mark.parametrize(("singles", "pairs"), [(64, 64), (20, 200), (60, 40)])
+@pytest.mark.parametrize("r", [0.02, 0.1, 0.2, 0.4, 0.7])
+def test_errors_of_mixtures_are_those_over_all_counts(singles, pairs, r):
+    """Of the estimate whose expected share is the one found, or 0 if lower; a normal share errs by a few per cent.
+
+    Never less is stated than the slope tells: where estimates are cut off, they err less.
+    """
+    parts = [Part(slots=singles), Part(slots=pairs, combined=2)]
+    grid = np.linspace(-singles / pairs / 2, 1, 100_001)  # the expected share falls before
+    expected = sum(part.slots * match(part, grid, 0.0, 0.0) for part in parts)
+    counts = np.arange(singles + pairs + 1)
+    chances = np.convolve(*(binom.pmf(np.arange(p.slots + 1), p.slots, match(p, r, 0.0, 0.0)) for p in parts))
+    exact = (chances * (np.interp(counts, expected, grid) - r) ** 2).sum()
+    slope = singles / 2 + pairs * r
+    by_slope = sum(p.slots * match(p, r, 0.0, 0.0) * (1 - match(p, r, 0.0, 0.0)) for p in parts) / slope**2
+    assert choose._pooled_error(r, parts, 0.0) == pytest.approx(max(exact, by_slope) ** 0.5, rel=0.03)
+
+
+@pytest.mark.parametrize("density", [0.0, 0.3, 0.5])
+def test_combined_bits_are_offered_where_they_tell_resemblances_apart(density):
+    """Single bits match in half of the slots or more; fewer would look like more."""
+    for r in np.linspace(0.01, 0.99, 50):
+        offered = "xor_bits" in {scheme for scheme, *_ in choose.candidates(r, density)}
+        assert offered == (match(Part(slots=1), r, density, density) >= 0.5)
+
+
+def test_of_sketches_of_one_size_the_one_of_fewest_permutations_is_chosen():
+    """Each kind alone needs so many bits and so many permutations."""
+    ties = 0
+    for r in np.linspace(0.05, 0.9, 18):
+        for error in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
+            alone = [choose.for_error(r, error, bits=(b,), combined=()) for b in (1, 2, 3, 4)]
+            sizes = sorted((one.total_bits, one.permutations) for one in alone)
+            found = choose.for_error(r, error, bits=(1, 2, 3, 4), combined=())
+            assert (found.total_bits, found.permutations) == sizes[0]
+            ties += sizes[0][0] == sizes[1][0]
+    assert ties > 3

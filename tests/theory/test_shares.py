@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from semblance.theory import bbit, hamming, minhash, shares, simhash
+from semblance.theory import banding, bbit, hamming, minhash, shares, simhash
 
 
 @pytest.mark.parametrize("slots", [1, 2, 7])
@@ -94,3 +94,34 @@ def test_variance_of_b_bit_estimates_is_that_of_their_law(bits, densities):
     mean, variance = mean_and_variance(values, k, float(bbit.match_probability(r, bits, *densities)))
     assert mean == pytest.approx(r)
     assert variance == pytest.approx(bbit.variance(r, bits, k, *densities))
+
+
+@pytest.mark.parametrize(("matches", "trials"), [(0, 1), (0, 40), (3, 7), (40, 40), (200, 256)])
+def test_error_of_a_share_is_that_of_four_trials_more(matches, trials):
+    """Zeros and ones, two of each added: their spread over the root of their number."""
+    counted = [1] * (matches + 2) + [0] * (trials - matches + 2)
+    assert shares.share_error(matches, trials) == pytest.approx(np.std(counted) / len(counted) ** 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("trials", [1, 40, 5000])
+def test_interval_where_all_match(trials):
+    """So many matches in a row have a probability of 2.5 % at its lower end."""
+    low, high = minhash.exact_interval(trials, trials)
+    assert low**trials == pytest.approx(0.025) and high == 1.0
+    assert minhash.exact_interval(0, trials) == pytest.approx((0.0, 1.0 - low), abs=1e-12)
+
+
+@pytest.mark.parametrize("probability", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_as_many_bands_as_reach_a_recall_exactly(probability):
+    """All of k bands miss with probability (1 - p)^k, which rounding must not make one more."""
+    recalls = 1 - (1 - probability) ** np.arange(1, 8)
+    assert banding.bands_for_recall(probability, recalls, 1).tolist() == [*range(1, 8)]
+
+
+@pytest.mark.parametrize("distance", [0, 1, 5, 20, 32, 63])
+def test_error_of_a_cosine_is_that_of_four_bits_more(distance):
+    """Two differing bits and two equal ones added: the error of their share, times how fast the cosine falls there."""
+    bits = np.repeat([1.0, 0.0], [distance + 2, 64 - distance + 2])
+    step = 1e-6
+    fall = (np.cos(np.pi * (bits.mean() - step)) - np.cos(np.pi * (bits.mean() + step))) / (2 * step)
+    assert simhash.cosine_error(distance) == pytest.approx(fall * bits.std() / len(bits) ** 0.5, rel=1e-6)

@@ -111,9 +111,10 @@ def project(tmp_path):
     for folder in (source, source.parent):
         (folder / "__init__.py").write_text("")
     text = "FACTOR = 2.0\n\n\ndef f(x: float, n: int = 3) -> float:\n    return FACTOR * x + n\n\n\ndef g(x: float) -> float:\n    return f(x) - 1.0\n"
+    text += "\n\nclass C:\n    def h(self, m: int = 6) -> int:\n        return m\n"
     (source / "x.py").write_text(text)
     (tests / "test_x.py").write_text(
-        "from semblance.theory.x import f\n\n\ndef test_f():\n    assert f(2.0) == 7.0\n\n\ndef test_slope():\n    assert f(1.0, 0) == 2.0\n"
+        "from semblance.theory.x import C, f\n\n\ndef test_h():\n    assert C().h() == 6\n\n\ndef test_f():\n    assert f(2.0) == 7.0\n\n\ndef test_slope():\n    assert f(1.0, 0) == 2.0\n"
     )
     return tmp_path
 
@@ -137,6 +138,7 @@ def test_changes_are_killed_by_the_tests_that_call_them(project):
     assert found["scale f: return 1.05 * (FACTOR * x + n)"].startswith("test_x.py::")
     assert found["constant : 2.0 to 2.2"].startswith("test_x.py::"), "numbers of the module too"
     assert found["constant f: 3 to 4"] == "test_x.py::test_f", "defaults too"
+    assert found["constant h: 6 to 7"] == "test_x.py::test_h", "those of methods"
     assert found["drop f: FACTOR * x + n to n"].startswith("test_x.py::")
     assert {told for told, by in found.items() if by is None} == {told for told in found if told.split()[1] == "g:"}
     text = (project / SOURCE / "theory/x.py").read_text()

@@ -114,7 +114,8 @@ def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tup
     -------
     list of (number of blocks, choices of blocks)
         One choice of no block, which compares all with all; all C(z, z - radius) choices of Manku's tables; and up to
-        radius 3 the 14 of a Steiner system on eight blocks, in place of Manku's 56 on as many or 20 on six.
+        radius 3 the 14 of a Steiner system on eight blocks, in place of Manku's 56 on as many or 20 on six, if there are
+        eight bits.
 
     Raises
     ------
@@ -131,7 +132,7 @@ def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tup
     for blocks in range(radius + 1, min(bits, 2 * radius + 8) + 1):
         if comb(blocks, radius) <= most:
             designs.append((blocks, tuple(combinations(range(blocks), blocks - radius))))
-    if radius <= 3:
+    if radius <= 3 and bits >= 8:
         designs.append((8, STEINER))
     return designs
 
