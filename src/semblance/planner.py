@@ -185,8 +185,7 @@ def _shape(threshold: float, recall: float, permutations: int | None, documents:
 
 def choose_sketch(
     threshold: float, standard_error: float | None, sketch_bytes: int | None, density: float = 0.0,
-    permutations: int | None = None, bits: Sequence[int] = theory.choose.BITS,
-    combined: Sequence[int] = theory.choose.COMBINED,
+    permutations: int | None = None, bits: Sequence[int] | None = None, combined: Sequence[int] | None = None,
 ) -> theory.choose.Choice:  # fmt: skip
     """Choose the sketch of a standard error at the threshold, or of a number of bytes; ``bits``, ``combined``: those there are.
 
@@ -198,6 +197,8 @@ def choose_sketch(
     if standard_error is not None and sketch_bytes is not None:
         raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
     at = min(threshold, 0.999)  # at 1 every sketch is free of error
+    bits = theory.choose.BITS if bits is None else bits
+    combined = theory.choose.COMBINED if combined is None else combined
     if standard_error is None:
         size = 8 * whole("sketch_bytes", sketch_bytes, 1, MAX_SKETCH_BYTES)
         return theory.choose.for_memory(at, size, density, permutations=permutations, bits=bits, combined=combined)
