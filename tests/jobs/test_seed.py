@@ -103,4 +103,4 @@ def test_commands_draw_a_seed_and_state_it(capfd, path, tmp_path):
         assert code == 2 and "'often' is not a valid integer" in err
     assert run(capfd, "index", "create", tmp_path / "index", "--seed", "random")[0] == 0
     seed = json.loads(run(capfd, "index", "info", tmp_path / "index", "--json")[1])["parameters"]["seed"]
-    assert f"seed                 {seed}\n" in run(capfd, "index", "info", tmp_path / "index")[1]
+    assert f"seed                        {seed}\n" in run(capfd, "index", "info", tmp_path / "index")[1]
