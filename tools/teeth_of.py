@@ -108,7 +108,16 @@ REASONS: dict[str, dict[str, str]] = {
     "theory/agreement.py": {
         "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
     },
+    "theory/chance.py": {
+        "constant : `0.03`": "where a series takes the place of a closed form: both hold there",
+        "constant : `8` to `9` in `_TERMS": "one term more of a series, below rounding",
+    },
     "theory/choose.py": {
+        "exponent for_memory: `least ** 2`": "leaves out fewer of those that err more",
+        "drop for_error: `spread / standard_error ** 2`": "where the search for the least number begins",
+        "exponent for_error: `standard_error ** 2`": "where the search for the least number begins",
+        "drop for_memory: `slots * m`": "only breaks ties of the error",
+        "constant for_memory: `2` to `3` in `error, _, parts": "only breaks ties of error and permutations, of which there are none",
         "drop for_error: `slots * b` to `slots` in `if choices": "leaves out fewer of those that are not the smallest",
         "drop for_error: `slots * m` to `slots` in `choices": "of equally many bits, the order is the same",
         "constant _least_slots: `2` to `3` in `low, high": "how fast the search goes up before it goes back",

@@ -160,3 +160,21 @@ def test_of_sketches_of_one_size_the_one_of_fewest_permutations_is_chosen():
             assert (found.total_bits, found.permutations) == sizes[0]
             ties += sizes[0][0] == sizes[1][0]
     assert ties > 3
+
+
+@pytest.mark.parametrize(("resemblance", "slots"), [(0.6, 64), (0.9, 64), (0.7, 128)])
+def test_two_slots_together_are_named_so_and_err_as_all_counts_say(resemblance, slots):
+    found = choose.for_memory(resemblance, slots, permutations=2 * slots)
+    assert (found.scheme, found.combined, found.slots, found.shares) == ("xor_bits", 2, slots, ((0.5, 1.0),))
+    counts, rho = np.arange(slots + 1), resemblance  # of sparse sets 2 E - 1 = R
+    estimates = np.sqrt(np.maximum(2 * counts / slots - 1, 0))
+    chances = binom.pmf(counts, slots, (1 + rho**2) / 2)
+    assert found.standard_error == pytest.approx((chances @ (estimates - resemblance) ** 2) ** 0.5, rel=0.02)
+    assert choose.for_memory(resemblance, 3 * slots, permutations=2 * slots).scheme == "fractional"
+
+
+@pytest.mark.parametrize("k", [192, 200, 330])
+def test_mixtures_leave_no_slot_out(k):
+    found = list(choose.mixtures(k, 4 * k))
+    assert len(found) > 10
+    assert all(sum(part.slots * part.combined for part in parts) == k for parts in found)
