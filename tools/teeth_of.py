@@ -111,6 +111,7 @@ REASONS: dict[str, dict[str, str]] = {
     "theory/chance.py": {
         "constant : `0.03`": "where a series takes the place of a closed form: both hold there",
         "constant : `8` to `9` in `_TERMS": "one term more of a series, below rounding",
+        "constant chance_match_slopes: `1.0` to `1.1` in `sparse, full": "at r = 1 what is computed has the same limits",
     },
     "theory/choose.py": {
         "exponent for_memory: `least ** 2`": "leaves out fewer of those that err more",

@@ -32,7 +32,7 @@ factor of a product is dropped, each exponent, sign and constant changed, and ea
 tests that call a changed function run, the quickest first, until one fails.
 
 {count:,} changes were generated{drawn}. {tests:,} of the {tried:,} that were tried are killed by tests{experiments}.
-{alive} The run took {minutes:g} minutes on two cores; `make test` repeats it with a sample.
+{alive} Their tests took {minutes:g} minutes on two cores; `make test` repeats it with a sample.
 
 ## By file
 
