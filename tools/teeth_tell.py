@@ -57,7 +57,8 @@ def page(known: dict[str, Any]) -> str:
             tried=len(tried),
             experiments=f", {len(by_experiment)} by an experiment" if by_experiment else "",
             alive=f"{len(excused)} change nothing that could be seen, and are listed below with the reason."
-            + (f" {len(open_ones)} live without a reason." if open_ones else ""),
+            + (f" {len(open_ones)} live without a reason." if open_ones else "")
+            + (f" {untried:,} were not tried." if (untried := len(drawn) - len(tried) - len(excused)) else ""),
             minutes=known["minutes"],
             kinds=" | ".join(KINDS),
             bars="|".join("---" for _ in KINDS),

@@ -160,6 +160,8 @@ def test_the_page_tells_what_lives(monkeypatch):
         "found": {"theory/bbit.py": {"scale f: x": "theory/test_bbit.py::test", "drop f: y": None, "swap f: z": None}},
     }  # fmt: skip
     text = page(known)
+    assert "were not tried" not in text
+    assert " 1 were not tried." in page(known | {"drawn": [*drawn, ("theory/bbit.py", "drop f: u")]})
     assert "| theory/bbit.py | 1 | 1 | 0 | 1 | 0 | 1 | 3 | 2 | 2 |" in text
     assert "| theory/bbit.py | sign a: `b &#124; c` | nobody sees |" in text and "| drop f: y | **none** |" in text
     assert "| swap f: z | a-law |" in text

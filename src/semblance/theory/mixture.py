@@ -72,7 +72,8 @@ def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_rig
     """Resemblance from which the pooled share of matches rises; below it, combined bits could stand for two resemblances.
 
     It is negative where whole slots outweigh the combined ones: for as many single bits as XORs of two, where single bits match
-    with probability 1/4.
+    with probability 1/4. XORs of odd numbers, which rise everywhere, are left out: beside whole slots and even ones the share
+    rises from a little lower on.
 
     Parameters
     ----------
