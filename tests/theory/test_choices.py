@@ -169,7 +169,7 @@ def test_two_slots_together_are_named_so_and_err_as_all_counts_say(resemblance, 
     counts, rho = np.arange(slots + 1), resemblance  # of sparse sets 2 E - 1 = R
     estimates = np.sqrt(np.maximum(2 * counts / slots - 1, 0))
     chances = binom.pmf(counts, slots, (1 + rho**2) / 2)
-    assert found.standard_error == pytest.approx((chances @ (estimates - resemblance) ** 2) ** 0.5, rel=0.02)
+    assert found.standard_error == pytest.approx((chances @ (estimates - resemblance) ** 2) ** 0.5, rel=1e-9)
     assert choose.for_memory(resemblance, 3 * slots, permutations=2 * slots).scheme == "fractional"
 
 
