@@ -225,3 +225,18 @@ def test_exhaustive_search_equals_all_estimates(rng):
 def test_wrong_parameters(rng, call):
     with pytest.raises((sb.ParameterError, sb.IncompatibleSketchError)):
         call(random_signatures(rng, 3, 64))
+
+
+@pytest.mark.parametrize("most_likely", [False, True])
+@pytest.mark.parametrize(
+    "packing", [sb.BBit(bits=2), sb.XorBits(combined=2), sb.Fractional(shares=[(1, 0.5), (0.5, 0.5)]), "raw bins"]
+)
+def test_no_pairs_have_no_estimates(packing, most_likely):
+    shingles = sb.Shingles.from_arrays(list(range(500)), [0, 500])
+    raw = packing == "raw bins"
+    scheme = sb.OnePermutation(permutations=64) if raw else sb.FastSimilarity(permutations=64)
+    packed = (sb.BBit(bits=2) if raw else packing).pack(scheme.sign(shingles))
+    for shape in ((0,), (3, 0)):
+        rows = np.zeros(shape, np.int64)
+        found, error = packed.estimated_resemblance(rows, rows, with_error=True, most_likely=most_likely)
+        assert found.shape == error.shape == shape

@@ -174,7 +174,7 @@ class PackedSignatures:
         else:
             out = np.empty((len(a), len(self.layout)), np.int64)
             count_matches(self.words, a, there.words, b, self.layout, out)
-        return out.reshape(*rows[0].shape, -1)
+        return out.reshape(*rows[0].shape, out.shape[1])
 
     def estimated_resemblance(
         self,
