@@ -70,6 +70,7 @@ _HOMES = {
     "shingle": "text.shingle",
     "verify": "jobs.opened",
     "weigh": "text.features",
+    "write_report": "report.writing",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from .jobs.result import DedupResult, Result
     from .jobs.settings import Settings
     from .planner import Plan, plan
+    from .report.writing import write_report
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
     from .search.exhaustive_hamming import ExhaustiveHammingIndex

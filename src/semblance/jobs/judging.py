@@ -11,6 +11,7 @@ from ..inputs.labels import Labels
 from ..steps.totals import BYTES, EMPTY, TEXT_IDS
 from .deciding import Decider, Deciding
 from .job import Job
+from .nearly import Nearly
 from .opening import Opened
 from .result import Result
 from .searching import Searched, Searching, search
@@ -106,5 +107,5 @@ def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> R
     }
     return Result(
         decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary, provenance=provenance,
-        against=opened.reading.n_references > 0, job=job,
+        against=opened.reading.n_references > 0, job=job, nearly=Nearly(decider, standing),
     )  # fmt: skip

@@ -24,14 +24,18 @@ from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .groups import clusters_of, groups_of
 from .job import Job
+from .nearly import Nearly
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered, there_of
 from .saved_result import load_result, save_result
 from .settings import Settings, added_columns
+from .showing import Shown
 from .summary import Summary, count
 
+NOT_PICKLED = {"_job": None, "_nearly": None}
 
-class Result:
+
+class Result(Shown):
     """The result of ``semblance.dedup``. Rows are the rows of the input, without reference documents.
 
     A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write
@@ -48,12 +52,13 @@ class Result:
 
     def __init__(
         self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
-        against: bool, job: Job | None = None,
+        against: bool, job: Job | None = None, nearly: Nearly | None = None,
     ) -> None:  # fmt: skip
         self._decisions = decisions
         self._matches = matches
         self._against = against
         self._job = job
+        self._nearly = nearly
         self.settings = settings
         self.summary = summary
         self.provenance = provenance
@@ -84,35 +89,15 @@ class Result:
             self._job.closed = True
             self._job.finish()
 
-    def _check_open(self) -> None:
-        if self._job is not None and self._job.closed:  # by this result, or by another that shares its documents
-            raise ParameterError("this result is closed: ask for rows, pairs and ids, write and save, before close()")
-
     @property
     def _first(self) -> int:
         return self.summary.reference
-
-    @property
-    def _score_columns(self) -> dict[str, str]:
-        """The columns that state a score: their names in decisions, and what they are called in tables for users."""
-        name = self.summary.score if self.summary.verified_by == "exact" else f"estimated_{self.summary.score}"
-        second = [name for name in ("standard_error", "distance") if name in self._decisions.schema.names]
-        return {"resemblance": name, **dict(zip(second, second, strict=True))}
-
-    @property
-    def _named_columns(self) -> list[str]:
-        """The columns that name the kept document of a row."""
-        return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if self._against else ())]
 
     def _rows(self, names: Sequence[str], begin: int = 0, end: int | None = None) -> Rows:
         """Return some columns of the decisions about some input rows; default: all."""
         self._check_open()
         end = len(self) if end is None else end
         return self._decisions.slice(self._first + begin, self._first + end).select(names)
-
-    def _told(self, table: pa.Table) -> pa.Table:
-        """Name the columns of scores as users know them."""
-        return table.rename_columns([self._score_columns.get(name, name) for name in table.column_names])
 
     @cached_property
     def decisions(self) -> pa.Table:
@@ -142,9 +127,8 @@ class Result:
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
         ``duplicate_of``. Documents dropped as empty, or left out as too large, have nulls.
         """
-        names = ["id", *self._named_columns, *self._score_columns]
-        removed = filtered(self._rows([*names, "kept"]), lambda batch: pc.invert(batch.column("kept")))
-        return self._told(removed.drop("kept"))
+        names = [*self._removed_columns, "kept"]
+        return self._told(filtered(self._rows(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))
 
     @cached_property
     def groups(self) -> pa.Table:
@@ -342,7 +326,7 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""
         self._check_open()
-        held = {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches)), "_job": None}
+        held = {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))} | NOT_PICKLED
         names = ("_against", "settings", "summary", "provenance")
         return held | {name: getattr(self, name) for name in names}
 

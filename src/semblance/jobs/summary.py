@@ -12,6 +12,7 @@ from ..files.places import Skipped, describe_skipped
 from ..methods.method import Method
 from ..values.arrow import string, to_numpy
 from ..wording import counted, printable, text_size
+from .choosing import Lowest
 from .rows import Rows, collect
 
 LEAST_ALIKE = 3
@@ -59,6 +60,8 @@ class Summary:
         Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
     documents_skipped : int
         Documents that were larger than ``max_document``, and left out.
+    audit : dict, optional
+        What ``Result.audit`` measured, if it was asked for.
     """
 
     documents: int
@@ -84,6 +87,7 @@ class Summary:
     plan: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
     documents_skipped: int = 0
+    audit: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -139,10 +143,24 @@ class Summary:
         if self.recall_vouched < self.recall_planned - SAID:
             lines.append(f"{counted(self.crowded, 'document')} in crowded buckets: "
                          f"a recall of {self.recall_vouched:.3f} is vouched for")  # fmt: skip
+        if self.audit is not None:
+            lines.append(describe_audit(self.audit))
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
+
+
+def describe_audit(audit: dict[str, Any]) -> str:
+    """Say what an audit measured."""
+    drawn = f"{counted(audit['audited'], 'kept document')} of {audit['of']:,} (seed {audit['seed']})"
+    begin = f"audit: {drawn} compared with all others: "
+    if audit["recall"] is None:
+        return f"{begin}none has a near-duplicate"
+    return (
+        f"{begin}{audit['found']:,} near-duplicates removed, {audit['missed']:,} missed; recall {audit['recall']:.4f} "
+        f"(95% interval {audit['low']:.4f} to {audit['high']:.4f}, from {counted(audit['with_near_duplicates'], 'document')})"
+    )
 
 
 def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
@@ -155,20 +173,17 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
     n_reference : int
     """
     found: dict[str, int] = {}
-    score, row, first = np.empty(0), np.empty(0, np.int64), 0
+    lowest, first = Lowest(LEAST_ALIKE), 0
     for batch in decisions.select(["reason", "resemblance"]).batches():
         reasons = batch.column("reason")
         for reason, n in (tuple(pair.values()) for pair in pc.value_counts(reasons).to_pylist()):
             found[reason] = found.get(reason, 0) + n
         near = np.flatnonzero(to_numpy(pc.equal(reasons, string("near"))))
-        scores = to_numpy(batch.column("resemblance"))[near]
-        score, row = np.concatenate([score, scores]), np.concatenate([row, first + near])
-        least = np.argsort(score, kind="stable")[:LEAST_ALIKE]
-        score, row = score[least], row[least]
+        lowest.add(to_numpy(batch.column("resemblance"))[near], first + near)
         first += batch.num_rows
     names = ["id", "duplicate_of", "duplicate_is_reference"]
-    told = (collect(decisions.slice(place, place + 1).select(names)).to_pylist()[0].values() for place in row.tolist())
-    calls = zip(told, score.tolist(), strict=True)
+    told = (collect(decisions.slice(place, place + 1).select(names)).to_pylist()[0].values() for place in lowest.rows.tolist())
+    calls = zip(told, lowest.values.tolist(), strict=True)
     return {
         "documents": first - n_reference,
         "reference": n_reference,

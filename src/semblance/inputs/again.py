@@ -1,0 +1,69 @@
+"""Some documents read again, by their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputDataError
+from ..formats.sources import Batch, Columns
+from ..text.texts import from_strings
+from ..values import Int64Array
+from ..values.tables import SOURCE_BITS
+from .columns import column_keys, group_codes
+from .reading import Reading
+
+
+def _batches_with(
+    splits: Sequence[Any], columns: Columns, positions: Int64Array
+) -> Iterator[tuple[Any, Batch, Int64Array, Int64Array]]:
+    """Yield (source, batch, the wanted rows in it, their positions); a source is read up to the last row that is wanted."""
+    wanted = np.unique(positions)
+    for number in np.unique(wanted >> SOURCE_BITS).tolist():
+        source, first = splits[number], number << SOURCE_BITS
+        some = wanted[wanted >> SOURCE_BITS == number] - first
+        source.check_unchanged()
+        row = done = 0
+        for batch in source.batches(columns):
+            end = int(np.searchsorted(some, row + len(batch.texts)))
+            if end > done:
+                yield source, batch, some[done:end] - row, some[done:end] + first
+            row, done = row + len(batch.texts), end
+            del batch  # not held while the next is read
+            if done == len(some):
+                break
+        if done < len(some):
+            raise InputDataError(f"{source.name}: row {int(some[done]) + 1} was there at first, and is not now; run again")
+
+
+def read_again(splits: Sequence[Any], reading: Reading, positions: Int64Array) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+    reading : Reading
+        Only the wanted pages have their text extracted.
+    positions : ndarray of int64
+
+    Raises
+    ------
+    InputDataError
+        If an input has changed.
+    """
+    texts, groups = {}, {}
+    columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
+    for source, batch, rows, found in _batches_with(splits, columns, positions):
+        for row, position in zip(rows.tolist(), found.tolist(), strict=True):
+            texts[position] = batch.texts.row(row)
+        if reading.within is not None:
+            codes = group_codes(column_keys(source, batch, reading.within))[rows]
+            groups.update({position: code.tobytes() for position, code in zip(found.tolist(), codes, strict=True)})
+    if reading.html:
+        from ..text.html import extract_texts  # here, for what is not needed to start
+
+        extracted = extract_texts(from_strings(texts.values()))
+        texts = {position: extracted.row(row) for row, position in enumerate(texts)}
+    return texts, groups

@@ -1,0 +1,139 @@
+"""How much was found: some kept documents, drawn by a seed, are compared with all others."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.memory import Memory
+from ..errors import InputDataError, ParameterError
+from ..inputs.again import read_again
+from ..inputs.reading import Reading, read_documents
+from ..kernels._threads import in_order
+from ..text.keyed import KeyedHashes
+from ..text.texts import Texts, from_strings
+from ..theory.minhash import exact_interval
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+from .choosing import drawn, of_reason, rows_at
+from .passages import Passages
+from .rows import Rows
+from .settings import Settings
+
+EXAMPLES = 20
+SHINGLE_BYTES = 80  # of an audited document, while the table of all is made
+Piece = tuple[int, Texts, list[bytes] | None]
+
+
+class Audit:
+    """An audit on its way.
+
+    Parameters
+    ----------
+    decisions : Rows
+        In the order of the input, references first.
+    sources : sequence of Split
+    settings : Settings
+    """
+
+    def __init__(self, decisions: Rows, sources: Sequence[Any], settings: Settings) -> None:
+        if settings.finder.score != "resemblance":
+            raise ParameterError("an audit measures the recall of minhash; simhash looks for pairs within its radius only")
+        self._decisions, self._sources, self._settings = decisions, sources, settings
+        self._reading = Reading(
+            text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, html=settings.html,
+            skip=settings.on_error == "skip",
+        )  # fmt: skip
+        self._hashing = KeyedHashes(settings.shingling, os.urandom(16))
+
+    def run(self, n: int, seed: int) -> dict[str, Any]:
+        """Audit so many documents: see ``Result.audit``."""
+        draw = drawn(self._decisions, n, seed, "audit", ("kept",))
+        rows = draw.rows
+        positions = to_numpy(rows_at(self._decisions.select(["position"]), rows)["position"])
+        texts, groups = read_again(self._sources, self._reading, positions)
+        self._kept, self._copies = self._masks()
+        counts = np.zeros((len(rows), 2), np.int64)  # near-duplicates that were removed; that were kept
+        examples: list[tuple[int, int, float]] = []
+        for some in self._divided(positions, texts):
+            at = positions[some]
+            within = [groups[p] for p in at.tolist()] if groups else None
+            for audited, row, score in self._matches([texts[p] for p in at.tolist()], within):
+                judged = (row != rows[some][audited]) & ~self._copies[row]
+                audited, row, score = some[audited[judged]], row[judged], score[judged]
+                kept = self._kept[row]
+                np.add.at(counts, (audited, kept.astype(np.int64)), 1)
+                missed = zip(rows[audited[kept]].tolist(), row[kept].tolist(), score[kept].tolist(), strict=True)
+                examples += list(missed)[: EXAMPLES - len(examples)]
+        return self._told(counts, examples, draw.total, seed)
+
+    def _told(self, counts: Int64Array, examples: list[tuple[int, int, float]], total: int, seed: int) -> dict[str, Any]:
+        """Return the result of an audit, as plain values.
+
+        Documents are drawn, not pairs, and what is found of one says much about its other pairs. So the interval is that of as
+        many trials as there are documents with a near-duplicate, which is wider than that of the pairs.
+        """
+        found, missed = counts.sum(axis=0).tolist()
+        trials = int((counts.sum(axis=1) > 0).sum())
+        recall, low, high = None, 0.0, 1.0
+        if trials:
+            recall = found / (found + missed)
+            low = exact_interval(math.floor(recall * trials), trials)[0]
+            high = exact_interval(math.ceil(recall * trials), trials)[1]
+        return {
+            "audited": len(counts), "of": total, "seed": seed, "with_near_duplicates": trials, "found": found,
+            "missed": missed, "recall": recall, "low": low, "high": high, "examples": examples,
+        }  # fmt: skip
+
+    def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which documents are kept, references included, and which are copies byte for byte of a kept one."""
+        kept, copies = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
+        for batch in self._decisions.select(["reason"]).batches():
+            kept.append(of_reason(batch, "kept", "reference"))
+            copies.append(of_reason(batch, "exact"))
+        return np.concatenate(kept), np.concatenate(copies)
+
+    def _divided(self, positions: Int64Array, texts: dict[int, bytes]) -> Iterator[Int64Array]:
+        """Yield numbers of audited documents that fit the memory together: about as many shingles as bytes, or fewer."""
+        most = max(1, Memory.wanted(self._settings.memory).held // 4 // SHINGLE_BYTES)
+        total = np.cumsum([len(texts[position]) for position in positions.tolist()])
+        begin = 0
+        while begin < len(positions):
+            end = max(begin + 1, int(np.searchsorted(total, most + (total[begin - 1] if begin else 0), side="right")))
+            yield np.arange(begin, end)
+            begin = end
+
+    def _pieces(self) -> Iterator[Piece]:
+        """Yield (first row, texts, their groups) of all documents."""
+        row = 0
+        for _, texts, documents in read_documents(self._sources, self._reading):
+            groups = documents["within"].to_pylist() if self._reading.within is not None else None
+            for begin, end in texts.cut():
+                yield row + begin, texts.slice(begin, end), None if groups is None else groups[begin:end]
+            row += len(texts)
+        if row != len(self._kept):
+            raise InputDataError(f"{len(self._kept):,} documents were read at first, {row:,} now; run again")
+
+    def _matches(
+        self, texts: list[bytes], within: list[bytes] | None
+    ) -> Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]:
+        """Yield (number of the text, row of the document, resemblance) of all that reach the threshold."""
+        values, offsets = self._hashing.hashes(from_strings(texts))
+        passages = Passages.of(values.copy(), offsets, None)
+        threshold = self._settings.threshold
+
+        def work(piece: Piece) -> tuple[Int64Array, Int64Array, NDArray[np.float64]]:
+            first, some, groups = piece
+            rows, number, both, sizes = passages.match(*self._hashing.hashes(some), False, threshold)
+            number = passages.document[number]
+            if within is not None and groups is not None:
+                same = np.fromiter((within[d] == groups[r] for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
+                rows, number, both, sizes = rows[same], number[same], both[same], sizes[same]
+            return number, first + rows, both / (sizes + passages.sizes[number] - both)
+
+        yield from in_order(work, self._pieces(), self._settings.n_threads)

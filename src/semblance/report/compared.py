@@ -1,0 +1,261 @@
+"""Two texts beside each other, cut to a size: what differs, with some words around it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..text.shingle import Shingling
+from ..values import Int64Array
+from .diff import matches
+from .words import pieces_of, shared, visible
+
+MOST_CHARACTERS = 200_000  # of a text that are compared; what follows is not
+CONTEXT = 14  # equal words that are shown before and after a change
+RUN_BYTES = 30  # what a run takes in a page beside its text
+SAME, SHARED, DIFFERS = 0, 1, 2  # a run's code; 1 and 2 can come together
+
+_COSTLY = re.compile(r"[<>&\"'\\\n\t]")
+Runs = list[Any]
+"""Codes and texts in turn: [code, text, code, text, ...]."""
+
+
+def size_of(text: str) -> int:
+    """Return the most bytes that a text takes in HTML or in JSON whose markup is escaped."""
+    return len(text.encode("utf-8", "replace")) + 5 * len(_COSTLY.findall(text))
+
+
+def hidden_by(key: bytes) -> Callable[[str], str]:
+    """Return a function that puts keyed hashes in place of words; equal words get equal ones, as long as a page is read."""
+
+    def hide(text: str) -> str:
+        spans = pieces_of(text).tolist()
+        words = (hashlib.blake2b(text[a:b].encode("utf-8", "replace"), key=key, digest_size=3).hexdigest() for a, b in spans)
+        breaks = [text[a:b] for (_, a), (b, _) in pairwise([(0, 0), *spans, (len(text), len(text))])]
+        return "".join(("\n" if "\n" in gap else " ") + word for gap, word in zip(breaks, words, strict=False)) + (
+            "\n" if breaks and "\n" in breaks[-1] else " "
+        )
+
+    return hide
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A text, cut if it is very long, and its words."""
+
+    text: str
+    spans: Int64Array
+    words: list[str]
+    was_cut: bool
+
+    @classmethod
+    def of(cls, text: str) -> Side:
+        """Find the words of a text."""
+        some = text[:MOST_CHARACTERS]
+        spans = pieces_of(some)
+        return cls(some, spans, [some[a:b] for a, b in spans.tolist()], len(text) > len(some))
+
+    def characters(self, first: int, last: int) -> tuple[int, int]:
+        """Return where some words begin, and where the word after them does."""
+        if first >= last:
+            return 0, 0
+        begin = int(self.spans[first, 0]) if first else 0
+        return begin, int(self.spans[last, 0]) if last < len(self.spans) else len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A stretch of both texts: words ``left`` and ``right`` (begin, end), which are equal, equal but left out, or differ."""
+
+    kind: str
+    left: tuple[int, int]
+    right: tuple[int, int]
+
+
+def ops_of(left: Sequence[str], right: Sequence[str], context: int = CONTEXT) -> list[Op]:
+    """Return the stretches of two texts in their order; of long equal ones only some words at changes are not left out."""
+    out: list[Op] = []
+    i = j = 0
+    for a, b, n in [*matches(left, right), (len(left), len(right), 0)]:
+        if a > i or b > j:
+            out.append(Op("differs", (i, a), (j, b)))
+        i, j = a + n, b + n
+        head = context if out else 0
+        tail = context if i < len(left) or j < len(right) else 0
+        if not head and not tail:
+            head = 4 * context  # the texts are equal: how they begin will do
+        if n <= head + tail + context:
+            spans = [("same", 0, n)]
+        else:
+            spans = [("same", 0, head), ("left out", head, n - tail), ("same", n - tail, n)]
+        out += [Op(kind, (a + x, a + y), (b + x, b + y)) for kind, x, y in spans if y > x]
+    return out
+
+
+@dataclass(slots=True)
+class Compared:
+    """What a page shows of two texts.
+
+    Parameters
+    ----------
+    rows : list
+        Paragraphs: [runs] where both sides are equal, [runs on the left, runs on the right], or a number of equal words that
+        are left out.
+    inline : list of (str, str)
+        The same in one column: kind ("same", "left", "right", "left out") and text, or the number of words.
+    left_words, right_words, common : int
+        How many words the texts have, as far as they were compared, and how many are equal in the same order.
+    shaded : bool
+        Whether it is known which characters are in shared shingles.
+    cut : str
+        What is not shown, if anything.
+    """
+
+    rows: list[Any] = field(default_factory=list)
+    inline: list[tuple[str, str]] = field(default_factory=list)
+    left_words: int = 0
+    right_words: int = 0
+    common: int = 0
+    shaded: bool = False
+    cut: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the script of the page needs."""
+        return {"rows": self.rows, "words": [self.left_words, self.right_words, self.common], "shaded": self.shaded,
+                "cut": self.cut}  # fmt: skip
+
+
+def compare(
+    left: bytes, right: bytes, shingling: Shingling, most: int, show: Callable[[str], str] = visible
+) -> Compared:  # fmt: skip
+    """Compare two texts, and keep what fits a size.
+
+    Parameters
+    ----------
+    left, right : bytes
+        Texts in UTF-8.
+    shingling : Shingling
+        What shingles are.
+    most : int
+        Bytes that either form, side by side or in one column, may take in a page.
+    show : callable, default ``visible``
+        What makes a stretch of a text fit to be shown.
+
+    Returns
+    -------
+    Compared
+    """
+    sides = [Side.of(text.decode("utf-8", "replace")) for text in (left, right)]
+    masks = shared(sides[0].text, sides[1].text, shingling)
+    found = Compared(left_words=len(sides[0].words), right_words=len(sides[1].words), shaded=masks is not None)
+    ops = ops_of(sides[0].words, sides[1].words)
+    found.common = sum(op.left[1] - op.left[0] for op in ops if op.kind != "differs")
+    room = most
+    rows = _Rows(found)
+    for number, op in enumerate(ops):
+        if op.kind == "left out":
+            words = op.left[1] - op.left[0]
+            rows.skip(words)
+            found.inline.append(("left out", f"{words:,}"))
+            room -= 2 * RUN_BYTES
+        else:
+            for paragraph in _paragraphs(sides, op):
+                room = _add(rows, sides, paragraph, masks, show, room)
+        if room <= 0:
+            rest = [
+                sum(o.left[1] - o.left[0] for o in ops[number + 1 :]),
+                sum(o.right[1] - o.right[0] for o in ops[number + 1 :]),
+            ]
+            found.cut = f"the view is cut here; at most {rest[0]:,} words on the left and {rest[1]:,} on the right follow"
+            break
+    rows.flush()
+    if not found.cut and any(side.was_cut for side in sides):
+        found.cut = f"only the first {MOST_CHARACTERS:,} characters were compared"
+    return found
+
+
+class _Rows:
+    """Collects runs into rows."""
+
+    def __init__(self, found: Compared) -> None:
+        self._found = found
+        self.left: Runs = []
+        self.right: Runs = []
+
+    def flush(self) -> None:
+        """End a row."""
+        if self.left or self.right:
+            self._found.rows.append([self.left] if self.left == self.right else [self.left, self.right])
+        self.left, self.right = [], []
+
+    def skip(self, words: int) -> None:
+        """Tell that some equal words are left out."""
+        self.flush()
+        self._found.rows.append(words)
+
+    def tell(self, kind: str, text: str) -> None:
+        """Add a run to the form of one column; blanks at its end belong to no change."""
+        words = text.rstrip()
+        self._found.inline += [(name, some) for name, some in ((kind, words), ("same", text[len(words) :])) if some]
+
+
+def _paragraphs(sides: Sequence[Side], op: Op) -> Iterator[Op]:
+    """Divide an equal stretch where a line ends in both texts."""
+    if op.kind != "same":
+        yield op
+        return
+    begin = 0
+    n = op.left[1] - op.left[0]
+    for x in range(n):
+        ends = [side.text[slice(*_gap(side, start + x))] for side, start in zip(sides, (op.left[0], op.right[0]), strict=True)]
+        if x == n - 1 or all("\n" in end for end in ends):
+            yield Op("same", (op.left[0] + begin, op.left[0] + x + 1), (op.right[0] + begin, op.right[0] + x + 1))
+            begin = x + 1
+
+
+def _gap(side: Side, word: int) -> tuple[int, int]:
+    """Return what is between a word and the next."""
+    return int(side.spans[word, 1]), int(side.spans[word + 1, 0]) if word + 1 < len(side.spans) else len(side.text)
+
+
+def _add(
+    rows: _Rows, sides: Sequence[Side], op: Op, masks: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
+    show: Callable[[str], str], room: int,
+) -> int:  # fmt: skip
+    """Add a stretch to rows; return the bytes that remain."""
+    cost = [0, 0]
+    texts = ["", ""]
+    for which, (side, words) in enumerate(zip(sides, (op.left, op.right), strict=True)):
+        begin, end = side.characters(*words)
+        mask = np.zeros(end - begin, np.bool_) if masks is None else masks[which][begin:end]
+        edges = [0, *(np.flatnonzero(mask[1:] != mask[:-1]) + 1).tolist(), end - begin] if end > begin else []
+        for a, b in pairwise(edges):
+            text = show(side.text[begin + a : begin + min(b, a + max(room, 0) + 1)])
+            while size_of(text) > room - cost[which] and len(text) > 1:
+                text = text[: len(text) // 2] + "…" if len(text) > 2 else "…"
+            cost[which] += size_of(text) + RUN_BYTES
+            texts[which] += text
+            runs = rows.right if which else rows.left
+            if not text.strip() and runs:
+                runs[-1] += text
+            else:
+                runs += [(SHARED if mask[a] else SAME) | (DIFFERS if op.kind == "differs" else SAME), text]
+            if cost[which] >= room:
+                break
+    if op.kind == "same":
+        rows.tell("same", texts[0])
+        if sides[0].text[slice(*_gap(sides[0], op.left[1] - 1))].count("\n"):
+            rows.flush()
+        spent = cost[0] if rows.left == rows.right else max(cost)
+    else:
+        rows.tell("right", texts[1])
+        rows.tell("left", texts[0])
+        spent = sum(cost)
+    return room - spent - RUN_BYTES

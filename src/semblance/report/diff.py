@@ -1,0 +1,172 @@
+"""Which words two texts share, in their order.
+
+Stretches of four words that come once in each text anchor the comparison; what is between two anchors is compared by the
+algorithm of Myers, whose time grows with the number of differences, up to a bound: what differs more counts as different.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+ANCHOR = 4  # words of an anchor
+MOST_EDITS = 160  # between two anchors
+STEPS = 400_000  # of Myers' algorithm in one comparison; beyond, what is between anchors counts as different
+SHORT = 2  # equal words between changes that are told as part of the change
+
+Match = tuple[int, int, int]
+"""Equal words: the first one on the left, the first one on the right, how many."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """What remains of the steps that a comparison may take."""
+
+    steps: int = STEPS
+    matches: list[Match] = field(default_factory=list)
+
+
+def matches(left: Sequence[str], right: Sequence[str]) -> list[Match]:
+    """Return the runs of equal words of two texts, in their order; the runs of both texts ascend.
+
+    Parameters
+    ----------
+    left, right : sequence of str
+
+    Returns
+    -------
+    list of (int, int, int)
+
+    Notes
+    -----
+    Time: proportional to the number of words, and at most ``STEPS`` steps more, whatever the texts are. Beyond that bound fewer
+    words are found to be equal; none is said to be equal that is not.
+
+    References
+    ----------
+    Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1986.
+    """
+    work = _Work()
+    i = j = 0
+    for a, b in [*_anchors(left, right), (len(left), len(right))]:
+        if a < i or b < j:  # inside the run that the last anchor became
+            continue
+        ahead = _common(left, right, i, j, a, b)
+        if ahead:
+            work.matches.append((i, j, ahead))
+        i, j = i + ahead, j + ahead
+        behind = _common_before(left, right, i, j, a, b)
+        _between(left, right, (i, a - behind, j, b - behind), work)
+        if behind:
+            work.matches.append((a - behind, b - behind, behind))
+        i, j = a, b
+    return _without_short(_joined(work.matches), len(left), len(right))
+
+
+def _anchors(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Return places of stretches that come once in each text: the longest chain that ascends in both."""
+    places = _once(right)
+    pairs = [(i, places[gram]) for gram, i in _once(left).items() if gram in places]
+    ends: list[int] = []  # the least right end of a chain of each length
+    last: list[int] = []
+    before = [-1] * len(pairs)
+    for number, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        if length == len(ends):
+            ends.append(j)
+            last.append(number)
+        else:
+            ends[length], last[length] = j, number
+        before[number] = last[length - 1] if length else -1
+    chain, number = [], last[-1] if last else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = before[number]
+    return chain[::-1]
+
+
+def _once(words: Sequence[str]) -> dict[tuple[str, ...], int]:
+    """Return the stretches that come once, each with its place, in the order of the text."""
+    found: dict[tuple[str, ...], int] = {}
+    for i in range(len(words) - ANCHOR + 1):
+        gram = tuple(words[i : i + ANCHOR])
+        found[gram] = -1 if gram in found else i
+    return {gram: i for gram, i in found.items() if i >= 0}
+
+
+def _common(left: Sequence[str], right: Sequence[str], i: int, j: int, a: int, b: int) -> int:
+    """Return how many words from places on are equal."""
+    n, most = 0, min(a - i, b - j)
+    while n < most and left[i + n] == right[j + n]:
+        n += 1
+    return n
+
+
+def _common_before(left: Sequence[str], right: Sequence[str], i: int, j: int, a: int, b: int) -> int:
+    """Return how many words before two ends are equal."""
+    n, most = 0, min(a - i, b - j)
+    while n < most and left[a - 1 - n] == right[b - 1 - n]:
+        n += 1
+    return n
+
+
+def _between(left: Sequence[str], right: Sequence[str], part: tuple[int, int, int, int], work: _Work) -> None:
+    """Add the equal words of two stretches, if they differ in few enough words."""
+    begin, end, first, last = part
+    n, m = end - begin, last - first
+    if not n or not m:
+        return
+    furthest: dict[int, int] = {1: 0}
+    trace: list[dict[int, int]] = []
+    for edits in range(min(n + m, MOST_EDITS) + 1):
+        trace.append(dict(furthest))
+        for k in range(-edits, edits + 1, 2):
+            down = k == -edits or (k != edits and furthest[k - 1] < furthest[k + 1])
+            x = furthest[k + 1] if down else furthest[k - 1] + 1
+            ahead = _common(left, right, begin + x, first + x - k, end, last) if x <= n and x - k <= m else 0
+            furthest[k] = x + ahead
+            work.steps -= 1 + ahead
+            if furthest[k] >= n and furthest[k] - k >= m:
+                work.matches += [(begin + x, first + y, size) for x, y, size in _traced(trace, n, m)]
+                return
+            if work.steps <= 0:
+                return
+
+
+def _traced(trace: list[dict[int, int]], n: int, m: int) -> list[Match]:
+    """Follow Myers' algorithm back from the end; return runs of equal words, in their order."""
+    x, y, found = n, m, []
+    for edits in range(len(trace) - 1, -1, -1):
+        furthest, k = trace[edits], x - y
+        down = k == -edits or (k != edits and furthest[k - 1] < furthest[k + 1])
+        before = k + 1 if down else k - 1
+        from_x = furthest[before] if edits else 0
+        begin = (from_x if down else from_x + 1) if edits else 0
+        if x > begin:
+            found.append((begin, begin - k, x - begin))
+        x, y = from_x, from_x - before
+    return found[::-1]
+
+
+def _joined(found: list[Match]) -> list[Match]:
+    """Join runs that follow on each other."""
+    out: list[Match] = []
+    for i, j, n in found:
+        if out and (out[-1][0] + out[-1][2], out[-1][1] + out[-1][2]) == (i, j):
+            out[-1] = (*out[-1][:2], out[-1][2] + n)
+        else:
+            out.append((i, j, n))
+    return out
+
+
+def _without_short(found: list[Match], n: int, m: int) -> list[Match]:
+    """Leave out runs of a word or two between longer changes: a reader does better with one change than with three."""
+    kept: list[Match] = []
+    for number, (i, j, size) in enumerate(found):
+        before = (kept[-1][0] + kept[-1][2], kept[-1][1] + kept[-1][2]) if kept else (0, 0)
+        after = found[number + 1][:2] if number + 1 < len(found) else (n, m)
+        changed = min(max(i - before[0], j - before[1]), max(after[0] - i - size, after[1] - j - size))
+        if size > SHORT or changed <= 2 * size:
+            kept.append((i, j, size))
+    return kept

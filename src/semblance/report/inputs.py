@@ -1,0 +1,92 @@
+"""The inputs of a job as a page names them, and the command that repeats it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields
+from hashlib import file_digest, sha256
+from typing import Any
+
+from ..errors import InputDataError
+from ..files.places import Place
+from ..jobs.settings import Settings
+from .samples import short
+
+SHOWN = 40  # inputs that are listed
+NAMED = 20  # inputs that a command names
+_NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
+_NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations")
+
+
+def digest_of(places: Sequence[Place]) -> str | None:
+    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file.
+
+    Raises
+    ------
+    InputDataError
+        If a file cannot be read.
+    """
+    lines = []
+    for place in places:
+        try:
+            with open(place.path, "rb") as stream:
+                digest = file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
+        if len(places) == 1:
+            return digest
+        lines.append(f"{digest}  {place.name}\n")
+    return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest() if lines else None
+
+
+def describe_inputs(
+    identities: Sequence[dict[str, Any]], sources: Sequence[Any] | None, n_references: int
+) -> list[dict[str, Any]]:
+    """Return what a page says of each input: name, role, files, bytes and, of files that are at hand, their digest."""
+    found = []
+    for number, identity in enumerate(identities):
+        places = () if sources is None else sources[number].places
+        found.append(
+            {
+                "name": short(identity["name"]),
+                "reference": number < n_references,
+                "files": identity.get("files", 1),
+                "bytes": identity.get("bytes"),
+                "digest": digest_of(places),
+            }
+        )
+    return found
+
+
+def command_of(settings: Settings, identities: Sequence[dict[str, Any]], n_references: int) -> str:
+    """Return the command that repeats a job; a call of Python where no command can."""
+    default = Settings()
+    given = {
+        field.name: getattr(settings, field.name)
+        for field in fields(Settings)
+        if field.name not in _NOT_OF_THE_RESULT and getattr(settings, field.name) != getattr(default, field.name)
+    }
+    given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
+    if settings.permutations is not None:
+        given["permutations"] = settings.permutations
+    names = [short(identity["name"], 300) for identity in identities]
+    some = names[n_references : n_references + NAMED]
+    more = len(names) - n_references - len(some)
+    in_memory = any(identity["name"] == "in memory" for identity in identities)
+    if in_memory or any(name in given for name in _NOT_ON_COMMAND_LINE):
+        data = "data" if in_memory else repr(some)
+        words = [data, *(["against=references"] if n_references else [])]
+        words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
+        return f"semblance.dedup({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
+    words = ["semblance", "dedup", *some]
+    for name in names[: min(n_references, NAMED)]:
+        words += ["--against", name]
+    for name, value in given.items():
+        option = "--" + name.replace("_", "-")
+        if name == "fold_case":
+            words.append("--keep-case")
+        else:
+            words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    more += max(0, n_references - NAMED)
+    return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")

@@ -1,0 +1,208 @@
+"""The pairs that a page shows: which they are, what their documents are called, and how their texts differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..inputs.again import read_again
+from ..inputs.reading import Reading
+from ..jobs.choosing import rows_at
+from ..jobs.nearly import Nearly
+from ..jobs.rows import Rows
+from ..jobs.settings import Settings
+from ..values import Int64Array
+from .compared import Compared, compare
+from .facts import Facts
+from .words import visible
+
+MOST_NAME = 160  # characters of an id or of a name that are shown
+MOST_ID = 1000  # characters of an id that an override can name
+NEAR_BINS = 10
+_TOLD = ["position", "source", "number", "id", "bytes", "resemblance", "keeper", "n_exact", "n_duplicates"]
+
+
+def short(value: Any, most: int = MOST_NAME) -> str:
+    """Return a name as it is shown: in symbols where it cannot be seen, and cut where it is long."""
+    text = str(value)
+    cut = f"{text[:most]}… ({len(text):,} characters)" if len(text) > most else text
+    return visible(cut).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+@dataclass(slots=True)
+class NearMisses:
+    """Candidates among kept documents that score a little below the threshold.
+
+    Parameters
+    ----------
+    lowest : float
+        Scores below it do not count.
+    total : int
+    scores : ndarray of int64, shape (NEAR_BINS,)
+    expected : float
+        About how many such pairs there are, if each was looked at with the probability of its score.
+    left, right : ndarray of int64
+        Orders of those that are nearest to the threshold.
+    score : ndarray of float64
+    """
+
+    lowest: float
+    total: int
+    scores: Int64Array
+    expected: float
+    left: Int64Array
+    right: Int64Array
+    score: Any
+
+
+def near_misses(nearly: Nearly, lowest: float, n: int, found: Callable[[float], float]) -> NearMisses:
+    """Count near misses, and choose those nearest to the threshold.
+
+    Parameters
+    ----------
+    nearly : Nearly
+    lowest : float
+    n : int
+        How many to choose.
+    found : callable
+        The probability with which a pair of a score is looked at.
+    """
+    threshold = nearly.decider.settings.threshold
+    bins = np.linspace(lowest, threshold, NEAR_BINS + 1)
+    counts, chosen = np.zeros(NEAR_BINS, np.int64), (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    for some in nearly.below(lowest):
+        classes = np.searchsorted(bins, some[2], side="right") - 1
+        counts += np.bincount(np.clip(classes, 0, NEAR_BINS - 1), minlength=NEAR_BINS)
+        left, right, score = (np.concatenate(both) for both in zip(chosen, some, strict=True))
+        best = np.lexsort((right, left, -score))[:n]  # whatever the order in which they come
+        chosen = left[best], right[best], score[best]
+    looked_at = [max(found(float(middle)), 1e-6) for middle in (bins[1:] + bins[:-1]) / 2]
+    expected = float((counts / np.array(looked_at)).sum())
+    return NearMisses(lowest, int(counts.sum()), counts, expected, *chosen)
+
+
+@dataclass(slots=True)
+class Document:
+    """What a page says of a document."""
+
+    name: str
+    id: Any
+    file: str
+    source: int
+    number: int
+    n_bytes: int
+    position: int
+    n_duplicates: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the script of the page needs; an id that is very long cannot be named in an override."""
+        known = isinstance(self.id, int) or len(str(self.id)) <= MOST_ID
+        return {
+            "name": self.name,
+            "id": self.id if known else None,
+            "file": self.file,
+            "source": self.source,
+            "bytes": self.n_bytes,
+        }
+
+
+@dataclass(slots=True)
+class Pair:
+    """A kept document, and one removed for it (or, of a near miss, another kept one)."""
+
+    left: Document
+    right: Document
+    score: float
+    compared: Compared | None = None
+
+
+@dataclass(slots=True)
+class Samples:
+    """The pairs of a page, by the section that shows them."""
+
+    least: list[Pair] = field(default_factory=list)
+    audit: list[Pair] = field(default_factory=list)
+    groups: list[list[Pair]] = field(default_factory=list)
+    near: list[Pair] = field(default_factory=list)
+    keepers: list[Document] = field(default_factory=list)
+    """Of each group, the kept document."""
+
+    def pairs(self) -> list[Pair]:
+        """Return all pairs, those first that matter most."""
+        return [*self.least, *(pair for some in self.groups for pair in some), *self.near, *self.audit]
+
+
+def samples_of(decisions: Rows, facts: Facts, near: NearMisses | None) -> Samples:
+    """Look up the documents of all pairs.
+
+    Parameters
+    ----------
+    decisions : Rows
+    facts : Facts
+        With the rows that were chosen.
+    near : NearMisses, optional
+    """
+    of = facts.rows_of
+    left = [] if near is None else [of[order] for order in near.left.tolist()]
+    right = [] if near is None else [of[order] for order in near.right.tolist()]
+    grouped = [_rows_of_group(group.least.rows, group.draw.rows) for group in facts.groups]
+    lists = [facts.least.rows, facts.audit.rows, *grouped]
+    rows = np.unique(
+        np.concatenate([*lists, np.array([*left, *right, *(g.row for g in facts.groups), *of.values()], np.int64)])
+    )
+    told = rows_at(decisions.select(_TOLD), rows)
+    known = {row: _document(told, i) for i, row in enumerate(rows.tolist())}
+    keeper = dict(zip(rows.tolist(), told["keeper"].to_pylist(), strict=True))
+    score = dict(zip(rows.tolist(), told["resemblance"].to_pylist(), strict=True))
+
+    def removed(row: int) -> Pair:
+        return Pair(known[of[keeper[row]]], known[row], score[row])
+
+    out = Samples([removed(row) for row in facts.least.rows.tolist()], [removed(row) for row in facts.audit.rows.tolist()])
+    for group, some in zip(facts.groups, grouped, strict=True):
+        out.keepers.append(known[group.row])
+        out.groups.append([Pair(known[group.row], known[row], score[row]) for row in some.tolist()])
+    for a, b, value in zip(left, right, [] if near is None else near.score.tolist(), strict=True):
+        out.near.append(Pair(known[min(a, b)], known[max(a, b)], value))
+    return out
+
+
+def _rows_of_group(least: Int64Array, drawn: Int64Array) -> Int64Array:
+    """Return the least alike, then those drawn that are others."""
+    return np.concatenate([least, drawn[~np.isin(drawn, least)]])
+
+
+def _document(told: pa.Table, row: int) -> Document:
+    """Make the document of a row of decisions."""
+    row_of = {name: told[name][row].as_py() for name in _TOLD}
+    return Document(
+        name=short(row_of["id"]), id=row_of["id"], file=short(row_of["source"] or "in memory"), source=row_of["position"] >> 40,
+        number=row_of["number"], n_bytes=row_of["bytes"], position=row_of["position"], n_duplicates=row_of["n_duplicates"],
+    )  # fmt: skip
+
+
+def reading_of(settings: Settings) -> Reading:
+    """Return how the texts that were compared are read again."""
+    return Reading(text=settings.text, encoding_errors=settings.encoding_errors, html=settings.html)
+
+
+def texts_of(sources: Sequence[Any], settings: Settings, pairs: Iterable[Pair]) -> dict[int, bytes]:
+    """Read the texts of pairs again, by their positions."""
+    positions = np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
+    return read_again(sources, reading_of(settings), positions)[0]
+
+
+def compare_pairs(
+    pairs: Iterable[Pair], texts: dict[int, bytes], settings: Settings, most: int, show: Callable[[str], str]
+) -> None:
+    """Compare the texts of pairs, each within so many bytes of the page."""
+    known: dict[tuple[int, int], Compared] = {}
+    for pair in pairs:
+        which = (pair.left.position, pair.right.position)
+        if which not in known:
+            known[which] = compare(texts[which[0]], texts[which[1]], settings.shingling, most, show)
+        pair.compared = known[which]

@@ -1,0 +1,259 @@
+"""What the sections of a page say of decisions: verdict, scores, thresholds, costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..files.places import REASONS
+from ..jobs.settings import Settings
+from ..jobs.summary import SAID, Summary, describe_audit
+from ..wording import counted
+from .drawing import curve, histogram, shares
+from .facts import BINS, OUTCOMES, Facts
+from .samples import NearMisses, Samples, short
+from .words import visible
+
+_BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
+and of those that match a reference, all. A removal that no longer matches the document it names may match another one.
+evidence="all" makes the numbers exact."""
+OPENED = 3  # pairs of section 2 that are open at first
+
+
+def share(part: float, whole: float) -> str:
+    """Return a share in per cent; "-" of nothing."""
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def size(n_bytes: float) -> str:
+    """Return a size in a unit that people read."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:,.1f} {unit}"
+    return f"{n_bytes:,.0f} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that a page is made of.
+
+    Parameters
+    ----------
+    settings : Settings
+    summary : Summary
+    facts : Facts
+    samples : Samples
+    near : NearMisses or None
+        None if they are not known.
+    names : list of str
+        The inputs, as they are shown.
+    exact : list of int or None
+        Near-duplicates that are removed at each of the thresholds of ``facts``, where all verified pairs are known.
+    """
+
+    settings: Settings
+    summary: Summary
+    facts: Facts
+    samples: Samples
+    near: NearMisses | None
+    names: list[str]
+    exact: list[int] | None
+
+    @property
+    def near_duplicates(self) -> int:
+        """How many near-duplicates were removed."""
+        return self.summary.near_duplicates
+
+    def found(self, score: float) -> float:
+        """Return the probability with which a pair of a score is found."""
+        return float(self.settings.finder.recall(min(max(score, 0.0), 1.0)))
+
+    def vanished(self) -> list[str]:
+        """Say which sources are removed as a whole."""
+        if self.facts.sources.shape[1] < 2:
+            return []
+        names = [self.names[i] for i in self.facts.vanished]
+        return [f"Every document of {name} is removed." for name in names[:10]] + (
+            [f"{len(names) - 10:,} more sources are removed as a whole."] if len(names) > 10 else []
+        )
+
+
+def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) -> dict[str, Any]:
+    """Section 1."""
+    s, facts = told.summary, told.facts
+    removed = s.documents - s.kept
+    saved = int(facts.n_bytes[OUTCOMES.index("exact") : OUTCOMES.index("skipped")].sum())
+    tiles = [
+        (f"{s.documents:,}", "documents"),
+        (f"{s.exact_duplicates:,}", "exact duplicates removed"),
+        (f"{s.near_duplicates:,}", "near-duplicates removed"),
+        (f"{s.kept:,}", "kept"),
+        (size(saved), f"of {size(int(facts.n_bytes.sum()))} saved"),
+        (f"{s.recall_vouched:.4f}", "recall vouched for, at the threshold"),
+    ]
+    if s.reference:
+        tiles.insert(1, (f"{s.reference:,}", "reference documents"))
+    if s.audit is not None and s.audit["recall"] is not None:
+        tiles.append((f"{s.audit['recall']:.4f}", f"recall measured ({s.audit['low']:.4f} to {s.audit['high']:.4f})"))
+    rests = "exact resemblances of the texts" if s.verified_by == "exact" else "estimates"
+    if s.score != "resemblance":
+        rests = rests.replace("resemblances", "cosines")
+    return {
+        "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed. Each "
+        f"names a kept document; removals rest on {rests}.",
+        "alarms": told.vanished(),
+        "tiles": tiles,
+        "settings": [(name, short(value)) for name, value in _flat(told.settings)],
+        "inputs": inputs,
+        "inputs_shown": f"{len(inputs):,} of {shown:,} inputs, in their order. An input of several files has the digest "
+        "of what sha256sum prints of them.",
+        "command": visible(command),
+    }
+
+
+def _flat(settings: Settings) -> list[tuple[str, Any]]:
+    """Return what a result depends on, a name and a value each."""
+    out: list[tuple[str, Any]] = []
+    for name, value in settings.to_dict().items():
+        out += [(f"{name}: {inner}", v) for inner, v in value.items()] if isinstance(value, dict) else [(name, value)]
+    return [(name, value) for name, value in out if value is not None]
+
+
+def least(told: Told) -> dict[str, Any]:
+    """Section 2."""
+    pairs = told.samples.least
+    how = f"{len(pairs):,} of {told.near_duplicates:,} near-duplicates, the least alike. Long equal stretches are left out."
+    return {"pairs": pairs, "opened": OPENED, "how": how}
+
+
+def scores(told: Told) -> dict[str, Any]:
+    """Section 3."""
+    facts, s, near = told.facts, told.summary, told.near
+    parts = [("near", facts.bins.tolist(), facts.scores.tolist())]
+    if near is not None:
+        parts.insert(
+            0, ("miss", np.linspace(near.lowest, facts.threshold, len(near.scores) + 1).tolist(), near.scores.tolist())
+        )
+    middles = (facts.bins[1:] + facts.bins[:-1]) / 2
+    looked = np.array([max(told.found(middle), 1e-6) for middle in middles.tolist()])
+    expected = facts.scores.sum() / (facts.scores / looked).sum() if facts.scores.any() else None
+    lines: list[tuple[str, str, float, tuple[float, float] | None]] = [("planned", "planned", s.recall_planned, None)]
+    levels = [("planned", f"{s.recall_planned:.4f}", f"of a pair exactly at the threshold ({s.found_by})")]
+    if expected is not None:
+        lines.append(("expected", "expected", float(expected), None))
+        what = "of near-duplicates as alike as those that were removed: each counts by one over the probability of its bar"
+        levels.append(("expected", f"{expected:.4f}", what))
+    lines.append(("vouched", "vouched", s.recall_vouched, None))
+    levels.append(("vouched", f"{s.recall_vouched:.4f}", "at the threshold, on average over kept documents, crowded ones too"))
+    if s.audit is not None and s.audit["recall"] is not None:
+        lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
+        levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit)))
+    else:
+        levels.append(("measured", "-", "not measured: --audit N compares N kept documents with all others"))
+    return {
+        "histogram": histogram(f"Removed near-duplicates by {s.score}", parts, facts.threshold, s.score),
+        "curve": curve(f"Probability of finding a pair, by {s.score}", told.found, facts.threshold, s.score, lines),
+        "curve_caption": "The curve: the probability that a pair is found, outside of crowded buckets. Levels: recall.",
+        "removed": f"{told.near_duplicates:,}",
+        "misses": "" if near is None or not near.total else f"{near.total:,}",
+        "levels": levels,
+    }
+
+
+def thresholds(told: Told) -> dict[str, Any]:
+    """Section 9."""
+    facts, near, s = told.facts, told.near, told.summary
+    numbers = facts.supported.tolist() if told.exact is None else told.exact
+    rows = [
+        (
+            f"{value:g}",
+            f"{still:,} ({share(still, told.near_duplicates)})",
+            f"{'at least ' if told.exact is None and i else ''}{n:,}",
+        )
+        for i, (value, still, n) in enumerate(zip(facts.thresholds.tolist(), facts.still.tolist(), numbers, strict=True))
+    ]
+    if told.exact is None:  # at the threshold itself it is known
+        rows[0] = (*rows[0][:2], f"{told.near_duplicates:,}")
+        column, note = "near-duplicates removed (a bound)", _BOUND
+    else:
+        column, note = "near-duplicates removed (exact)", "The walk in keep order was repeated at each threshold."
+    return {
+        "rows": rows,
+        "column": column,
+        "note": note,
+        "how": f"What a higher threshold would do, from the scores of all {told.near_duplicates:,} near-duplicates.",
+        "near": _said_of(near, s),
+        "near_how": ""
+        if near is None
+        else f"{len(told.samples.near):,} of {near.total:,}, the nearest to the threshold. Section 5 shows them side by side.",
+        "pairs": [(pair, _probability(told.found, pair.score)) for pair in told.samples.near],
+    }
+
+
+def _probability(found: Callable[[float], float], score: float) -> str:
+    value = found(score)
+    return f"{value:.4f}" if value < 0.99995 else "> 0.9999"
+
+
+def _said_of(near: NearMisses | None, s: Summary) -> str:
+    """Say how many near misses there are."""
+    if near is None:
+        return "They are not known: only a job that is open can compare its candidates again."
+    if not near.total:
+        return f"No two kept documents that were compared have a {s.score} from {near.lowest:g} to below {s.threshold:g}."
+    return (
+        f"{counted(near.total, 'pair')} of kept documents that were compared have a {s.score} from {near.lowest:g} to below "
+        f"{s.threshold:g}. By the probability of looking at such a pair, there are about {near.expected:,.0f}. Their scores "
+        "are kept for this report only, and changed no decision."
+    )
+
+
+def cost(told: Told) -> dict[str, Any]:
+    """Section 10."""
+    s, total = told.summary, sum(told.summary.seconds.values())
+    rows = [
+        ("time", f"{total:,.2f} s"),
+        ("text read", size(s.text_bytes)),
+        ("peak memory of the process", size(s.peak_memory)),
+        ("candidate pairs", f"{s.candidate_pairs:,}"),
+        ("verified pairs", f"{s.verified_pairs:,}"),
+    ]
+    return {
+        "picture": shares("Seconds by stage", list(s.seconds.items())),
+        "caption": "Seconds of each stage of the job, without this report.",
+        "rows": rows,
+        "warnings": warnings(told),
+    }
+
+
+def warnings(told: Told) -> list[str]:
+    """Return what a reader should know before documents are deleted."""
+    s, out = told.summary, told.vanished()
+    if s.verified_by != "exact":
+        out.append("Removals rest on estimates: some documents below the threshold are removed, and some above it are kept.")
+    if s.recall_vouched < s.recall_planned - SAID:
+        crowded = f"{counted(s.crowded, 'document')} are in crowded buckets"
+        out.append(f"{crowded}: a recall of {s.recall_vouched:.3f} is vouched for, {s.recall_planned:.3f} was planned.")
+    if s.audit is not None and s.audit["missed"]:
+        out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that were kept.")
+    if s.skipped["files"]:
+        reasons = ", ".join(f"{n:,} {REASONS[reason]}" for reason, n in s.skipped["by_reason"].items())
+        out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {reasons}.")
+    if s.documents_skipped:
+        out.append(f"{counted(s.documents_skipped, 'document')} were too large, and were left out.")
+    if s.empty:
+        became = "dropped" if s.empty_dropped else "kept"
+        out.append(f"{counted(s.empty, 'document')} without any token were {became}.")
+    if s.documents and (s.documents - s.kept) > s.documents / 2:
+        out.append(f"More than half of the documents ({share(s.documents - s.kept, s.documents)}) are removed.")
+    if told.near is not None and s.near_duplicates and told.near.total > s.near_duplicates / 2:
+        out.append("Many kept pairs are just below the threshold: a small change of it changes much.")
+    if s.near_duplicates and told.facts.scores[: BINS // 8].sum() > s.near_duplicates / 4:
+        out.append("Many removals are just above the threshold: look at section 2 with care.")
+    if not math.isfinite(s.recall_vouched) or s.recall_vouched < 0.5:
+        out.append("The recall is low: most near-duplicates at the threshold may be missed.")
+    return out

@@ -1,0 +1,138 @@
+"""What the sections of a page say of groups, sources and lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..files.places import describe_skipped
+from ..wording import counted
+from .drawing import lengths as draw_lengths
+from .drawing import spark
+from .facts import LENGTHS, OUTCOMES, share_between
+from .samples import Pair
+from .sections import Told, share, size
+from .words import visible
+
+MOST_SOURCES = 40
+SHADES = 4
+_SHORT = 20  # characters of a source above a column
+
+
+def groups(told: Told) -> dict[str, Any]:
+    """Section 4."""
+    shown = []
+    for group, keeper, pairs in zip(told.facts.groups, told.samples.keepers, told.samples.groups, strict=True):
+        between = share_between(group.scores, told.facts.bins)
+        spread = "copies byte for byte"
+        if between is not None:
+            spread = f"{told.summary.score} from {between[0]:.3f} to {between[2]:.3f}, half below {between[1]:.3f}"
+            spread += f"; {group.exact:,} copies byte for byte" if group.exact else ""
+        shown.append(
+            {
+                "size": group.size,
+                "keeper": keeper,
+                "spread": spread,
+                "spark": spark("Near-duplicates by resemblance", group.scores.tolist()),
+                "drawn": f"{len(pairs):,} of {group.draw.total:,} near-duplicates: the least alike, and some drawn at random. "
+                "Section 5 shows them side by side.",
+                "pairs": [{"score": pair.score, "right": pair.right, "differs": largest_loss(pair)} for pair in pairs],
+            }
+        )
+    how = (
+        f"{counted(len(shown), 'group')}, the largest. A group is a kept document and all that are removed for it. "
+        "The bars: its near-duplicates by resemblance, from the threshold to 1."
+    )
+    return {"list": shown, "how": how}
+
+
+def largest_loss(pair: Pair, most: int = 200) -> str:
+    """Return how the longest stretch begins that only the removed document has, as far as the page shows it."""
+    if pair.compared is None:
+        return ""
+    lost = max((text for kind, text in pair.compared.inline if kind == "right"), key=len, default="").strip()
+    if not lost:
+        return "nothing is lost that the page shows"
+    return f"longest loss: “{' '.join(lost[:most].split())}{'…' if len(lost) > most else ''}”"
+
+
+def sources(told: Told) -> dict[str, Any]:
+    """Section 7."""
+    facts = told.facts
+    counts = facts.sources
+    total, removed = counts[: len(OUTCOMES)].sum(axis=0), counts[1:4].sum(axis=0)
+    inputs = np.flatnonzero(total > 0)
+    order = inputs[np.argsort(-removed[inputs], kind="stable")][:MOST_SOURCES]
+    rows = []
+    for i in order.tolist():
+        kept, exact, near, empty, skipped = counts[: len(OUTCOMES), i].tolist()
+        values = [f"{n:,}" for n in (total[i], exact, near, empty + skipped, kept)]
+        rows.append({"name": told.names[i], "cells": [*values, share(removed[i], total[i]), size(counts[-1, i])]})
+    names = [told.names[i] for i in facts.shown]
+    matrix = []
+    if len(names) > 1 or (names and facts.matrix[0, 1:].any()):
+        most = max(1, int(facts.matrix.max()))
+        for name, row in zip(names, facts.matrix.tolist(), strict=False):
+            matrix.append({"name": name, "cells": [(n, -(-SHADES * n // most)) for n in row]})
+    rest = facts.matrix[:-1, -1].any() if len(names) else False
+    columns = [{"full": name, "short": name[-_SHORT:]} for name in names] + [{"full": "all others", "short": "others"}]
+    if not rest:
+        columns, matrix = columns[:-1], [{**row, "cells": row["cells"][:-1]} for row in matrix]
+    return {
+        "alarms": told.vanished(),
+        "rows": rows,
+        "how": f"{len(rows):,} of {counted(len(inputs), 'source')}, those with most removals. A folder of texts is one source.",
+        "matrix": matrix,
+        "matrix_columns": columns,
+        "matrix_how": f"Removed documents of {counted(len(names), 'source')}, by removals: rows are where they were,"
+        " columns where their kept document is.",
+    }
+
+
+def class_name(number: int) -> str:
+    """Return the least length of a class, in bytes, as a label."""
+    if number == 0:
+        return "0"
+    least = 1 << (number - 1)
+    for unit, factor in (("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
+        if least >= factor:
+            return f"{least // factor}{unit}"
+    return str(least)
+
+
+def lengths(told: Told) -> dict[str, Any]:
+    """Section 8."""
+    s, table = told.summary, told.facts.lengths
+    there = np.flatnonzero(table.sum(axis=0))
+    first, last = (int(there[0]), int(there[-1])) if len(there) else (0, 1)
+    classes = range(first, min(last + 1, LENGTHS))
+    by = {name: table[i, first : last + 1].tolist() for i, name in enumerate(OUTCOMES)}
+    rest = [a + b for a, b in zip(by["empty"], by["skipped"], strict=True)]
+    parts = [("kept", by["kept"]), ("near", by["near"]), ("exact", by["exact"]), ("empty", rest)]
+    small = table[:, :7].sum(axis=1).tolist()  # below 64 bytes
+    said = {name: n for name, n in zip(OUTCOMES, small, strict=True) if n}
+    rows = [
+        (
+            "without any token",
+            f"{s.empty:,}",
+            "dropped" if s.empty_dropped else "kept; they match nothing" if s.empty else "",
+        ),
+        ("below 64 bytes", f"{sum(small):,}", ", ".join(f"{n:,} {_outcome(name)}" for name, n in said.items())),
+        ("too large", f"{s.documents_skipped:,}", "left out: neither compared nor written" if s.documents_skipped else ""),
+        ("files not read", f"{s.skipped['files']:,}", visible(describe_skipped(s.skipped)) if s.skipped["files"] else ""),
+    ]
+    picture = draw_lengths(
+        "Documents by length", parts, [class_name(i) for i in classes], "bytes of text; a class begins at its label"
+    )
+    return {"picture": picture, "rows": rows}
+
+
+def _outcome(name: str) -> str:
+    names = {
+        "exact": "removed as exact",
+        "near": "removed as near-duplicates",
+        "empty": "dropped as empty",
+        "skipped": "left out",
+    }
+    return names.get(name, name)

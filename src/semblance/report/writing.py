@@ -1,0 +1,219 @@
+"""Write the page of a result: facts, samples and texts are gathered, cut to a size, and put into one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import ParameterError
+from ..files.atomic import atomic_file
+from ..files.outputs import check_apart, check_output
+from ..jobs.result import Result
+from . import page, sections, tables
+from .compared import hidden_by
+from .facts import ABOVE, gather
+from .inputs import SHOWN, command_of, describe_inputs
+from .samples import Pair, Samples, compare_pairs, near_misses, samples_of, short, texts_of
+from .sections import Told
+from .words import visible
+
+TEXTS = ("full", "none", "hash")
+MOST_BYTES = 2_000_000
+LEAST, AUDIT, GROUPS, NEAR = 20, 50, 10, 12  # pairs, and groups, of the sections that sample
+PAIR_BYTES = (7_000, 3_000, 1_000, 200)  # of the texts of a pair; the next, where a page would be too large
+LEAST_TIMES = 3  # as much for each of the least alike
+AGAIN_PAIRS, AGAIN_BYTES = (
+    300_000,
+    100_000_000,
+)  # candidates, and bytes of text, up to which a job is decided at more thresholds
+NEAR_BELOW = 0.05
+
+
+def write_report(
+    result: Result, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    command: str | None = None,
+) -> None:  # fmt: skip
+    """Write a page that shows what was removed, why, and whether to trust it: one HTML file of at most 2 MB.
+
+    It needs no network, and runs only its own script: texts, ids and names are shown as they are, whatever they hold. Samples
+    are drawn by the job's seed, and each says how.
+
+    Parameters
+    ----------
+    result : Result
+    output : str or path
+    texts : {"full", "none", "hash"}, default "full"
+        Whether the page shows the texts of its samples; "none": ids and scores only; "hash": a keyed hash in place of each
+        word, under a key that is drawn for the page and kept nowhere. Ids and names of files are shown in any case.
+    force : bool, default False
+        Replace an existing file.
+    title : str, optional
+    command : str, optional
+        How to repeat the job; default: made of the settings.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not as expected, or the result is closed.
+    MissingExtraError
+        If the extra ``report`` is not installed.
+    OutputError
+        If the file exists and ``force`` is not set, is an input, or cannot be written.
+    InputDataError
+        If an input has changed.
+
+    Notes
+    -----
+    Time: the decisions are read three times; the inputs for their digests, and up to the last text that is shown. While the job
+    is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
+    thresholds. A result that was loaded or unpickled has neither texts nor digests nor near misses. Memory: 6 bytes per
+    document.
+    """
+    if texts not in TEXTS:
+        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    result._check_open()
+    page.check_installed()
+    sources = None if result._job is None else result._job.sources
+    path = check_output(output, force, single=True)
+    check_apart(output, [place for source in sources or () for place in source.places], single=True)
+    told = _told(result)
+    identities = result.provenance["inputs"]
+    n_references = 0 if not result._against else _n_references(result)
+    known = None if sources is None else sources[:SHOWN]
+    inputs = describe_inputs(identities[:SHOWN], known, n_references)
+    again = command_of(result.settings, identities, n_references) if command is None else command
+    context = {
+        "verdict": sections.verdict(told, inputs, len(identities), again),
+        "score_name": result.summary.score,
+        "many": len(identities) > 1,
+        "footer": _footer(texts, sources is not None),
+    }
+    title = short(title or f"semblance: {result.summary.documents - result.summary.kept:,} documents removed")
+    read = {} if sources is None or texts == "none" else texts_of(sources, result.settings, told.samples.pairs())
+    show = hidden_by(os.urandom(32)) if texts == "hash" else visible
+    for most in PAIR_BYTES:
+        made = _page(title, context, told, read, (most, show), _digests(told, identities, inputs))
+        if len(made) <= MOST_BYTES:
+            break
+    with atomic_file(path, compress=False) as stream:
+        stream.write(made)
+
+
+def _told(result: Result) -> Told:
+    """Gather all that the page says."""
+    decisions, settings = result._decisions, result.settings
+    near, exact = None, None
+    if result._nearly is not None and result._job is not None:
+        lowest = round(max(0.01, result.threshold - NEAR_BELOW), 10)
+        near = near_misses(result._nearly, lowest, NEAR, lambda score: float(settings.finder.recall(score)))
+    orders = np.empty(0, np.int64) if near is None else np.unique(np.concatenate([near.left, near.right]))
+    identities = result.provenance["inputs"]
+    facts = gather(
+        decisions, result.threshold, boundary=result._first, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT,
+        n_groups=GROUPS, seed=int(settings.seed), orders=orders,
+    )  # fmt: skip
+    s = result.summary
+    small = result._job is not None and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
+    if result.evidence == "all" or small:
+        exact = [result.summary.near_duplicates]
+        exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
+    names = [short(identity["name"]) for identity in identities]
+    return Told(settings, result.summary, facts, samples_of(decisions, facts, near), near, names, exact)
+
+
+def _n_references(result: Result) -> int:
+    """Return how many inputs hold references: the first input of the others is that of the first row that is none."""
+    first = next(iter(result._rows(["position"]).batches()), None)
+    if result._job is not None:
+        return result._job.n_references
+    return len(result.provenance["inputs"]) if first is None or not len(first) else int(first["position"][0].as_py()) >> 40
+
+
+def _digests(told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """Return name and digest of the sources that documents of the samples come from, for overrides."""
+    numbers = {document.source for pair in told.samples.pairs() for document in (pair.left, pair.right)}
+    return {
+        number: {
+            "name": short(identities[number]["name"]),
+            "digest": inputs[number]["digest"] if number < len(inputs) else None,
+        }
+        for number in sorted(numbers)
+    }
+
+
+def _page(
+    title: str, context: dict[str, Any], told: Told, read: dict[int, bytes], how: tuple[int, Callable[[str], str]],
+    digests: dict[int, dict[str, Any]],
+) -> bytes:  # fmt: skip
+    """Make a page of which each pair takes so many bytes."""
+    samples = told.samples
+    if read:
+        most, show = how
+        compare_pairs(samples.least, read, told.settings, LEAST_TIMES * most, show)
+        compare_pairs(samples.pairs()[len(samples.least) :], read, told.settings, most, show)
+    data = _data(samples, digests)
+    n = len(data["pairs"])
+    more = {
+        "least": sections.least(told),
+        "scores": sections.scores(told),
+        "groups": tables.groups(told),
+        "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4, 6 and 9."},
+        "audit": {
+            "pairs": len(samples.audit),
+            "how": f"{len(samples.audit):,} of {told.near_duplicates:,} near-duplicates, drawn at random "
+            f"(seed {told.settings.seed}).",
+        },
+        "sources": tables.sources(told),
+        "lengths": tables.lengths(told),
+        "thresholds": sections.thresholds(told),
+        "cost": sections.cost(told),
+    }
+    return page.render(title, context | more, data)
+
+
+def _data(samples: Samples, digests: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """Return what the script of the page reads: each document and each pair once."""
+    documents: dict[int, int] = {}
+    told: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+
+    def place(pair: Pair, which: str) -> int:
+        document = getattr(pair, which)
+        if document.position not in documents:
+            documents[document.position] = len(told)
+            told.append(document.to_dict())
+        return documents[document.position]
+
+    grouped = [pair for some in samples.groups for pair in some]
+    named = (("The least alike", samples.least), ("Largest groups", grouped), ("Near misses, both kept", samples.near),
+             ("The sample to judge", samples.audit))  # fmt: skip
+    for section, some in named:
+        for pair in some:
+            pairs.append(
+                {
+                    "section": section,
+                    "left": place(pair, "left"),
+                    "right": place(pair, "right"),
+                    "score": pair.score,
+                    "kept": some is samples.near,
+                    "audit": some is samples.audit,
+                    "compared": None if pair.compared is None else pair.compared.to_dict(),
+                }
+            )
+    return {"documents": told, "pairs": pairs, "sources": digests}
+
+
+def _footer(texts: str, at_hand: bool) -> str:
+    """Say what the page does not show."""
+    what = {
+        "full": "Texts are cut, and long stretches of equal words left out. Characters that cannot be seen are symbols.",
+        "none": "This report has no texts.",
+        "hash": "Words are replaced by hashes under a key that nobody has; equal words have equal hashes.",
+    }[texts]
+    missing = "" if at_hand else " The result was loaded: texts, digests and near misses are not known."
+    return f"Made by semblance {__version__}. {what}{missing}"
