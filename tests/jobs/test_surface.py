@@ -18,7 +18,11 @@ OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no setti
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
 FUNCTIONS = {
-    "dedup": (sb.dedup, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket", "evidence", "engine"}),
+    "dedup": (
+        sb.dedup,
+        {"inputs", "report", "report_texts", "audit"},
+        {"data", "progress", "tokenizer", "max_bucket", "evidence", "engine"},
+    ),
     "pairs": (sb.pairs, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (sb.overlap, {"inputs", "annotate", "matches"}, {"data", "progress"}),
     "compare": (compare_texts, set(), {"tokenizer"}),

@@ -27,6 +27,7 @@ from .saying import say, say_all, say_seed
 @options.shingling
 @options.planning
 @options.guarding
+@options.reporting
 @options.running
 @options.pausing
 def dedup(
@@ -35,7 +36,7 @@ def dedup(
     against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
-    as_json: bool, work: str | None, resume: bool,
+    as_json: bool, work: str | None, resume: bool, report: str | None, report_texts: str, audit: int | None,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -47,6 +48,7 @@ def dedup(
     \b
         semblance dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
         semblance dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
+        semblance dedup corpus.jsonl.gz --report page.html --audit 500
         semblance dedup notes/ --glob '*.md' --format txt --keep longest
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
@@ -61,30 +63,41 @@ def dedup(
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_sources(against, glob=glob, format=format) if against else None
+    also = [path for path in (work, report) if path]
     if output is not None:
-        check_before(output, sources, references or [], [work] if work else [])
-    with explained(work is not None) as leaves, progress(quiet) as report:
+        check_before(output, sources, references or [], also)
+    if report is not None:
+        from ..report.writing import check_report
+
+        check_report(report, [*sources, *(references or [])], force)
+    with explained(work is not None) as leaves, progress(quiet) as said:
         result = run(
             sources, threshold=threshold, recall=recall, against=references, keep=keep, within=within, empty=empty,
             verify=verify, work=work, resume=resume, annotate=annotate, text=text, id=id, html=html, glob=glob, format=format,
             encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
             method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
-            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory, progress=report,
+            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory, progress=said,
         )  # fmt: skip
+        if audit is not None:
+            said("auditing", 0)
+            result.audit(audit, seed=int(result.settings.seed))
+        if report is not None:
+            said("writing the report", 0)
+            result.report(report, texts=report_texts, force=force)
         if output is not None:
-            report("writing", 0)
+            said("writing", 0)
             leaves.writing(output)
             result.write(output, annotate=annotate, force=force)
             leaves.written(output)
         summary, settings = result.summary, result.settings
         result.close()
     if as_json:
-        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output}))
+        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output, "report": report}))
     if as_json or quiet:
         return
     say_all(str(summary))
     say_seed(seed, settings.seed)
-    if output is not None:
-        say(f"written: {output}")
-    else:
+    for path in filter(None, (output, report)):
+        say(f"written: {path}")
+    if output is None and report is None:
         say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

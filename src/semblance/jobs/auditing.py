@@ -129,11 +129,11 @@ class Audit:
 
         def work(piece: Piece) -> tuple[Int64Array, Int64Array, NDArray[np.float64]]:
             first, some, groups = piece
-            rows, number, both, sizes = passages.match(*self._hashing.hashes(some), False, threshold)
-            number = passages.document[number]
+            rows, passage, both, sizes = passages.match(*self._hashing.hashes(some), False, threshold)
+            number, score = passages.document[passage], both / (sizes + passages.sizes[passage] - both)
             if within is not None and groups is not None:
                 same = np.fromiter((within[d] == groups[r] for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
-                rows, number, both, sizes = rows[same], number[same], both[same], sizes[same]
-            return number, first + rows, both / (sizes + passages.sizes[number] - both)
+                rows, number, score = rows[same], number[same], score[same]
+            return number, first + rows, score
 
         yield from in_order(work, self._pieces(), self._settings.n_threads)

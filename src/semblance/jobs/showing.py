@@ -14,7 +14,6 @@ from ..errors import ParameterError
 from ..values import Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..wording import printable
-from .auditing import Audit
 from .choosing import drawn, least_alike, rows_at
 from .job import Job
 from .rows import Rows
@@ -130,6 +129,8 @@ class Shown:
         self._check_open()
         if self._job is None:
             raise ParameterError("an audit reads the inputs again, which a loaded or unpickled result does not have")
+        from .auditing import Audit  # here, for what is not needed to start
+
         found = Audit(self._decisions, self._job.sources, self.settings).run(
             whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED)
         )
@@ -140,7 +141,24 @@ class Shown:
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page that shows what was removed and why: one HTML file that needs no network. See ``write_report``."""
+        """Write a page that shows what was removed and why: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        output : str or path
+        texts : {"full", "none", "hash"}, default "full"
+            Whether the page shows texts; "hash": a keyed hash in place of each word.
+        force : bool, default False
+            Replace an existing file.
+        title : str, optional
+        command : str, optional
+            How to repeat the job; default: made of the settings.
+
+        Raises
+        ------
+        ParameterError, MissingExtraError, OutputError, InputDataError
+            As ``semblance.write_report``, which says more.
+        """
         writing = import_module("semblance.report.writing")  # by its name: the page is made a layer above the jobs
         writing.write_report(self, output, texts=texts, force=force, title=title, command=command)
 

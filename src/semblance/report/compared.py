@@ -17,7 +17,7 @@ from ..values import Int64Array
 from .diff import matches
 from .words import pieces_of, shared, visible
 
-MOST_CHARACTERS = 200_000  # of a text that are compared; what follows is not
+MOST_CHARACTERS = 100_000  # of a text that are compared; what follows is not
 CONTEXT = 14  # equal words that are shown before and after a change
 RUN_BYTES = 30  # what a run takes in a page beside its text
 SAME, SHARED, DIFFERS = 0, 1, 2  # a run's code; 1 and 2 can come together
@@ -201,9 +201,17 @@ class _Rows:
         self._found.rows.append(words)
 
     def tell(self, kind: str, text: str) -> None:
-        """Add a run to the form of one column; blanks at its end belong to no change."""
-        words = text.rstrip()
-        self._found.inline += [(name, some) for name, some in ((kind, words), ("same", text[len(words) :])) if some]
+        """Add a run to the form of one column."""
+        if text:
+            self._found.inline.append((kind, text))
+
+    def change(self, left: str, right: str) -> None:
+        """Add what differs: first what is lost, then what is there instead; blanks at the end belong to neither."""
+        kept, lost = left.rstrip(), right.rstrip()
+        self.tell("right", lost)
+        self.tell("same", " " if kept and lost and left != kept else "")
+        self.tell("left", kept)
+        self.tell("same", right[len(lost) :] if lost else left[len(kept) :])
 
 
 def _paragraphs(sides: Sequence[Side], op: Op) -> Iterator[Op]:
@@ -255,7 +263,6 @@ def _add(
             rows.flush()
         spent = cost[0] if rows.left == rows.right else max(cost)
     else:
-        rows.tell("right", texts[1])
-        rows.tell("left", texts[0])
+        rows.change(texts[0], texts[1])
         spent = sum(cost)
     return room - spent - RUN_BYTES

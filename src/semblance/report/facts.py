@@ -77,6 +77,8 @@ class Facts:
         Bytes of text by outcome.
     sources : ndarray of int64, shape (6, n_sources)
         By outcome, and bytes of removed documents; references are not counted.
+    stands_for : ndarray of int64, shape (n_sources,)
+        For how many removed documents the kept ones of each source stand.
     matrix : ndarray of int64, shape (n + 1, n + 1)
         Removed documents by their source and their kept document's, of the sources ``shown`` and of all others.
     """
@@ -90,6 +92,7 @@ class Facts:
     lengths: Counts
     n_bytes: Counts
     sources: Counts
+    stands_for: Counts
     shown: list[int] = field(default_factory=list)
     matrix: Counts = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     groups: list[Group] = field(default_factory=list)
@@ -158,8 +161,9 @@ def gather(
     none = np.zeros(len(thresholds), np.int64)
     facts = Facts(
         threshold, score_bins(threshold), np.zeros(BINS, np.int64), thresholds, none, none.copy(),
-        np.zeros((len(OUTCOMES), LENGTHS), np.int64), np.zeros(len(OUTCOMES), np.int64),
-        np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), least=Lowest(n_least), audit=Draw(n_audit, seed, "report"),
+        lengths=np.zeros((len(OUTCOMES), LENGTHS), np.int64), n_bytes=np.zeros(len(OUTCOMES), np.int64),
+        sources=np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), stands_for=np.zeros(n_sources, np.int64),
+        least=Lowest(n_least), audit=Draw(n_audit, seed, "report"),
     )  # fmt: skip
     largest = Lowest(n_groups)
     source_of, first = [np.empty(0, np.int32)], 0
@@ -197,6 +201,7 @@ def _count(facts: Facts, batch: pa.RecordBatch, rows: Int64Array, largest: Lowes
     facts.audit.add(rows[near])
     stands_for = to_numpy(batch.column("n_duplicates"))
     some = np.flatnonzero(stands_for)
+    facts.stands_for += np.bincount(source[some], stands_for[some], n_sources).astype(np.int64)
     largest.add(-stands_for[some], rows[some])
 
 
@@ -235,10 +240,10 @@ class _Reached:
 
 
 def _choose_sources(facts: Facts) -> None:
-    """Choose the sources of which most was removed, for the matrix."""
-    removed = facts.sources[1:3].sum(axis=0)
-    order = np.argsort(-removed, kind="stable")[:IN_MATRIX]
-    facts.shown = sorted(order[removed[order] > 0].tolist())
+    """Choose the sources of most removed documents, and of the kept ones that stand for them, for the matrix."""
+    counted = facts.sources[1:3].sum(axis=0) + facts.stands_for
+    order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
+    facts.shown = sorted(order[counted[order] > 0].tolist())
 
 
 def _look_again(

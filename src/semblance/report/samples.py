@@ -18,10 +18,10 @@ from ..jobs.settings import Settings
 from ..values import Int64Array
 from .compared import Compared, compare
 from .facts import Facts
-from .words import visible
+from .words import named, visible
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
-MOST_ID = 1000  # characters of an id that an override can name
+MOST_ID = 300  # characters of an id that an override can name
 NEAR_BINS = 10
 _TOLD = ["position", "source", "number", "id", "bytes", "resemblance", "keeper", "n_exact", "n_duplicates"]
 
@@ -30,7 +30,7 @@ def short(value: Any, most: int = MOST_NAME) -> str:
     """Return a name as it is shown: in symbols where it cannot be seen, and cut where it is long."""
     text = str(value)
     cut = f"{text[:most]}… ({len(text):,} characters)" if len(text) > most else text
-    return visible(cut).replace("\n", "\u240a").replace("\t", "\u2409")
+    return visible(cut).replace("\n", named("\n")).replace("\t", named("\t"))
 
 
 @dataclass(slots=True)

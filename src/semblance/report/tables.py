@@ -71,10 +71,11 @@ def sources(told: Told) -> dict[str, Any]:
         rows.append({"name": told.names[i], "cells": [*values, share(removed[i], total[i]), size(counts[-1, i])]})
     names = [told.names[i] for i in facts.shown]
     matrix = []
-    if len(names) > 1 or (names and facts.matrix[0, 1:].any()):
+    if len(names) > 1:
         most = max(1, int(facts.matrix.max()))
         for name, row in zip(names, facts.matrix.tolist(), strict=False):
-            matrix.append({"name": name, "cells": [(n, -(-SHADES * n // most)) for n in row]})
+            if any(row):
+                matrix.append({"name": name, "cells": [(n, -(-SHADES * n // most)) for n in row]})
     rest = facts.matrix[:-1, -1].any() if len(names) else False
     columns = [{"full": name, "short": name[-_SHORT:]} for name in names] + [{"full": "all others", "short": "others"}]
     if not rest:
@@ -85,8 +86,8 @@ def sources(told: Told) -> dict[str, Any]:
         "how": f"{len(rows):,} of {counted(len(inputs), 'source')}, those with most removals. A folder of texts is one source.",
         "matrix": matrix,
         "matrix_columns": columns,
-        "matrix_how": f"Removed documents of {counted(len(names), 'source')}, by removals: rows are where they were,"
-        " columns where their kept document is.",
+        "matrix_how": f"{counted(len(names), 'source')}, those with most removed documents and documents kept for them. Rows: "
+        "where removed documents were; columns: where their kept documents are.",
     }
 
 

@@ -17,6 +17,7 @@ from ..text.texts import from_strings
 from ..values import Int64Array, UInt64Array
 
 _SEEN = frozenset("\n\t\u200c\u200d")  # line ends, tabs, and the joiners that letters of many scripts need
+_SOLID = re.compile(r"\S+")
 _HIDDEN = re.compile(r"[^\x20-\x7e\n]")
 
 
@@ -33,10 +34,12 @@ def _symbol(found: re.Match[str]) -> str:
     c = found[0]
     if c.isprintable() or c in _SEEN or unicodedata.category(c) == "Zs":
         return c
-    point = ord(c)
-    if point < 0x20:
-        return chr(0x2400 + point)
-    return "\u2421" if point == 0x7F else f"\u27e8U+{point:04X}\u27e9"
+    return named(c)
+
+
+def named(c: str) -> str:
+    """Return a character by its code point."""
+    return f"\u27e8U+{ord(c):04X}\u27e9"
 
 
 def _points(text: str) -> NDArray[np.uint32]:
@@ -68,12 +71,7 @@ def pieces_of(text: str) -> Int64Array:
     """Return (begin, end) of words and of what else is between white space: what a diff compares."""
     words = words_of(text)
     bounds = np.concatenate([[0], words.ravel(), [len(text)]]).reshape(-1, 2)
-    gaps = [
-        (begin + found.start(), begin + found.end())
-        for begin, end in bounds.tolist()
-        if end > begin
-        for found in re.finditer(r"\S+", text[begin:end])
-    ]
+    gaps = [found.span() for begin, end in bounds.tolist() if end > begin for found in _SOLID.finditer(text, begin, end)]
     if not gaps:
         return words
     both = np.concatenate([words, np.array(gaps, np.int64)])

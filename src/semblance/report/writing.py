@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ TEXTS = ("full", "none", "hash")
 MOST_BYTES = 2_000_000
 LEAST, AUDIT, GROUPS, NEAR = 20, 50, 10, 12  # pairs, and groups, of the sections that sample
 PAIR_BYTES = (7_000, 3_000, 1_000, 200)  # of the texts of a pair; the next, where a page would be too large
-LEAST_TIMES = 3  # as much for each of the least alike
+LEAST_TIMES = 2  # as much for each of the least alike
 AGAIN_PAIRS, AGAIN_BYTES = (
     300_000,
     100_000_000,
@@ -77,10 +77,8 @@ def write_report(
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
     result._check_open()
-    page.check_installed()
     sources = None if result._job is None else result._job.sources
-    path = check_output(output, force, single=True)
-    check_apart(output, [place for source in sources or () for place in source.places], single=True)
+    path = check_report(output, sources or (), force)
     told = _told(result)
     identities = result.provenance["inputs"]
     n_references = 0 if not result._against else _n_references(result)
@@ -102,6 +100,21 @@ def write_report(
             break
     with atomic_file(path, compress=False) as stream:
         stream.write(made)
+
+
+def check_report(output: str | Path, sources: Sequence[Any], force: bool) -> Path:
+    """Return the path to write to, symbolic links followed, if a page can be made and written there.
+
+    Raises
+    ------
+    MissingExtraError
+        If the extra ``report`` is not installed.
+    OutputError
+        If the file exists and ``force`` is not set, is an input, or cannot be written.
+    """
+    page.check_installed()
+    check_apart(output, [place for source in sources for place in source.places], single=True)
+    return check_output(output, force, single=True)
 
 
 def _told(result: Result) -> Told:

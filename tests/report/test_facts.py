@@ -1,0 +1,133 @@
+"""The numbers of a page, against the tables of the result, counted in plain Python."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from corpora import planted
+
+import semblance as sb
+from semblance.jobs.rows import HeldRows, collect
+from semblance.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
+
+NONE = np.empty(0, np.int64)
+
+
+def facts_of(result, **wanted):
+    """The facts of a result."""
+    how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1, "orders": NONE} | wanted
+    n_sources = len(result.provenance["inputs"])
+    return gather(result._decisions, result.threshold, boundary=result._first, n_sources=n_sources, **how)
+
+
+@pytest.mark.parametrize("references", [True, False])
+@pytest.mark.parametrize("settings", [{}, {"empty": "drop", "keep": "last"}, {"keep": "longest", "evidence": "all"}])
+def test_counts_by_source_and_outcome(run, references, settings):
+    result = run(references, **settings)
+    facts = facts_of(result)
+    rows = [row for row in result.decisions.to_pylist() if row["reason"] != "reference"]
+    table = Counter((row["reason"], row["position"] >> 40) for row in rows)
+    assert {(name, i): int(n) for k, name in enumerate(OUTCOMES) for i, n in enumerate(facts.sources[k]) if n} == table
+    removed = Counter()
+    for row in rows:
+        removed[row["position"] >> 40] += row["bytes"] * (not row["kept"])
+    assert facts.sources[-1].tolist() == [removed[i] for i in range(facts.sources.shape[1])]
+    assert facts.n_bytes.sum() == sum(row["bytes"] for row in rows)
+    assert facts.lengths.sum() == len(rows)
+    lengths = Counter(row["bytes"].bit_length() for row in rows if row["reason"] == "kept")
+    assert {i: n for i, n in enumerate(facts.lengths[0].tolist()) if n} == lengths
+
+
+def test_a_source_that_vanishes_is_named(run):
+    assert facts_of(run(True)).vanished == [2], "b.jsonl; the references do not count"
+    assert facts_of(run(False)).vanished == [1]
+
+
+def test_the_matrix_says_who_duplicates_whom(run):
+    result = run(True)
+    facts = facts_of(result)
+    rows = result.decisions.to_pylist()
+    position = {row["order"]: row["position"] for row in rows}
+    wanted = Counter(
+        (row["position"] >> 40, position[row["keeper"]] >> 40) for row in rows if row["reason"] in ("exact", "near")
+    )
+    places = [*facts.shown, None]
+    found = {(places[i], places[j]): int(n) for (i, j), n in np.ndenumerate(facts.matrix) if n}
+    assert found == wanted and len(wanted) > 3
+
+
+def test_scores_thresholds_and_the_bound(run):
+    for references in (True, False):
+        result = run(references, evidence="all", threshold=0.6)
+        facts = facts_of(result)
+        scores = [row["resemblance"] for row in result.decisions.to_pylist() if row["reason"] == "near"]
+        assert facts.scores.sum() == len(scores) == facts.still[0]
+        for threshold, still, bound in zip(facts.thresholds, facts.still, facts.supported, strict=True):
+            assert still == sum(score >= threshold for score in scores)
+            assert bound <= result.rethreshold(float(threshold)).summary.near_duplicates
+        assert facts.supported[0] > 0
+
+
+def test_the_bound_holds_where_many_documents_come_back(rng):
+    texts = planted(rng, n_families=60)
+    result = sb.dedup(texts, threshold=0.6, evidence="all")
+    facts = facts_of(result)
+    exact = [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds]
+    assert all(bound <= n for bound, n in zip(facts.supported, exact, strict=True)) and len(set(exact)) > 1
+
+
+def test_bins_have_a_place_for_every_score():
+    for threshold in (0.01, 0.5, 0.8, 0.995, 1.0):
+        bins = score_bins(threshold)
+        assert len(bins) == BINS + 1 and bins[0] <= threshold and bins[-1] == 1.0 and (np.diff(bins) > 0).all()
+    counts = np.zeros(BINS, np.int64)
+    assert share_between(counts, bins) is None
+    counts[[3, 5]] = [1, 9]
+    low, middle, high = share_between(counts, score_bins(0.8))
+    assert (round(low, 3), round(middle, 4), round(high, 3)) == (0.815, 0.8275, 0.83)
+
+
+def test_the_rows_that_are_chosen(run):
+    result = run(True)
+    facts = facts_of(result, orders=np.array([0, 5]))
+    rows = result.decisions.to_pylist()
+    near = sorted((row["resemblance"], place) for place, row in enumerate(rows) if row["reason"] == "near")
+    assert facts.least.rows.tolist() == [place for _, place in near[:5]]
+    assert set(facts.audit.rows.tolist()) <= {place for _, place in near} and len(set(facts.audit.rows.tolist())) == 7
+    for row in [*facts.least.rows.tolist(), *facts.audit.rows.tolist()]:
+        assert rows[facts.rows_of[rows[row]["keeper"]]]["order"] == rows[row]["keeper"]
+    assert {rows[facts.rows_of[order]]["order"] for order in (0, 5)} == {0, 5}
+
+
+def test_groups_are_the_largest(run):
+    result = run(True)
+    rows = result.decisions.to_pylist()
+    sizes = sorted((row["n_duplicates"] + 1 for row in rows if row["n_duplicates"]), reverse=True)
+    groups = facts_of(result).groups
+    assert [group.size for group in groups] == sizes[:4]
+    for group in groups:
+        own = [row for row in rows if row["keeper"] == group.order and row["order"] != group.order]
+        assert group.exact == sum(row["reason"] == "exact" for row in own)
+        assert group.scores.sum() == group.draw.total == len(own) - group.exact
+
+
+def test_batches_change_nothing(run):
+    """The facts are the same however the rows are cut."""
+    result = run(True)
+    whole = facts_of(result)
+
+    class Cut(HeldRows):
+        def batches(self):
+            yield from self.table.to_batches(7)
+
+        def select(self, names):
+            return Cut(self.table.select(list(names)))
+
+    result._decisions = Cut(collect(result._decisions))
+    cut = facts_of(result)
+    for name in ("scores", "still", "supported", "lengths", "n_bytes", "sources", "matrix", "stands_for"):
+        assert getattr(whole, name).tolist() == getattr(cut, name).tolist(), name
+    assert whole.audit.rows.tolist() == cut.audit.rows.tolist() and whole.least.rows.tolist() == cut.least.rows.tolist()
+    assert [(g.order, g.size, g.draw.rows.tolist()) for g in whole.groups] == [
+        (g.order, g.size, g.draw.rows.tolist()) for g in cut.groups
+    ]

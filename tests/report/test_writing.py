@@ -1,0 +1,212 @@
+"""``Result.report``: every kind of result has a page, its samples are true, it is small, and texts stay out where they must."""
+
+import hashlib
+import json
+import re
+import shlex
+
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+from semblance.cli.main import main
+from semblance.report import writing
+from semblance.report.samples import near_misses
+
+
+def data_of(path):
+    """What the script of a page reads."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)[1])
+
+
+def report(result, folder, **how):
+    """Write a page; return it as text."""
+    path = folder / "page.html"
+    result.report(path, force=True, **how)
+    assert path.stat().st_size <= 2_000_000
+    return path.read_text()
+
+
+def test_the_pairs_of_a_page_are_removals_of_the_result(run, tmp_path):
+    result = run()
+    report(result, tmp_path)
+    data = data_of(tmp_path / "page.html")
+    removed = {row["id"]: row for row in result.removed.to_pylist()}
+    for pair in data["pairs"]:
+        left, right = (data["documents"][pair[side]] for side in ("left", "right"))
+        assert not pair["kept"] and removed[right["id"]]["duplicate_of"] == left["id"]
+        assert removed[right["id"]]["resemblance"] == pair["score"]
+    assert {pair["section"] for pair in data["pairs"]} == {"The least alike", "Largest groups", "The sample to judge"}
+    assert [p["score"] for p in data["pairs"][:20]] == result.least_alike(20)["resemblance"].to_pylist()
+
+
+def test_the_texts_are_those_of_the_documents(run, corpus, tmp_path):
+    """Also of references, and where rows are read from several files."""
+    report(run(), tmp_path)
+    data = data_of(tmp_path / "page.html")
+    texts = {}
+    for file in corpus.glob("*.jsonl"):
+        texts |= {row["id"]: row["text"] for row in map(json.loads, file.read_text().splitlines())}
+    for pair in data["pairs"]:
+        for side in ("left", "right"):
+            rows = [row[0 if side == "left" else -1] for row in pair["compared"]["rows"] if not isinstance(row, int)]
+            shown = [" ".join("".join(run[1::2]).split()) for run in rows]
+            whole = " ".join(texts[data["documents"][pair[side]]["id"]].split())
+            assert all(part in whole for part in shown) and shown
+
+
+def test_verdict_and_settings(run, corpus, tmp_path):
+    result = run()
+    page = report(result, tmp_path)
+    s = result.summary
+    assert f"{s.documents - s.kept:,} of {s.documents:,} documents" in page
+    digest = hashlib.sha256((corpus / "b.jsonl").read_bytes()).hexdigest()
+    assert digest in page and f"{s.recall_vouched:.4f}" in page and "Every document of" in page
+
+
+def test_the_command_repeats_the_job(run, corpus, tmp_path, capsys):
+    page = report(run(threshold=0.75, keep="longest", fold_case=False, within="w", seed=3), tmp_path)
+    command = shlex.split(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1].replace("&#39;", "'"))
+    assert command[:2] == ["semblance", "dedup"]
+    with pytest.raises(SystemExit) as ended:
+        main([*command[1:], "--json"])
+    told = json.loads(capsys.readouterr().out)
+    again = run(threshold=0.75, keep="longest", fold_case=False, within="w", seed=3).summary.to_dict()
+    assert ended.value.code == 0
+    assert all(told[key] == again[key] for key in ("kept", "near_duplicates", "exact_duplicates", "reference", "plan"))
+
+
+def test_what_no_command_can_say_is_python(tmp_path):
+    page = report(sb.dedup(["a b c", "a b c"], tokenizer=str.split, threshold=0.5), tmp_path)
+    assert "semblance.dedup(data, threshold=0.5, tokenizer=split" in page
+
+
+@pytest.mark.parametrize("texts", ["none", "hash"])
+def test_texts_stay_out(run, tmp_path, texts):
+    page = report(run(), tmp_path, texts=texts)
+    assert not re.search(r"\b(word|new)\d+\b", page)
+    body = page.split('<script type="application/json"')[0]
+    assert ("This report has no texts." in body) == (texts == "none")
+    pairs = data_of(tmp_path / "page.html")["pairs"]
+    assert all((pair["compared"] is None) == (texts == "none") for pair in pairs)
+
+
+KINDS = [
+    {"verify": "sketch"}, {"method": "simhash", "radius": 8}, {"evidence": "all"}, {"threshold": 1.0}, {"threshold": 0.02},
+    {"empty": "drop"}, {"within": "w"}, {"unit": "char", "width": 7}, {"unit": "line"}, {"tokenizer": str.split},
+    {"max_document": 300, "on_error": "skip"}, {"references": False, "id": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", KINDS, ids=lambda value: "-".join(map(str, value)))
+def test_every_kind_of_result_has_a_page(run, tmp_path, settings):
+    result = run(**settings)
+    page = report(result, tmp_path)
+    assert page.count("<h2>") == 10
+    assert f"{result.summary.near_duplicates:,}" in page
+
+
+def test_other_inputs(tmp_path):
+    texts = ["one two three four five six seven"] * 2 + ["one two three four five six eight", ""]
+    table = pa.table({"text": texts, "id": [2**60, 2, 3, 4]})
+    for data, settings in (
+        (texts, {}),
+        (table, {"id": "id"}),
+        (texts[:1], {}),
+        (pa.table({"text": pa.array([], pa.string())}), {}),
+    ):
+        page = report(sb.dedup(data, threshold=0.4, **settings), tmp_path)
+        assert page.count("<h2>") == 10 and "not known" in page, "there is no digest of what is in memory"
+    (tmp_path / "notes").mkdir()
+    for i, text in enumerate(texts):
+        (tmp_path / "notes" / f"{i}.txt").write_text(text)
+    page = report(sb.dedup(tmp_path / "notes", threshold=0.4), tmp_path)
+    lines = "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {tmp_path}/notes/{i}.txt\n" for i, text in enumerate(texts))
+    assert hashlib.sha256(lines.encode()).hexdigest() in page and "(4 files)" in page
+
+
+def test_a_loaded_result_has_a_page_without_texts(run, tmp_path):
+    run().save(tmp_path / "saved")
+    page = report(sb.Result.load(tmp_path / "saved"), tmp_path)
+    assert "The result was loaded" in page and "only a job that is open" in page
+    assert not re.search(r"\bword\d+\b", page)
+
+
+def test_rethresholded_results_have_pages(run, tmp_path):
+    for evidence in ("keepers", "all"):
+        result = run(evidence=evidence, threshold=0.6).rethreshold(0.9)
+        assert f"threshold {0.9}" in report(result, tmp_path)
+
+
+def test_an_audit_is_in_the_page(run, tmp_path):
+    result = run()
+    found = result.audit(10)
+    page = report(result, tmp_path)
+    assert f"recall measured ({found['low']:.4f} to {found['high']:.4f})" in page and "not measured" not in page
+
+
+def test_near_misses_are_shown_and_counted(tmp_path):
+    words = [f"w{i}" for i in range(100)]
+    texts = [" ".join(words), " ".join([*words[:45], "x", *words[46:]]), " ".join([*words[:90], *(f"y{i}" for i in range(10))])]
+    result = sb.dedup(texts, threshold=0.93)
+    assert result.keep.all()
+    near = near_misses(result._nearly, 0.88, 5, result.settings.finder.recall)
+    assert near.total == 1 and near.score.tolist() == [91 / 101] and near.expected == pytest.approx(1, abs=0.05)
+    page = report(result, tmp_path)
+    assert "1 pair of kept documents that were compared" in page
+    (pair,) = data_of(tmp_path / "page.html")["pairs"]
+    assert pair["kept"] and pair["section"] == "Near misses, both kept"
+
+
+def test_a_page_is_made_smaller_until_it_fits(run, tmp_path, monkeypatch):
+    whole = len(report(run(), tmp_path).encode())
+    monkeypatch.setattr(writing, "MOST_BYTES", whole - 6_000)
+    assert len(report(run(), tmp_path).encode()) <= whole - 6_000
+
+
+def test_the_worst_page_fits(tmp_path, monkeypatch):
+    """Long ids and texts of characters that take most room, and many pairs of every kind."""
+    rows = []
+    for i in range(150):
+        words = [f"<&'{i}x{j}>" * 3 for j in range(500)]
+        changed = [word if j % 10 else f"<<'&{j}" for j, word in enumerate(words)]
+        rows += [" ".join(words), " ".join(changed)]
+    ids = [f"{i}" + "<&'" * 3000 for i in range(len(rows))]
+    result = sb.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.4)
+    assert result.summary.near_duplicates == 150
+    monkeypatch.setattr(writing, "PAIR_BYTES", writing.PAIR_BYTES[:1])  # none smaller is needed
+    assert len(report(result, tmp_path).encode()) > 1_000_000
+
+
+def test_outputs_are_guarded(run, corpus, tmp_path):
+    result = run()
+    (tmp_path / "there.html").write_text("mine")
+    with pytest.raises(sb.OutputError, match="exists; pass --force"):
+        result.report(tmp_path / "there.html")
+    with pytest.raises(sb.OutputError, match="would replace the input"):
+        result.report(corpus / "a.jsonl", force=True)
+    with pytest.raises(sb.ParameterError, match="texts must be one of full, none, hash; got 'some'"):
+        result.report(tmp_path / "page.html", texts="some")
+    result.close()
+    with pytest.raises(sb.ParameterError, match="this result is closed"):
+        result.report(tmp_path / "page.html")
+
+
+def test_an_input_that_changed_is_an_error_and_leaves_nothing(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "one two three four five"}\n{"text": "one two three four five!"}\n')
+    result = sb.dedup(tmp_path / "in.jsonl")
+    (tmp_path / "in.jsonl").write_text('{"text": "one"}\n')
+    with pytest.raises(sb.InputDataError, match="changed during the run"):
+        result.report(tmp_path / "page.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_the_same_job_gives_the_same_page(run, tmp_path):
+    """But for times and memory."""
+    pages = [data_of_page(run(threads=threads), tmp_path) for threads in (1, 2)]
+    assert pages[0] == pages[1]
+
+
+def data_of_page(result, folder):
+    report(result, folder)
+    return data_of(folder / "page.html")
