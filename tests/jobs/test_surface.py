@@ -25,7 +25,7 @@ FUNCTIONS = {
     ),
     "pairs": (sb.pairs, {"inputs"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (sb.overlap, {"inputs", "annotate", "matches"}, {"data", "progress"}),
-    "compare": (compare_texts, set(), {"tokenizer"}),
+    "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (sb.plan, OF_FORESIGHT, set()),
     "index create": (sb.Index.create, set(), {"bands", "rows"}),
     "index add": (

@@ -18,10 +18,11 @@ from .saying import say
 @options.shingling
 @options.encoding
 @click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
+@click.option("--diff", is_flag=True, help="Show which words differ, in colors on a terminal, side by side if it is wide.")
 @options.as_json
 def compare(
     left: str, right: str, permutations: int, unit: str, width: int | None, normalization: str, fold_case: bool,
-    encoding_errors: str, seed: int, as_json: bool,
+    encoding_errors: str, seed: int, diff: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
 
@@ -31,6 +32,8 @@ def compare(
 
     if left == right == "-":
         raise ParameterError("standard input ('-') can be one of the two files, not both")
+    if diff and as_json:
+        raise ParameterError("--diff is for people; leave out --json, or --diff")
     texts = []
     for path in (left, right):
         found = [] if os.path.isdir(path) else open_sources([path], format="txt")
@@ -61,6 +64,13 @@ def compare(
     )  # fmt: skip
     for name, value in rows:
         say(f"{name:<30}{value}")
+    if diff:
+        from ..text.shingle import Shingling
+        from .diffing import say_diff
+
+        how = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
+        say("")
+        say_diff(texts[0], texts[1], (left, right), how)
 
 
 def _exact(value: float | None) -> str:
