@@ -108,6 +108,8 @@ def _side(runs: list[Any], which: str) -> Text:
 
     shown = Text()
     for code, text in zip(runs[::2], runs[1::2], strict=True):
-        shown.append(text, _STYLES[which] if code & DIFFERS else "")
+        words = text.rstrip()
+        shown.append(words, _STYLES[which] if code & DIFFERS else "")
+        shown.append(text[len(words) :])
     shown.rstrip()
     return shown

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import InputDataError
 from ..formats.sources import Batch, Columns
-from ..text.texts import from_strings
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
 from .columns import column_keys, group_codes
@@ -38,7 +37,9 @@ def _batches_with(
             raise InputDataError(f"{source.name}: row {int(some[done]) + 1} was there at first, and is not now; run again")
 
 
-def read_again(splits: Sequence[Any], reading: Reading, positions: Int64Array) -> tuple[dict[int, bytes], dict[int, bytes]]:
+def read_again(
+    splits: Sequence[Any], reading: Reading, positions: Int64Array, most: int | None = None
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
     """Return the texts that are compared, and the groups (where there are any), of the documents at some positions.
 
     Parameters
@@ -47,6 +48,8 @@ def read_again(splits: Sequence[Any], reading: Reading, positions: Int64Array) -
     reading : Reading
         Only the wanted pages have their text extracted.
     positions : ndarray of int64
+    most : int, optional
+        Bytes of a text that are wanted; what follows them is left out.
 
     Raises
     ------
@@ -57,13 +60,17 @@ def read_again(splits: Sequence[Any], reading: Reading, positions: Int64Array) -
     columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
     for source, batch, rows, found in _batches_with(splits, columns, positions):
         for row, position in zip(rows.tolist(), found.tolist(), strict=True):
-            texts[position] = batch.texts.row(row)
+            texts[position] = _text_of(batch, row, reading.html)[:most]
         if reading.within is not None:
             codes = group_codes(column_keys(source, batch, reading.within))[rows]
             groups.update({position: code.tobytes() for position, code in zip(found.tolist(), codes, strict=True)})
-    if reading.html:
-        from ..text.html import extract_texts  # here, for what is not needed to start
-
-        extracted = extract_texts(from_strings(texts.values()))
-        texts = {position: extracted.row(row) for row, position in enumerate(texts)}
     return texts, groups
+
+
+def _text_of(batch: Batch, row: int, html: bool) -> bytes:
+    """Return the text of a row that is compared."""
+    if not html:
+        return batch.texts.row(row)
+    from ..text.html import extract_texts  # here, for what is not needed to start
+
+    return extract_texts(batch.texts.slice(row, row + 1)).row(0)

@@ -55,13 +55,14 @@ class Audit:
         """Audit so many documents: see ``Result.audit``."""
         draw = drawn(self._decisions, n, seed, "audit", ("kept",))
         rows = draw.rows
-        positions = to_numpy(rows_at(self._decisions.select(["position"]), rows)["position"])
-        texts, groups = read_again(self._sources, self._reading, positions)
+        told = rows_at(self._decisions.select(["position", "bytes"]), rows)
+        positions = to_numpy(told["position"])
         self._kept, self._copies = self._masks()
         counts = np.zeros((len(rows), 2), np.int64)  # near-duplicates that were removed; that were kept
         examples: list[tuple[int, int, float]] = []
-        for some in self._divided(positions, texts):
+        for some in self._divided(to_numpy(told["bytes"])):
             at = positions[some]
+            texts, groups = read_again(self._sources, self._reading, at)
             within = [groups[p] for p in at.tolist()] if groups else None
             for audited, row, score in self._matches([texts[p] for p in at.tolist()], within):
                 judged = (row != rows[some][audited]) & ~self._copies[row]
@@ -98,12 +99,12 @@ class Audit:
             copies.append(of_reason(batch, "exact"))
         return np.concatenate(kept), np.concatenate(copies)
 
-    def _divided(self, positions: Int64Array, texts: dict[int, bytes]) -> Iterator[Int64Array]:
-        """Yield numbers of audited documents that fit the memory together: about as many shingles as bytes, or fewer."""
+    def _divided(self, n_bytes: Int64Array) -> Iterator[Int64Array]:
+        """Yield numbers of audited documents that fit the memory together: a text has at most as many shingles as bytes."""
         most = max(1, Memory.wanted(self._settings.memory).held // 4 // SHINGLE_BYTES)
-        total = np.cumsum([len(texts[position]) for position in positions.tolist()])
+        total = np.cumsum(n_bytes)
         begin = 0
-        while begin < len(positions):
+        while begin < len(n_bytes):
             end = max(begin + 1, int(np.searchsorted(total, most + (total[begin - 1] if begin else 0), side="right")))
             yield np.arange(begin, end)
             begin = end

@@ -18,8 +18,9 @@
     for (let i = 0; i < runs.length; i += 2) {
       const kind = (runs[i] & 1 ? "s " : "") + (runs[i] & 2 ? "d " + which : "");
       const text = runs[i + 1], words = text.trimEnd();
-      if (kind && words) cell.append(make("span", kind.trim(), words), text.slice(words.length));
-      else cell.append(text);
+      const rest = i + 2 < runs.length ? text.slice(words.length) : "";
+      if (kind && words) cell.append(make("span", kind.trim(), words), rest);
+      else cell.append(words + rest);
     }
     return cell;
   };

@@ -16,12 +16,13 @@ from ..jobs.nearly import Nearly
 from ..jobs.rows import Rows
 from ..jobs.settings import Settings
 from ..values import Int64Array
-from .compared import Compared, compare
+from .compared import MOST_CHARACTERS, Compared, compare
 from .facts import Facts
 from .words import named, visible
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
 MOST_ID = 300  # characters of an id that an override can name
+MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
 _TOLD = ["position", "source", "number", "id", "bytes", "resemblance", "keeper", "n_exact", "n_duplicates"]
 
@@ -193,7 +194,7 @@ def reading_of(settings: Settings) -> Reading:
 def texts_of(sources: Sequence[Any], settings: Settings, pairs: Iterable[Pair]) -> dict[int, bytes]:
     """Read the texts of pairs again, by their positions."""
     positions = np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
-    return read_again(sources, reading_of(settings), positions)[0]
+    return read_again(sources, reading_of(settings), positions, MOST_TEXT)[0]
 
 
 def compare_pairs(
