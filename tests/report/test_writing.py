@@ -7,6 +7,7 @@ import shlex
 
 import pyarrow as pa
 import pytest
+from engine_kinds import KINDS, prepare
 
 import semblance as sb
 from semblance.cli.main import main
@@ -91,14 +92,14 @@ def test_texts_stay_out(run, tmp_path, texts):
     assert all((pair["compared"] is None) == (texts == "none") for pair in pairs)
 
 
-KINDS = [
+SETTINGS = [
     {"verify": "sketch"}, {"method": "simhash", "radius": 8}, {"evidence": "all"}, {"threshold": 1.0}, {"threshold": 0.02},
     {"empty": "drop"}, {"within": "w"}, {"unit": "char", "width": 7}, {"unit": "line"}, {"tokenizer": str.split},
     {"max_document": 300, "on_error": "skip"}, {"references": False, "id": None},
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("settings", KINDS, ids=lambda value: "-".join(map(str, value)))
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda value: "-".join(map(str, value)))
 def test_every_kind_of_result_has_a_page(run, tmp_path, settings):
     result = run(**settings)
     page = report(result, tmp_path)
@@ -130,6 +131,16 @@ def test_a_loaded_result_has_a_page_without_texts(run, tmp_path):
     page = report(sb.Result.load(tmp_path / "saved"), tmp_path)
     assert "The result was loaded" in page and "only a job that is open" in page
     assert not re.search(r"\bword\d+\b", page)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "local"])
+def test_every_engine_gives_the_same_page(run, tmp_path, kind, monkeypatch):
+    """Near misses, other thresholds and all."""
+    settings = {"threshold": 0.93, "recall": 0.9999}
+    plain = report(run(**settings), tmp_path)
+    other = report(run(**settings, **prepare(kind, monkeypatch)), tmp_path)
+    told = [re.sub(r'<section id="cost".*?</section>', "", text, flags=re.DOTALL) for text in (plain, other)]
+    assert told[0] == told[1] and "pairs of kept documents that were compared" in plain
 
 
 def test_rethresholded_results_have_pages(run, tmp_path):

@@ -67,6 +67,8 @@ def dedup(
     if output is not None:
         check_before(output, sources, references or [], also)
     if report is not None:
+        from ..files.names import shown
+        from ..report.inputs import command_of
         from ..report.writing import check_report
 
         check_report(report, [*sources, *(references or [])], force)
@@ -83,7 +85,9 @@ def dedup(
             result.audit(audit, seed=int(result.settings.seed))
         if report is not None:
             said("writing the report", 0)
-            result.report(report, texts=report_texts, force=force)
+            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = command_of(result.settings, given, len(against))
+            result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             said("writing", 0)
             leaves.writing(output)
