@@ -64,7 +64,7 @@ def test_json(capfd, train):
     assert code == 0
     assert json.loads(out) == {
         "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "overlapping": 1, "matches": 1, "skipped": 0,
-        "not_searchable": ["test.jsonl:2", "test.jsonl:3"], "output": None,
+        "not_searchable": ["test.jsonl:2", "test.jsonl:3"], "output": None, "report": None,
     }  # fmt: skip
 
 

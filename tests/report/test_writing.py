@@ -37,7 +37,7 @@ def test_the_pairs_of_a_page_are_removals_of_the_result(run, tmp_path):
         left, right = (data["documents"][pair[side]] for side in ("left", "right"))
         assert not pair["kept"] and removed[right["id"]]["duplicate_of"] == left["id"]
         assert removed[right["id"]]["resemblance"] == pair["score"]
-    assert {pair["section"] for pair in data["pairs"]} == {"The least alike", "Largest groups", "The sample to judge"}
+    assert {pair["section"] for pair in data["pairs"]} == {"The least alike", "The largest groups", "The sample to judge"}
     assert [p["score"] for p in data["pairs"][:20]] == result.least_alike(20)["resemblance"].to_pylist()
 
 

@@ -28,6 +28,7 @@ from .saying import say, say_all, say_seed
 @options.planning
 @options.guarding
 @options.reporting
+@options.audit
 @options.running
 @options.pausing
 def dedup(

@@ -153,12 +153,12 @@ pausing = apply(
 
 reporting = apply(
     click.option("--report", default=None, metavar="PAGE.html",
-                 help="Write a page that shows what was removed and why: one HTML file (extra report)."),
+                 help="Write a page that shows what was found and why: one HTML file (extra report)."),
     click.option("--report-texts", type=click.Choice(["full", "none", "hash"]), default="full", show_default=True,
                  help="Whether the page shows texts; hash: a keyed hash in place of each word."),
-    click.option("--audit", type=click.IntRange(1), default=None, metavar="N",
-                 help="Compare N kept documents, drawn at random, with all others, to measure the recall."),
 )  # fmt: skip
+audit = click.option("--audit", type=click.IntRange(1), default=None, metavar="N",
+                     help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
 
 writing = apply(
     click.option("-o", "--output", default=None, metavar="PATH",

@@ -37,6 +37,7 @@ SHOWN = 5  # reference documents that are named
 @options.encoding
 @options.guarding
 @options.shingling
+@options.reporting
 @click.option("--threads", type=click.IntRange(1), default=None,
               help="The result does not depend on it.  [default: all processors]")  # fmt: skip
 @options.memory
@@ -47,7 +48,7 @@ def overlap(
     threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
     id: str | None, glob: str | None, format: str | None, encoding_errors: str, max_document: str | None, on_error: str,
     unit: str, width: int | None, normalization: str, fold_case: bool, threads: int | None, memory: str | None, quiet: bool,
-    as_json: bool,
+    as_json: bool, report: str | None, report_texts: str,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 
@@ -78,24 +79,35 @@ def overlap(
     if matches is not None:
         format_of(check_output(matches, force))
     sources, references = (open_sources(g, glob=glob, format=format) for g in (inputs, against))
-    for written, also in ((output, (matches,) if matches is not None else ()), (matches, ())):
+    page = (report,) if report is not None else ()
+    for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
         if written is not None:
             check_before(written, sources, references, also)
+    if report is not None:
+        from ..files.names import shown
+        from ..report.inputs import overlap_command
+        from ..report.writing import check_report
+
+        check_report(report, [*sources, *references], force)
     note_skipped(quiet, sources, references)
-    with progress(quiet) as report:
+    with progress(quiet) as said:
         result = run(
             sources, against=references, against_text=against_text, against_id=against_id, measure=measure, threshold=threshold,
             passage=passage, text=text, id=id, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
             encoding_errors=encoding_errors, glob=glob, format=format, max_document=max_document, on_error=on_error,
-            threads=threads, memory=memory, progress=report,
+            threads=threads, memory=memory, progress=said,
         )  # fmt: skip
+        if report is not None:
+            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = overlap_command(result.provenance["parameters"], given, len(against))
+            result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
             result.write_matches(matches, force=force)
     found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
     if as_json:
-        click.echo(json.dumps(found | {"not_searchable": missed, "output": output}))
+        click.echo(json.dumps(found | {"not_searchable": missed, "output": output, "report": report}))
         return
     say(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
     what = f"{measure} >= {threshold:g}, measured"
@@ -110,12 +122,12 @@ def overlap(
             f"{found['short_references']:,} shorter than {least}, found only where a document is the same: lower --width)"
         )
         say(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
-    for path in (output, matches):
+    for path in (output, matches, report):
         if path is not None:
             say(f"written: {path}")
     if quiet:
         return
     if len(result.not_searchable) == found["references"]:
         say("there is no reference document that a longer document could contain", err=True)
-    if output is None and matches is None:
+    if output is None and matches is None and report is None:
         say("nothing was written (no -o, no --matches)", err=True)

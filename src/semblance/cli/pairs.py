@@ -22,6 +22,7 @@ from .saying import say, say_seed
 @options.shingling
 @options.planning
 @options.guarding
+@options.reporting
 @options.running
 def pairs(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
@@ -29,7 +30,7 @@ def pairs(
     glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
     fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
     on_error: str, seed: int | str, threads: int | None,
-    memory: str | None, quiet: bool, as_json: bool,
+    memory: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
@@ -52,24 +53,38 @@ def pairs(
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_sources(against, glob=glob, format=format) if against else None
     if output is not None:
-        check_before(output, sources, references or [])
+        check_before(output, sources, references or [], [report] if report else [])
+    if report is not None:
+        from ..errors import ParameterError
+        from ..files.names import shown
+        from ..report.inputs import command_of
+        from ..report.writing import check_report
+
+        if verify == "none":
+            raise ParameterError("--report needs scores: leave out --verify none")
+        check_report(report, [*sources, *(references or [])], force)
     note_skipped(quiet, sources, references)
-    with explained() as leaves, progress(quiet) as report:
+    with explained() as leaves, progress(quiet) as said:
         settings = Settings(
             threshold=threshold, recall=recall, within=within, verify=verify, max_pairs=max_pairs, text=text, id=id, html=html,
             glob=glob, format=format, encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization,
             fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
             max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory,
         )  # fmt: skip
-        result = find_pairs(sources, settings, references, report)
+        result = find_pairs(sources, settings, references, said)
+        if report is not None:
+            said("writing the report", 0)
+            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = command_of(settings, given, len(against), "pairs")
+            result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
-            report("writing", 0)
+            said("writing", 0)
             leaves.writing(output)
             result.write(output, force=force)
             leaves.written(output)
     summary = result.summary
     if as_json:
-        click.echo(json.dumps(summary | {"settings": result.provenance["parameters"], "output": output}))
+        click.echo(json.dumps(summary | {"settings": result.provenance["parameters"], "output": output, "report": report}))
     if as_json or quiet:
         return
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
@@ -83,7 +98,7 @@ def pairs(
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
     say_seed(seed, settings.seed)
-    if output is not None:
-        say(f"written: {output}")
-    else:
+    for path in filter(None, (output, report)):
+        say(f"written: {path}")
+    if output is None and report is None:
         say("nothing was written (no -o)", err=True)

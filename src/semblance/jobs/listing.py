@@ -59,7 +59,7 @@ class Listing:
 
     def batches(self) -> Batches:
         """Make the pairs and yield them."""
-        for left, right, score in self._pairs():
+        for left, right, score in self.pairs():
             some = self._decider.engine.rows(pa.table([left, right, score], schema=MATCHES))
             yield from self._told.table(some).select(list(self._names)).rename_columns(self.schema.names).to_batches()
 
@@ -67,7 +67,7 @@ class Listing:
         """Return all pairs."""
         return collect(self)  # type: ignore[arg-type]
 
-    def _pairs(self) -> Iterator[Ends]:
+    def pairs(self) -> Iterator[Ends]:
         """Yield (left, right, score) of all pairs, in the order of the input, some at a time."""
         engine, sets = self._decider.engine, self._sets
         rows = engine.map(self._matches, partial(ends, sets=sets), MATCHES)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from ..wording import counted
 from .limits import check_skipping, limit_of
 from .overlapping import Found, MatchTable, taken
 from .passages import Passages, Rows, count_tokens
+from .scored_matches import scored_matches
 from .settings import available_threads
 
 MEASURES = ("containment", "resemblance")
@@ -59,12 +60,12 @@ class OverlapResult:
 
     def __init__(
         self, documents: Rows, overlaps: NDArray[np.bool_], listed: MatchTable, n_references: int, not_searchable: pa.Table,
-        parameters: Any, references: Sequence[Any] = (),
+        parameters: Any, references: Rows,
     ) -> None:  # fmt: skip
         self._sources, self._starts, self._skipped = documents.sources, documents.starts, documents.skipped
         self.overlaps = overlaps
         self._listed = listed
-        self._references = references
+        self._references, self._reference_starts = references.sources, references.starts
         self._parameters = parameters
         self.not_searchable = not_searchable
         self.n_documents = documents.starts[-1]
@@ -98,6 +99,32 @@ class OverlapResult:
     def write_matches(self, output: str | Path, *, force: bool = False) -> None:
         """Write all matches as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
         write_table(output, self._listed, self.provenance, sources=[*self._sources, *self._references], force=force)
+
+    def report(
+        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        command: str | None = None,
+    ) -> None:  # fmt: skip
+        """Write a page that shows the matches: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        output : str or path
+        texts : {"full", "none", "hash"}, default "full"
+            Whether the page shows texts; "hash": a keyed hash in place of each word.
+        force : bool, default False
+            Replace an existing file.
+        title : str, optional
+        command : str, optional
+            How to repeat the job; default: made of the settings.
+
+        Raises
+        ------
+        ParameterError, MissingExtraError, OutputError, InputDataError
+            As ``semblance.write_report``, which says more.
+        """
+        writing = import_module("semblance.report.writing")  # by its name: the page is made a layer above the jobs
+        scored = scored_matches(self, self._listed, (self._references, self._reference_starts), (self._sources, self._starts))
+        writing.write_scored(scored, output, texts=texts, force=force, title=title, command=command)
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
@@ -232,7 +259,7 @@ def overlap(
                   "text": text, "id": id, "against_text": theirs.text, "against_id": theirs.id,
                   "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
     not_searchable = pa.table({"reference": taken(names, short, len(tokens)), "tokens": tokens[short]})
-    return OverlapResult(documents, overlaps, listed, len(tokens), not_searchable, parameters, others)
+    return OverlapResult(documents, overlaps, listed, len(tokens), not_searchable, parameters, references)
 
 
 def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any, **names: Any) -> None:

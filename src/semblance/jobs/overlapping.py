@@ -106,6 +106,16 @@ class MatchTable:
         for columns in self._found.parts():
             yield from self._rows(*columns).to_batches()
 
+    def scores(self, contained: bool) -> Iterator[tuple[Int64Array, Int64Array, Float64Array]]:
+        """Yield (reference document, document, score) of all matches: the containment, or the resemblance."""
+        for rows, passages, resemblance, containment in self._found.parts():
+            yield self._document[passages], rows, containment if contained else resemblance
+
+    def called(self, references: Int64Array, rows: Int64Array) -> list[Any]:
+        """Return the ids of some reference documents, and of some documents."""
+        theirs = taken(self._names, references, self._sizes[1]).to_pylist()
+        return [*theirs, *taken(self._ids, rows, self._sizes[0]).to_pylist()]
+
     def table(self) -> pa.Table:
         """Return all rows."""
         return pa.Table.from_batches(list(self.batches()), self.schema).combine_chunks()

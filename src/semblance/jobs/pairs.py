@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pyarrow as pa
 from .. import __version__
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
+from ..errors import ParameterError
 from ..formats.writers import write_table
 from ..search.self_join import spread_pairs
 from ..steps.totals import BYTES, EMPTY, N
@@ -25,6 +28,8 @@ from .judging import count_rows, deciding_of, labels_of, searching_of
 from .listing import Listing
 from .opening import Progress, open_job
 from .rows import collect
+from .scored import Scored
+from .scored_pairs import scored_pairs
 from .searching import Searched, search
 from .settings import MAX_BUCKET, Settings, settings_of
 from .telling import Pairs, second_columns
@@ -42,10 +47,33 @@ class PairsResult:
     """
 
     def __init__(
-        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Any, ...]
+        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Any, ...],
+        scored: Callable[[PairsResult], Scored] | None = None,
     ) -> None:  # fmt: skip
-        self._rows, self._sources = rows, sources
+        self._rows, self._sources, self._scored = rows, sources, scored
         self.summary, self.provenance = summary, provenance
+
+    def report(
+        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        command: str | None = None,
+    ) -> None:  # fmt: skip
+        """Write a page that shows the pairs: one HTML file that needs no network. See ``semblance.write_report``.
+
+        Raises
+        ------
+        ParameterError
+            If the pairs were not verified, and so have no scores.
+        """
+        if self._scored is None:
+            raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
+        writing = import_module("semblance.report.writing")  # by its name: the page is made a layer above the jobs
+        writing.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
+
+    @property
+    def listing(self) -> Listing:
+        """The pairs, made when they are asked for; not of a list that was limited."""
+        assert isinstance(self._rows, Listing)
+        return self._rows
 
     @cached_property
     def table(self) -> pa.Table:
@@ -132,6 +160,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
     called = [*names, *(job.finder.added if scores else ())]
     rows: Listing | pa.Table
+    made: Any = None
     if job.max_pairs is None:
         rows = Listing(decider, matches, told, dict(zip([*names, *scores], called, strict=True)))
     else:
@@ -162,7 +191,9 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
         "inputs": [source.identity() for source in opened.splits],
     }
-    return PairsResult(rows, summary, provenance, tuple(opened.splits))
+    listed = made.to_batches if job.max_pairs is not None else None
+    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
+    return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)
 
 
 def pairs(

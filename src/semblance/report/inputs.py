@@ -59,7 +59,9 @@ def describe_inputs(
     return found
 
 
-def command_of(settings: Settings, identities: Sequence[dict[str, Any]], n_references: int) -> str:
+def command_of(
+    settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
+) -> str:  # fmt: skip
     """Return the command that repeats a job; a call of Python where no command can."""
     default = Settings()
     given = {
@@ -78,8 +80,27 @@ def command_of(settings: Settings, identities: Sequence[dict[str, Any]], n_refer
         data = "data" if in_memory else repr(some)
         words = [data, *(["against=references"] if n_references else [])]
         words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
-        return f"semblance.dedup({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
-    words = ["semblance", "dedup", *some]
+        return f"semblance.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
+    return _command(job, names, n_references, given)
+
+
+def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
+    """Return the command that repeats an overlap, from its parameters; a call of Python where no command can."""
+    given = {**settings, **settings["shingling"]}
+    known = ("measure", "threshold", "passage", "text", "id", "against_text", "against_id", "encoding_errors", "unit", "width",
+             "normalization", "fold_case")  # fmt: skip
+    given = {name: given[name] for name in known if given[name] is not None and (name != "fold_case" or not given[name])}
+    names = [short(identity["name"], 300) for identity in identities]
+    if any(identity["name"] == "in memory" for identity in identities):
+        words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
+        return f"semblance.overlap({', '.join(words)})"
+    return _command("overlap", names, n_references, given)
+
+
+def _command(job: str, names: list[str], n_references: int, given: dict[str, Any]) -> str:
+    """Return a command; of very many inputs it names some."""
+    some = names[n_references : n_references + NAMED]
+    words = ["semblance", job, *some]
     for name in names[: min(n_references, NAMED)]:
         words += ["--against", name]
     for name, value in given.items():
@@ -88,5 +109,5 @@ def command_of(settings: Settings, identities: Sequence[dict[str, Any]], n_refer
             words.append("--keep-case")
         else:
             words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
-    more += max(0, n_references - NAMED)
+    more = len(names) - n_references - len(some) + max(0, n_references - NAMED)
     return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")

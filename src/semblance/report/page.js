@@ -28,8 +28,8 @@
   const render = (box, pair) => {
     box.textContent = "";
     const top = make("div", "line top");
-    top.append(make("div", "", "kept: " + data.documents[pair.left].name));
-    top.append(make("div", "", (pair.kept ? "also kept: " : "removed: ") + data.documents[pair.right].name));
+    top.append(make("div", "", data.words.left + ": " + data.documents[pair.left].name));
+    top.append(make("div", "", (pair.kept ? data.words.also : data.words.right) + ": " + data.documents[pair.right].name));
     box.append(top);
     if (!pair.compared) {
       box.append(make("p", "cut", "This report has no texts."));

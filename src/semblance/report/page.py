@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pkgutil
 from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -13,8 +14,8 @@ from .. import __version__
 from ..errors import MissingExtraError
 
 SECTIONS = (
-    ("verdict", "The verdict"), ("least", "The least alike removals"), ("scores", "How alike, and how much is found"),
-    ("groups", "The largest groups"), ("beside", "Side by side"), ("audit", "Judge a sample"), ("sources", "By source"),
+    ("verdict", "The verdict"), ("least", "The least alike"), ("scores", "How alike, and how much is found"),
+    ("groups", "Groups"), ("beside", "Side by side"), ("audit", "Judge a sample"), ("sources", "By source"),
     ("lengths", "Lengths"), ("thresholds", "Other thresholds"), ("cost", "Time, memory, warnings"),
 )  # fmt: skip
 _ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -60,7 +61,7 @@ def check_installed() -> None:
     _template()
 
 
-def render(title: str, context: dict[str, Any], data: Any) -> bytes:
+def render(title: str, context: dict[str, Any], data: Any, words: Mapping[str, str]) -> bytes:
     """Return a page.
 
     Parameters
@@ -70,6 +71,8 @@ def render(title: str, context: dict[str, Any], data: Any) -> bytes:
         What the template says of each section.
     data : object
         What the script reads: plain values.
+    words : mapping of str to str
+        With the titles of two sections: ``least_title`` and ``groups``.
 
     Raises
     ------
@@ -80,8 +83,10 @@ def render(title: str, context: dict[str, Any], data: Any) -> bytes:
     from markupsafe import Markup
 
     style, script = _part("page.css"), _part("page.js")
+    titles = {"least": words["least_title"], "groups": words["groups"]}
     made: str = template.render(
-        title=title, version=__version__, sections=SECTIONS, style=Markup(style), script=Markup(script),  # ours, not data
-        hashes={"style": Markup(_hash(style)), "script": Markup(_hash(script))}, data=Markup(as_json(data)), **context,
+        title=title, version=__version__, sections=[(anchor, titles.get(anchor, name)) for anchor, name in SECTIONS],
+        style=Markup(style), script=Markup(script), data=Markup(as_json(data)),  # ours, or escaped
+        hashes={"style": Markup(_hash(style)), "script": Markup(_hash(script))}, **context,
     )  # fmt: skip
     return made.encode("utf-8", "replace")

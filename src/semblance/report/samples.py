@@ -15,6 +15,7 @@ from ..jobs.choosing import rows_at
 from ..jobs.nearly import Nearly
 from ..jobs.rows import Rows
 from ..jobs.settings import Settings
+from ..text.shingle import Shingling
 from ..values import Int64Array
 from .compared import MOST_CHARACTERS, Compared, compare
 from .facts import Facts
@@ -198,12 +199,12 @@ def texts_of(sources: Sequence[Any], settings: Settings, pairs: Iterable[Pair]) 
 
 
 def compare_pairs(
-    pairs: Iterable[Pair], texts: dict[int, bytes], settings: Settings, most: int, show: Callable[[str], str]
+    pairs: Iterable[Pair], texts: dict[int, bytes], shingling: Shingling, most: int, show: Callable[[str], str]
 ) -> None:
     """Compare the texts of pairs, each within so many bytes of the page."""
     known: dict[tuple[int, int], Compared] = {}
     for pair in pairs:
         which = (pair.left.position, pair.right.position)
         if which not in known:
-            known[which] = compare(texts[which[0]], texts[which[1]], settings.shingling, most, show)
+            known[which] = compare(texts[which[0]], texts[which[1]], shingling, most, show)
         pair.compared = known[which]

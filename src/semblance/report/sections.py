@@ -183,7 +183,7 @@ def thresholds(told: Told) -> dict[str, Any]:
         column, note = "near-duplicates removed (exact)", "The walk in keep order was repeated at each threshold."
     return {
         "rows": rows,
-        "column": column,
+        "columns": ["still match the kept document they name", column],
         "note": note,
         "how": f"What a higher threshold would do, from the scores of all {told.near_duplicates:,} near-duplicates.",
         "near": _said_of(near, s),

@@ -47,14 +47,14 @@ def groups(told: Told) -> dict[str, Any]:
     return {"list": shown, "how": how}
 
 
-def largest_loss(pair: Pair, most: int = 200) -> str:
-    """Return how the longest stretch begins that only the removed document has, as far as the page shows it."""
+def largest_loss(pair: Pair, name: str = "longest loss", most: int = 200) -> str:
+    """Return how the longest stretch begins that only the right document has, as far as the page shows it."""
     if pair.compared is None:
         return ""
     lost = max((text for kind, text in pair.compared.inline if kind == "right"), key=len, default="").strip()
     if not lost:
-        return "nothing is lost that the page shows"
-    return f"longest loss: “{' '.join(lost[:most].split())}{'…' if len(lost) > most else ''}”"
+        return f"{name}: nothing that the page shows"
+    return f"{name}: “{' '.join(lost[:most].split())}{'…' if len(lost) > most else ''}”"
 
 
 def sources(told: Told) -> dict[str, Any]:
@@ -83,6 +83,9 @@ def sources(told: Told) -> dict[str, Any]:
     return {
         "alarms": told.vanished(),
         "rows": rows,
+        "columns": ["documents", "exact", "near", "other", "kept", "removed", "bytes removed"],
+        "matrix_title": "Who duplicates whom",
+        "matrix_corner": "removed from",
         "how": f"{len(rows):,} of {counted(len(inputs), 'source')}, those with most removals. A folder of texts is one source.",
         "matrix": matrix,
         "matrix_columns": columns,

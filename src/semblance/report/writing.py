@@ -14,11 +14,16 @@ from ..errors import ParameterError
 from ..files.atomic import atomic_file
 from ..files.outputs import check_apart, check_output
 from ..jobs.result import Result
+from ..jobs.scored import Scored
+from ..text.shingle import Shingling
 from . import page, sections, tables
 from .compared import hidden_by
 from .facts import ABOVE, gather
-from .inputs import SHOWN, command_of, describe_inputs
+from .inputs import SHOWN, command_of, describe_inputs, digest_of, overlap_command
+from .said import WORDS
 from .samples import Pair, Samples, compare_pairs, near_misses, samples_of, short, texts_of
+from .scored import gather_pairs, samples_of_pairs, texts_of_pairs
+from .scored_sections import scored_sections
 from .sections import Told
 from .words import visible
 
@@ -87,15 +92,70 @@ def write_report(
     again = command_of(result.settings, identities, n_references) if command is None else command
     context = {
         "verdict": sections.verdict(told, inputs, len(identities), again),
+        "words": WORDS["dedup"],
         "score_name": result.summary.score,
         "many": len(identities) > 1,
         "footer": _footer(texts, sources is not None),
     }
     title = short(title or f"semblance: {result.summary.documents - result.summary.kept:,} documents removed")
     read = {} if sources is None or texts == "none" else texts_of(sources, result.settings, told.samples.pairs())
+    data = {"sources": _digests(told, identities, inputs, sources), "words": WORDS["dedup"]}
+    _write(path, texts, told.samples, read, result.settings.shingling, lambda: _page(title, context, told, data))
+
+
+def write_scored(
+    scored: Scored, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    command: str | None = None,
+) -> None:  # fmt: skip
+    """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``write_report``."""
+    if texts not in TEXTS:
+        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    path = check_report(output, scored.sources, force)
+    seed = int(scored.settings.get("seed", 1))
+    facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
+    samples, _ = samples_of_pairs(scored, facts)
+    inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], scored.sources[:SHOWN], scored.n_references)
+    words = WORDS[scored.job]
+    title = short(title or f"semblance: {scored.total:,} {words['scored']}")
+    read = {} if texts == "none" else texts_of_pairs(scored, samples)
+    n = len(samples.pairs())
+    fixed = {
+        "score_name": scored.score,
+        "many": len(scored.sources) > 1,
+        "footer": _footer(texts, True),
+        "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4 and 6."},
+        "audit": {
+            "pairs": len(samples.audit),
+            "how": f"{len(samples.audit):,} of {scored.total:,} {words['scored']}, drawn at random (seed {seed}).",
+        },
+    }
+
+    def made() -> bytes:
+        told = scored_sections(scored, facts, samples, inputs, command or _again(scored))
+        return page.render(title, fixed | told, _data(samples, {"sources": {}, "words": words}), words)
+
+    _write(path, texts, samples, read, scored.shingling, made)
+
+
+def _again(scored: Scored) -> str:
+    """Return the command that repeats a job."""
+    identities = [source.identity() for source in scored.sources]
+    if scored.chosen is None:
+        return overlap_command(scored.settings, identities, scored.n_references)
+    return command_of(scored.chosen, identities, scored.n_references, scored.job)
+
+
+def _write(
+    path: Path, texts: str, samples: Samples, read: dict[int, bytes], shingling: Shingling, make: Callable[[], bytes]
+) -> None:  # fmt: skip
+    """Compare the pairs of a page, each within so many bytes that the page is small enough, and write it."""
     show = hidden_by(os.urandom(32)) if texts == "hash" else visible
+    made = b""
     for most in PAIR_BYTES:
-        made = _page(title, context, told, read, (most, show), _digests(told, identities, inputs))
+        if read:
+            compare_pairs(samples.least, read, shingling, LEAST_TIMES * most, show)
+            compare_pairs(samples.pairs()[len(samples.least) :], read, shingling, most, show)
+        made = make()
         if len(made) <= MOST_BYTES:
             break
     with atomic_file(path, compress=False) as stream:
@@ -147,29 +207,23 @@ def _n_references(result: Result) -> int:
     return len(result.provenance["inputs"]) if first is None or not len(first) else int(first["position"][0].as_py()) >> 40
 
 
-def _digests(told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def _digests(
+    told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]], sources: Sequence[Any] | None
+) -> dict[int, dict[str, Any]]:  # fmt: skip
     """Return name and digest of the sources that documents of the samples come from, for overrides."""
-    numbers = {document.source for pair in told.samples.pairs() for document in (pair.left, pair.right)}
-    return {
-        number: {
-            "name": short(identities[number]["name"]),
-            "digest": inputs[number]["digest"] if number < len(inputs) else None,
-        }
-        for number in sorted(numbers)
-    }
+    found = {}
+    for number in sorted({document.source for pair in told.samples.pairs() for document in (pair.left, pair.right)}):
+        known = inputs[number]["digest"] if number < len(inputs) else None
+        if known is None and sources is not None:
+            known = digest_of(sources[number].places)
+        found[number] = {"name": short(identities[number]["name"]), "digest": known}
+    return found
 
 
-def _page(
-    title: str, context: dict[str, Any], told: Told, read: dict[int, bytes], how: tuple[int, Callable[[str], str]],
-    digests: dict[int, dict[str, Any]],
-) -> bytes:  # fmt: skip
-    """Make a page of which each pair takes so many bytes."""
+def _page(title: str, context: dict[str, Any], told: Told, more_data: dict[str, Any]) -> bytes:
+    """Make the page of a deduplication."""
     samples = told.samples
-    if read:
-        most, show = how
-        compare_pairs(samples.least, read, told.settings, LEAST_TIMES * most, show)
-        compare_pairs(samples.pairs()[len(samples.least) :], read, told.settings, most, show)
-    data = _data(samples, digests)
+    data = _data(samples, more_data)
     n = len(data["pairs"])
     more = {
         "least": sections.least(told),
@@ -186,11 +240,11 @@ def _page(
         "thresholds": sections.thresholds(told),
         "cost": sections.cost(told),
     }
-    return page.render(title, context | more, data)
+    return page.render(title, context | more, data, WORDS["dedup"])
 
 
-def _data(samples: Samples, digests: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """Return what the script of the page reads: each document and each pair once."""
+def _data(samples: Samples, more: dict[str, Any]) -> dict[str, Any]:
+    """Return what the script of the page reads: each document and each pair once, and what else it is given."""
     documents: dict[int, int] = {}
     told: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
@@ -203,7 +257,7 @@ def _data(samples: Samples, digests: dict[int, dict[str, Any]]) -> dict[str, Any
         return documents[document.position]
 
     grouped = [pair for some in samples.groups for pair in some]
-    named = (("The least alike", samples.least), ("Largest groups", grouped), ("Near misses, both kept", samples.near),
+    named = (("The least alike", samples.least), (more["words"]["groups"], grouped), ("Near misses, both kept", samples.near),
              ("The sample to judge", samples.audit))  # fmt: skip
     for section, some in named:
         for pair in some:
@@ -218,7 +272,7 @@ def _data(samples: Samples, digests: dict[int, dict[str, Any]]) -> dict[str, Any
                     "compared": None if pair.compared is None else pair.compared.to_dict(),
                 }
             )
-    return {"documents": told, "pairs": pairs, "sources": digests}
+    return {"documents": told, "pairs": pairs} | more
 
 
 def _footer(texts: str, at_hand: bool) -> str:

@@ -1,0 +1,152 @@
+"""What the sections of the page of a list of pairs say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..jobs.scored import Scored
+from .drawing import curve, histogram, shares, spark
+from .facts import binned
+from .said import WORDS
+from .samples import Samples, short
+from .scored import PairFacts, chosen_sources
+from .sections import OPENED, share
+from .tables import SHADES, largest_loss
+from .words import visible
+
+
+def scored_sections(
+    scored: Scored, facts: PairFacts, samples: Samples, inputs: list[dict[str, Any]], command: str
+) -> dict[str, Any]:  # fmt: skip
+    """Return what the template says of each section but 5 and 6."""
+    words = WORDS[scored.job]
+    what, first = words["scored"], int(scored.starts[scored.n_references])
+    n_documents = int(scored.starts[-1]) - first
+    involved = int((facts.in_pairs[first:] > 0).sum())
+    of_them = f"{involved:,} of {n_documents:,} documents ({share(involved, n_documents)}) are in one."
+    least = f"{len(samples.least):,} of {scored.total:,} {what}, the least alike. Long equal stretches are left out."
+    tiles = [(f"{scored.total:,}", what), (f"{involved:,}", f"documents in {what}")]
+    return {
+        "words": words,
+        "verdict": {
+            "sentence": f"{scored.total:,} {what} have a {scored.score} of at least {scored.threshold:g}; {of_them}",
+            "alarms": [],
+            "tiles": [*tiles, *((value, name) for name, value in scored.facts)],
+            "settings": [(name, short(value)) for name, value in _flat(scored.settings)],
+            "inputs": inputs,
+            "inputs_shown": f"{len(inputs):,} of {len(scored.sources):,} inputs, in their order.",
+            "command": visible(command),
+        },
+        "least": {"pairs": samples.least, "opened": OPENED, "how": least},
+        "scores": _scores(scored, facts),
+        "groups": _groups(scored, facts, samples),
+        "sources": _sources(scored, facts),
+        "lengths": {"picture": "", "rows": [(name, f"{n:,}", what) for name, n, what in scored.left_out]},
+        "thresholds": _thresholds(scored, facts),
+        "cost": _cost(scored),
+    }
+
+
+def _flat(settings: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return settings, a name and a value each; inputs of their own are left out."""
+    out: list[tuple[str, Any]] = []
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            out += [(f"{name}: {inner}", v) for inner, v in value.items()]
+        elif not isinstance(value, list) and value is not None:
+            out.append((name, value))
+    return out
+
+
+def _scores(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+    """Section 3."""
+    words, planned = WORDS[scored.job], scored.found(scored.threshold)
+    parts = [("near", facts.bins.tolist(), facts.scores.tolist())]
+    what = "of a pair exactly at the threshold" if scored.job == "pairs" else "the search is exact"
+    return {
+        "histogram": histogram(f"{words['scored'].capitalize()} by {scored.score}", parts, scored.threshold, scored.score),
+        "curve": curve(f"Probability of finding a pair, by {scored.score}", scored.found, scored.threshold, scored.score,
+                       [("planned", "planned", planned, None)]),
+        "curve_caption": "The curve: the probability that a pair is found.",
+        "removed": f"{scored.total:,}",
+        "misses": "",
+        "levels": [("planned", f"{planned:.4f}", what)],
+    }  # fmt: skip
+
+
+def _groups(scored: Scored, facts: PairFacts, samples: Samples) -> dict[str, Any]:
+    """Section 4."""
+    shown, words = [], WORDS[scored.job]
+    for keeper, pairs in zip(samples.keepers, samples.groups, strict=True):
+        scores = binned(np.array([pair.score for pair in pairs]), facts.bins)
+        others = [
+            {
+                "score": p.score,
+                "right": p.right if p.left is keeper else p.left,
+                "differs": largest_loss(p, words["lost"]),
+            }
+            for p in pairs
+        ]
+        shown.append(
+            {
+                "size": keeper.n_duplicates,
+                "keeper": keeper,
+                "spread": "",
+                "spark": spark(f"The shown ones by {scored.score}", scores.tolist()),
+                "drawn": f"{len(pairs):,} of {keeper.n_duplicates:,}, the first ones. Section 5 shows them side by side.",
+                "pairs": others,
+            }
+        )
+    return {"list": shown, "how": f"{len(shown):,} documents, those in most {words['scored']}."}
+
+
+def _sources(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+    """Section 7."""
+    names = [short(source.identity()["name"]) for source in scored.sources]
+    involved = np.bincount(scored.source_of(np.flatnonzero(facts.in_pairs)), minlength=len(names))
+    sizes = np.diff(scored.starts)
+    order = np.argsort(-involved, kind="stable")[:40].tolist()
+    rows = [{"name": names[i], "cells": [f"{sizes[i]:,}", f"{involved[i]:,}", share(involved[i], sizes[i])]} for i in order]
+    chosen = chosen_sources(facts)
+    table = facts.matrix[np.ix_(chosen, chosen)]
+    most = max(1, int(table.max(initial=1)))
+    cells = [[(n, -(-SHADES * n // most)) for n in row] for row in table.tolist()]
+    matrix = [{"name": names[i], "cells": row} for i, row in zip(chosen, cells, strict=True)] if len(names) > 1 else []
+    word = WORDS[scored.job]
+    return {
+        "alarms": [],
+        "columns": ["documents", f"in {word['scored']}", "share"],
+        "rows": rows,
+        "how": f"{len(rows):,} of {len(names):,} sources, those with most documents in {word['scored']}.",
+        "matrix": matrix,
+        "matrix_title": f"Which sources meet: number of {word['scored']}",
+        "matrix_corner": f"{word['left']} document in",
+        "matrix_columns": [{"full": names[i], "short": names[i][-20:]} for i in chosen],
+        "matrix_how": f"{len(chosen):,} sources, those with most {word['scored']}. Rows: that of the {word['left']} "
+        f"document; columns: that of the {word['right']} document.",
+    }
+
+
+def _thresholds(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+    """Section 9."""
+    word = WORDS[scored.job]["scored"]
+    rows = [
+        (f"{value:g}", f"{n:,}", share(n, scored.total))
+        for value, n in zip(facts.thresholds.tolist(), facts.still.tolist(), strict=True)
+    ]
+    return {
+        "rows": rows, "columns": [word, "share"], "note": "These numbers are exact.", "near": "", "near_how": "", "pairs": [],
+        "how": f"What a higher threshold would do, from the scores of all {scored.total:,} {word}.",
+    }  # fmt: skip
+
+
+def _cost(scored: Scored) -> dict[str, Any]:
+    """Section 10."""
+    return {
+        "picture": shares("Seconds by stage", list(scored.seconds.items())) if scored.seconds else "",
+        "caption": "Seconds of each stage of the job, without this report." if scored.seconds else "Times are not known.",
+        "rows": scored.facts,
+        "warnings": scored.warnings,
+    }
