@@ -12,6 +12,7 @@ import pytest
 from conftest import DATA
 
 import semblance as sb
+from semblance.jobs.pairs import find_pairs
 from semblance.report.page import SECTIONS
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -70,6 +71,17 @@ def hostile(path):
     sb.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.5).report(path, title="<b>\u202e</title>")
 
 
+def pairs(path):
+    """The page of a list of pairs, of which some documents are hostile."""
+    rows = [text + end for text in HOSTILE for end in ("", " x", " x y")]
+    find_pairs(rows + ["some words of no other text " * 3] * 5, sb.Settings(threshold=0.4)).report(path)
+
+
+def overlap(path):
+    """The page of an overlap, of which some documents are hostile."""
+    sb.overlap([text + " x" for text in HOSTILE], against=HOSTILE, threshold=0.3).report(path)
+
+
 def real(path):
     """The page of a real corpus."""
     if not DATA.is_dir():
@@ -81,7 +93,7 @@ def real(path):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Gives the path of a page, which is made on first use."""
-    folder, kinds = tmp_path_factory.mktemp("pages"), {"made": made, "hostile": hostile}
+    folder, kinds = tmp_path_factory.mktemp("pages"), {"made": made, "hostile": hostile, "pairs": pairs, "overlap": overlap}
 
     def path_of(name):
         path = folder / f"{name}.html"
@@ -92,7 +104,7 @@ def page(tmp_path_factory):
     return path_of
 
 
-@pytest.mark.parametrize("name", ["made", "hostile", "policies", "poems_zh"])
+@pytest.mark.parametrize("name", ["made", "hostile", "policies", "poems_zh", "pairs", "overlap"])
 @pytest.mark.parametrize(
     "how", [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}], ids=["light", "dark, narrow"]
 )
@@ -180,8 +192,9 @@ def test_a_verdict_can_be_taken_back(browser, page):
         tab.evaluate("location.hash = ''")
 
 
-def test_every_pair_of_hostile_documents_can_be_shown(browser, page):
-    with opened(browser, page("hostile")) as tab:
+@pytest.mark.parametrize("name", ["hostile", "pairs", "overlap"])
+def test_every_pair_of_hostile_documents_can_be_shown(browser, page, name):
+    with opened(browser, page(name)) as tab:
         n = tab.locator("#pairs option").count()
         assert n >= 4
         for _ in range(n):

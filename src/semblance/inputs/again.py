@@ -10,9 +10,12 @@ import numpy as np
 from ..errors import InputDataError
 from ..formats.sources import Batch, Columns
 from ..values import Int64Array
+from ..values.arrow import give_back
 from ..values.tables import SOURCE_BITS
 from .columns import column_keys, group_codes
 from .reading import Reading
+
+GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
 
 
 def _batches_with(
@@ -24,8 +27,12 @@ def _batches_with(
         source, first = splits[number], number << SOURCE_BITS
         some = wanted[wanted >> SOURCE_BITS == number] - first
         source.check_unchanged()
-        row = done = 0
+        row = done = n_bytes = 0
         for batch in source.batches(columns):
+            n_bytes += batch.texts.n_bytes
+            if n_bytes > GIVEN_BACK:  # what readers keep of what they have freed
+                give_back()
+                n_bytes = 0
             end = int(np.searchsorted(some, row + len(batch.texts)))
             if end > done:
                 yield source, batch, some[done:end] - row, some[done:end] + first

@@ -26,6 +26,7 @@ from .rows import Rows
 from .settings import Settings
 
 EXAMPLES = 20
+PIECE_BYTES = 1 << 20
 SHINGLE_BYTES = 80  # of an audited document, while the table of all is made
 Piece = tuple[int, Texts, list[bytes] | None]
 
@@ -49,6 +50,7 @@ class Audit:
             text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, html=settings.html,
             skip=settings.on_error == "skip",
         )  # fmt: skip
+        self._memory = Memory.wanted(settings.memory)
         self._hashing = KeyedHashes(settings.shingling, os.urandom(16))
 
     def run(self, n: int, seed: int) -> dict[str, Any]:
@@ -60,11 +62,8 @@ class Audit:
         self._kept, self._copies = self._masks()
         counts = np.zeros((len(rows), 2), np.int64)  # near-duplicates that were removed; that were kept
         examples: list[tuple[int, int, float]] = []
-        for some in self._divided(to_numpy(told["bytes"])):
-            at = positions[some]
-            texts, groups = read_again(self._sources, self._reading, at)
-            within = [groups[p] for p in at.tolist()] if groups else None
-            for audited, row, score in self._matches([texts[p] for p in at.tolist()], within):
+        for some, passages, within in self._divided(positions, to_numpy(told["bytes"])):
+            for audited, row, score in self._matches(passages, within):
                 judged = (row != rows[some][audited]) & ~self._copies[row]
                 audited, row, score = some[audited[judged]], row[judged], score[judged]
                 kept = self._kept[row]
@@ -99,34 +98,35 @@ class Audit:
             copies.append(of_reason(batch, "exact"))
         return np.concatenate(kept), np.concatenate(copies)
 
-    def _divided(self, n_bytes: Int64Array) -> Iterator[Int64Array]:
-        """Yield numbers of audited documents that fit the memory together: a text has at most as many shingles as bytes."""
-        most = max(1, Memory.wanted(self._settings.memory).held // 4 // SHINGLE_BYTES)
-        total = np.cumsum(n_bytes)
-        begin = 0
-        while begin < len(n_bytes):
-            end = max(begin + 1, int(np.searchsorted(total, most + (total[begin - 1] if begin else 0), side="right")))
-            yield np.arange(begin, end)
-            begin = end
+    def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, list[bytes] | None]]:
+        """Yield some audited documents at a time, as many as fit the memory: numbers, shingles, and groups."""
+        most = max(1, self._memory.held // 4)
+        for read in _runs(n_bytes, most):  # their texts
+            texts, groups = read_again(self._sources, self._reading, positions[read])
+            values, offsets = self._hashing.hashes(from_strings([texts.pop(p) for p in positions[read].tolist()]))
+            values = values.copy()
+            for some in _runs(SHINGLE_BYTES * np.diff(offsets), most):
+                first, last = offsets[some[0]], offsets[some[-1] + 1]
+                passages = Passages.of(values[first:last], offsets[some[0] : some[-1] + 2] - first, None)
+                at = positions[read[some]]
+                yield read[some], passages, [groups[p] for p in at.tolist()] if groups else None
 
     def _pieces(self) -> Iterator[Piece]:
         """Yield (first row, texts, their groups) of all documents."""
         row = 0
         for _, texts, documents in read_documents(self._sources, self._reading):
             groups = documents["within"].to_pylist() if self._reading.within is not None else None
-            for begin, end in texts.cut():
+            for begin, end in texts.cut(PIECE_BYTES):
                 yield row + begin, texts.slice(begin, end), None if groups is None else groups[begin:end]
             row += len(texts)
         if row != len(self._kept):
             raise InputDataError(f"{len(self._kept):,} documents were read at first, {row:,} now; run again")
 
     def _matches(
-        self, texts: list[bytes], within: list[bytes] | None
+        self, passages: Passages, within: list[bytes] | None
     ) -> Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]:
-        """Yield (number of the text, row of the document, resemblance) of all that reach the threshold."""
-        values, offsets = self._hashing.hashes(from_strings(texts))
-        passages = Passages.of(values.copy(), offsets, None)
-        threshold = self._settings.threshold
+        """Yield (number of the audited document, row of the document, resemblance) of all that reach the threshold."""
+        threshold, valve = self._settings.threshold, self._memory.valve
 
         def work(piece: Piece) -> tuple[Int64Array, Int64Array, NDArray[np.float64]]:
             first, some, groups = piece
@@ -137,4 +137,15 @@ class Audit:
                 rows, number, score = rows[same], number[same], score[same]
             return number, first + rows, score
 
-        yield from in_order(work, self._pieces(), self._settings.n_threads)
+        for found in in_order(work, self._pieces(), self._settings.n_threads):
+            yield found
+            valve.check()
+
+
+def _runs(weights: Int64Array, most: int) -> Iterator[Int64Array]:
+    """Yield numbers in a row whose weights add up to at most so much, or one that weighs more."""
+    total, begin = np.cumsum(weights), 0
+    while begin < len(weights):
+        end = max(begin + 1, int(np.searchsorted(total, most + (total[begin - 1] if begin else 0), side="right")))
+        yield np.arange(begin, end)
+        begin = end

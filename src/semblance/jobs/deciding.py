@@ -120,7 +120,7 @@ class Decider:
             return walked
         return engine.union(walked, rest_of(rest))
 
-    def _all_verified(self, pairs: Table) -> Table:
+    def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
         engine = self.engine
         bundled = engine.map(engine.meet(pairs, "left", "right"), bundle, BUNDLED)
@@ -170,7 +170,7 @@ class Decider:
 
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""
-        return self.engine.store(self._all_verified(self._sifted(pairs)), f"verified{self.label}")
+        return self.engine.store(self.verified(self._sifted(pairs)), f"verified{self.label}")
 
     def _by_rounds(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided round by round."""
@@ -180,19 +180,19 @@ class Decider:
         states = engine.store(first, f"states{self.label}-0")
         waiting, before = pairs, None
         for number in range(1, ROUNDS + 1):
-            removed = self._flagged(self._all_verified(self._facing(waiting, states, NOW)), "removed")
+            removed = self._flagged(self.verified(self._facing(waiting, states, NOW)), "removed")
             waiting = engine.store(self._facing(waiting, states, LATER), f"waiting{self.label}-{number}")
             states = self._advanced(states, removed, self._flagged(waiting, "blocked"), number)
             open_now = int(engine.fold(states, Undecided())[0])
             if not open_now or (before is not None and (before - open_now) * ENOUGH < before):
                 break
             before = open_now
-        now = self._all_verified(self._facing(waiting, states, NOW))
-        both = engine.union(now, self._all_verified(self._facing(waiting, states, LATER)))
+        now = self.verified(self._facing(waiting, states, NOW))
+        both = engine.union(now, self.verified(self._facing(waiting, states, LATER)))
         stream = engine.meet(both, None, ("right", "left"))
         resolved = engine.map(stream, partial(resolve, settings=Resolve(boundary=boundary)), MATCHES)
         states = self._advanced(states, self._flagged(resolved, "removed"), None, ROUNDS + 1)
-        named = self._all_verified(self._facing(pairs, states, LAST))
+        named = self.verified(self._facing(pairs, states, LAST))
         return engine.store(named, f"named{self.label}")
 
     def _facing(self, pairs: Table, states: Table, which: Facing) -> Table:

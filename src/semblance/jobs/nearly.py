@@ -47,8 +47,8 @@ class Nearly:
         pairs = engine.join(decider.found.pairs, self.standing, "left", "anti")
         pairs = engine.store(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
         settings: Any = replace(decider.settings, threshold=lowest)
-        near = Decider(engine, replace(decider.found, pairs=pairs), settings, decider.key, f"{decider.label}-near-{lowest!r}")
-        for batch in near.all_matches.batches():
+        near = Decider(engine, decider.found, settings, decider.key)
+        for batch in near.verified(pairs).batches():  # not as components: those of all pairs are what texts are divided by
             score = to_numpy(batch["score"])
             below = score < threshold
             yield to_numpy(batch["left"])[below], to_numpy(batch["right"])[below], score[below]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_ANCHORED = "if these are right, so are most likely the others, which are more alike."
+_ANCHORED = "if these are right, so are most likely the others, which are at least as alike."
 
 WORDS = {
     "dedup": {
@@ -37,6 +37,7 @@ WORDS = {
         "groups": "Documents in most pairs",
         "least_title": "The least alike pairs",
         "lost": "only in the later document",
+        "sides": "Rows: where the earlier document is; columns: where the later one is.",
         "export": "",
     },
     "overlap": {
@@ -53,6 +54,7 @@ WORDS = {
         "groups": "Documents in most matches",
         "least_title": "The least alike matches",
         "lost": "only in the document",
+        "sides": "Rows: where the reference is; columns: where the document is.",
         "export": "",
     },
 }

@@ -113,19 +113,19 @@ def _sources(scored: Scored, facts: PairFacts) -> dict[str, Any]:
     table = facts.matrix[np.ix_(chosen, chosen)]
     most = max(1, int(table.max(initial=1)))
     cells = [[(n, -(-SHADES * n // most)) for n in row] for row in table.tolist()]
-    matrix = [{"name": names[i], "cells": row} for i, row in zip(chosen, cells, strict=True)] if len(names) > 1 else []
-    word = WORDS[scored.job]
+    matrix = [{"name": names[i], "cells": row} for i, row in zip(chosen, cells, strict=True) if any(n for n, _ in row)]
+    matrix = matrix if len(names) > 1 else []
+    words = WORDS[scored.job]
     return {
         "alarms": [],
-        "columns": ["documents", f"in {word['scored']}", "share"],
+        "columns": ["documents", f"in {words['scored']}", "share"],
         "rows": rows,
-        "how": f"{len(rows):,} of {len(names):,} sources, those with most documents in {word['scored']}.",
+        "how": f"{len(rows):,} of {len(names):,} sources, those with most documents in {words['scored']}.",
         "matrix": matrix,
-        "matrix_title": f"Which sources meet: number of {word['scored']}",
-        "matrix_corner": f"{word['left']} document in",
+        "matrix_title": f"Which sources meet: number of {words['scored']}",
+        "matrix_corner": f"{words['left']} document",
         "matrix_columns": [{"full": names[i], "short": names[i][-20:]} for i in chosen],
-        "matrix_how": f"{len(chosen):,} sources, those with most {word['scored']}. Rows: that of the {word['left']} "
-        f"document; columns: that of the {word['right']} document.",
+        "matrix_how": f"{len(chosen):,} sources, those with most {words['scored']}. {words['sides']}",
     }
 
 
