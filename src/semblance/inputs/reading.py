@@ -124,19 +124,40 @@ def read_documents(
     InputDataError
         If a row is not as expected; the message names file and row.
     """
-    others = tuple(dict.fromkeys(name for name in (reading.priority, reading.within) if name is not None))
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
     begun = np.flatnonzero(done)
     for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
-        source, row = splits[number], int(done[number])
-        free = reading.free if number >= reading.n_references else ()
-        columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
-        for batch in read_batches(source, columns, reading.html, row):
-            documents, texts = _documents(source, number, row, batch, reading), batch.texts
-            row += len(texts)
-            del batch
+        for texts, documents in read_split(splits[number], number, reading, int(done[number])):
             yield number, texts, documents
             del documents, texts
+
+
+def read_split(source: Any, number: int, reading: Reading, row: int = 0) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield (texts, documents) of one input beyond some rows, batch by batch.
+
+    Parameters
+    ----------
+    source : Split
+    number : int
+        Which of the inputs it is.
+    reading : Reading
+    row : int
+        How many of its rows are passed over.
+
+    Raises
+    ------
+    InputDataError
+        If a row is not as expected; the message names file and row.
+    """
+    others = tuple(dict.fromkeys(name for name in (reading.priority, reading.within) if name is not None))
+    free = reading.free if number >= reading.n_references else ()
+    columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
+    for batch in read_batches(source, columns, reading.html, row):
+        documents, texts = _documents(source, number, row, batch, reading), batch.texts
+        row += len(texts)
+        del batch
+        yield texts, documents
+        del documents, texts
 
 
 def _documents(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
