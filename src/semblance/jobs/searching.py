@@ -25,7 +25,7 @@ from ..steps.near import Near, near
 from ..steps.nibbles import Nibbles, nibbles
 from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
-from ..steps.totals import REFERENCES, Totals
+from ..steps.totals import REFERENCES, Number, Totals
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
 from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
@@ -185,7 +185,7 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     if not engine.joins_in_place:
         both = engine.meet(both, "left", "right", once=True)
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
-    n_links = sum(len(batch) for batch in links.batches()) if settings.limit is not None else 0
+    n_links = int(engine.fold(links, Number())[0]) if settings.limit is not None else 0
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts, n_links
 
 
