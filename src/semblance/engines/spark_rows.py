@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
-from .engine import Batches, Step
+from .engine import Batches
 
 _PLAIN = {pa.int64(): "bigint", pa.int8(): "tinyint", pa.bool_(): "boolean", pa.float64(): "double"}
 
@@ -94,13 +93,3 @@ def encoded(batches: Batches, wire: pa.Schema) -> Iterator[Any]:
 def wire_schema(schema: pa.Schema) -> pa.Schema:
     """Return a schema under the types that cross to Spark."""
     return pa.schema([pa.field(field.name, wire_type(field.type)) for field in schema])
-
-
-def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
-    """Run a step in a task."""
-    yield from encoded(step(decoded(batches, before)), wire_schema(after))
-
-
-def in_tasks(step: Step, before: pa.Schema, after: pa.Schema) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what Spark's ``mapInArrow`` is to run for a step from rows of one schema to rows of another."""
-    return partial(_run, step=step, before=before, after=after)

@@ -1,66 +1,98 @@
-"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up."""
+"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up; and how their errors reach the caller."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.reading import Reading, read_split
+from ..errors import InputDataError, RowError, SemblanceError
+from ..inputs.reading import read_split
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import SOURCE_BITS
-from .engine import Batches, Fold
+from .engine import Batches, Fold, Step
+from .spark_rows import decoded, encoded, wire_schema
+from .spark_texts import InputTexts
 
 FOLDED = pa.schema([("total", pa.large_binary())])
-PLACED = pa.schema([("part", pa.int64()), ("place", pa.int64())])
-_ROW = (1 << SOURCE_BITS) - 1
+PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
+_SAID = re.compile(r"<<semblance (\{.*?\})>>", re.DOTALL)
 
 
-def read_number(batches: Batches, splits: Sequence[Any], reading: Reading) -> Batches:
-    """Yield the documents of the inputs whose numbers come."""
+class TaskError(RuntimeError):
+    """An error of ours in a task, said so that the driver can raise it again."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Let errors of ours in a task be said in full: Spark carries nothing of them to the driver but their message."""
+    try:
+        yield
+    except RowError as error:
+        said = {"position": error.position, "number": error.number, "what": error.what}
+        raise TaskError(f"{error}\n<<semblance {json.dumps(said)}>>") from error
+    except SemblanceError as error:
+        said = {"message": str(error), "input": isinstance(error, InputDataError)}
+        raise TaskError(f"{error}\n<<semblance {json.dumps(said)}>>") from error
+
+
+@contextmanager
+def raised_again() -> Iterator[None]:
+    """Raise errors of ours that a task met."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")) or not (found := _SAID.search(str(error))):
+            raise
+        said = json.loads(found[1])
+        if "what" in said:
+            raise RowError(**said) from None
+        raise (InputDataError if said["input"] else SemblanceError)(said["message"]) from None
+
+
+def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
+    """Run a step in a task."""
+    with explained():
+        yield from encoded(step(decoded(batches, before)), wire_schema(after))
+
+
+def in_tasks(step: Step, before: pa.Schema, after: pa.Schema) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return what Spark's ``mapInArrow`` is to run for a step from rows of one schema to rows of another."""
+    return partial(_run, step=step, before=before, after=after)
+
+
+def read_units(batches: Batches, texts: InputTexts) -> Batches:
+    """Yield the documents of the units whose numbers come."""
     for batch in batches:
         for number in to_numpy(batch.column(0)).tolist():
-            for _, documents in read_split(splits[number], number, reading):
+            unit = texts.units[number]
+            for _, documents in read_split(unit.split, unit.number, texts.reading, 0, unit.first):
                 yield documents
 
 
-def read_wanted(batches: Batches, splits: Sequence[Any], reading: Reading, place: str, schema: pa.Schema) -> Batches:
-    """Add texts to rows sorted by their positions; each input is read once, up to the last row wanted of it."""
-    number, documents = -1, iter(())
-    held: Any = None
-    for batch in batches:
-        positions = to_numpy(batch.column(place))
-        done = 0
-        while done < len(batch):
-            wanted = int(positions[done])
-            if wanted >> SOURCE_BITS != number:
-                number, held = wanted >> SOURCE_BITS, None
-                documents = read_split(splits[number], number, reading)
-            while held is None or int(held.column("position")[-1].as_py()) < wanted:
-                held = next(documents)[1]
-            first, last = (int(held.column("position")[i].as_py()) for i in (0, len(held) - 1))
-            stop = done + int(np.searchsorted(positions[done:], last, side="right"))
-            rows = positions[done:stop] - first
-            texts = held.column("text").take(to_arrow(rows))
-            part = batch.slice(done, stop - done)
-            columns = [part.column(field.name) for field in schema if field.name in part.schema.names]
-            yield pa.RecordBatch.from_arrays([*columns, texts], schema=schema)
-            done = stop
+def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
+    """Run several steps, each on what the one before gives."""
+    for step in steps:
+        batches = step(batches)
+    return batches
 
 
 def number_rows(batches: Batches, schema: pa.Schema) -> Batches:
-    """Add to each row its partition and its place there."""
+    """Add to each row the number of its partition, and its index there."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    part, place = context.partitionId() if context is not None else 0, 0
+    part, index = context.partitionId() if context is not None else 0, 0
     for batch in batches:
         n = len(batch)
-        columns = [*batch.columns, to_arrow(np.full(n, part, np.int64)), to_arrow(np.arange(place, place + n))]
+        columns = [*batch.columns, to_arrow(np.full(n, part, np.int64)), to_arrow(np.arange(index, index + n))]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
-        place += n
+        index += n
 
 
 def add_up(batches: Batches, fold: Fold, again: bool = False) -> Iterator[pa.RecordBatch]:
