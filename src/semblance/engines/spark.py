@@ -247,6 +247,11 @@ class SparkEngine:
         wanted = (column >= position(begin)) & (column < position(end)) if begin < end else functions.lit(False)
         return SparkTable(self, frame.filter(wanted), table.schema)
 
+    def by_input(self, rows: SparkTable) -> SparkTable:
+        """Return rows cut into runs of positions, each sorted by them."""
+        frame = rows.frame.repartitionByRange(self.n_tasks, "position").sortWithinPartitions("position")
+        return SparkTable(self, frame, rows.schema)
+
     def store(self, rows: SparkTable, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""
         if isinstance(rows, StoredTable | StoredTexts):

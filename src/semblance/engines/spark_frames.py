@@ -49,6 +49,10 @@ class FrameInput:
     limit: Limit = field(default_factory=Limit)
     places: tuple[Any, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the frame behind: tasks have no use for it."""
+        return {**self.__dict__, "frame": None}
+
     def label(self, number: int) -> int:
         """Return the number of a row in the order of the frame: never asked for, as frames have ids."""
         return number

@@ -16,7 +16,7 @@ from ..steps.tell_pairs import POSITIONS, TellPairs, tell_pairs
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import DECISIONS
 from .deciding import Decider
-from .rows import HeldRows, Rows
+from .rows import HeldRows
 
 _KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
 
@@ -107,9 +107,14 @@ class Told:
         return engine.map(rows, partial(decide, settings=telling), schema)
 
     @cached_property
-    def pairs(self) -> Rows:
+    def pairs(self) -> Pairs:
         """The verified pairs, in the order of the input; of equal texts one stands for all."""
         return Pairs(self._decider, self._matches, self._labels, self._second)
+
+    @property
+    def pairs_in_any_order(self) -> Table:
+        """The verified pairs in any order, with the positions of their documents."""
+        return self.pairs.told(self._matches)
 
 
 class Decisions:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..inputs.labels import Labels
 from ..methods.method import Method
 from ..values.arrow import to_arrow, to_numpy
-from ._batches import Batches, ints
+from ._batches import Batches, batch_of, ints
 from .decide import distances
 
 POSITIONS = pa.schema([("left_position", pa.int64()), ("right_position", pa.int64())])
@@ -80,8 +80,5 @@ def tell_pairs(rows: Batches, settings: TellPairs) -> Batches:
             columns[f"{which}_id"] = settings.labels.ids(to_numpy(columns[f"{which}_position"]), numbers, given)
         columns["left_is_reference"] = to_arrow(to_numpy(columns["left"]) < settings.boundary)
         columns |= settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
-        columns["resemblance"] = to_arrow(score)
-        made = [
-            columns[name] if isinstance(columns[name], pa.Array) else to_arrow(columns[name]) for name in settings.told.names
-        ]
-        yield pa.RecordBatch.from_arrays(made, schema=settings.told)
+        columns["resemblance"] = score
+        yield batch_of(settings.told, *(columns[name] for name in settings.told.names))
