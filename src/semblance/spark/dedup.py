@@ -141,9 +141,10 @@ def dedup(
     return SparkResult(_run(opened, id_type))
 
 
-def _inputs(
-    data: Any, against: Any, settings: Settings, order_by: str | None
-) -> tuple[list[Any], int, dict[str, Any], str | None]:
+_Inputs = tuple[list[Any], int, dict[str, Any], str | None]
+
+
+def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -> _Inputs:
     """Return (inputs, references first, number of references, files not read, Spark's type of ids, None: as they are)."""
     limit = limit_of(settings.max_document, settings.on_error, Memory.wanted(settings.memory))
     is_frame = [hasattr(given, "mapInArrow") for given in (data, against) if given is not None]

@@ -149,7 +149,7 @@ class SparkResult:
 
         decisions = self.decisions
         removed = decisions.filter("not kept and keeper is not null").groupBy("keeper")
-        lists = removed.agg(functions.array_sort(functions.collect_list(functions.struct("order", "id"))).alias("found"))
+        lists = removed.agg(functions.array_sort(functions.collect_list(functions.struct("position", "id"))).alias("found"))
         joined = decisions.filter("n_duplicates > 0").join(lists.withColumnRenamed("keeper", "__keeper"),
                                                            functions.col("order") == functions.col("__keeper"))  # fmt: skip
         reference = [(functions.col("reason") == "reference").alias("is_reference")] if self._against else []
