@@ -130,15 +130,16 @@ def dedup(
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
     workspace = _workspace(splits, n_references, settings, order_by, session)
     assert workspace.folder is not None
-    engine = SparkEngine(session, workspace.folder / "tables", progress)
-    check_workers(engine)
-    reading = Reading(
-        text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
-        encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
-        skip=settings.on_error == "skip",
-    )  # fmt: skip
-    opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped)
-    return SparkResult(_run(opened, id_type))
+    with workspace.left_on_error():
+        engine = SparkEngine(session, workspace.folder / "tables", progress)
+        check_workers(engine)
+        reading = Reading(
+            text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
+            encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
+            skip=settings.on_error == "skip",
+        )  # fmt: skip
+        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped)
+        return SparkResult(_run(opened, id_type))
 
 
 _Inputs = tuple[list[Any], int, dict[str, Any], str | None]
