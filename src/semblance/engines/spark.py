@@ -6,6 +6,7 @@ are Parquet in a folder that driver and workers share.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
@@ -263,31 +264,38 @@ class SparkEngine:
             return StoredTexts(self, where, files, rows.name, rows.schema)
         if isinstance(self._source, FrameSource) and self._source.sketched is rows:
             return self._source.numbered(rows, name)
-        self.write(rows, name)
-        return StoredTable(self, self.folder / name, rows.schema)
+        return StoredTable(self, self.write(rows, name), rows.schema)
 
-    def write(self, rows: SparkTable, name: str, again: bool = False) -> None:
-        """Write rows to files, unless they are there."""
+    def write(self, rows: SparkTable, name: str, again: bool = False) -> Path:
+        """Write rows to files, unless they are there; return their folder.
+
+        Each time that is a new one, which ``NAME.done`` names in the end: of a driver that was killed tasks may still run, or
+        its JVM may clear up after them, while the next driver writes the same table.
+        """
         done = self.folder / f"{name}.done"
         if done.exists() and not again:
-            return
+            return self.folder / done.read_text()
         if self._progress is not None:
             self._progress(name, 0)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{self.folder}: cannot be used as work folder: {error.strerror or error}") from None
-        self.act(lambda: rows.frame.write.mode("overwrite").parquet(uri_of(self.folder / name)))
+        made = self.folder / f"{name}-{os.urandom(8).hex()}"
+        self.act(lambda: rows.frame.write.parquet(uri_of(made)))
         with atomic_file(done) as stream:
-            stream.write(b"")
+            stream.write(made.name.encode())
+        return made
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""
         name = f"read-{next(self._names)}"
-        self.write(rows, name, again=True)
-        yield from StoredTable(self, self.folder / name, rows.schema).batches()
-        shutil.rmtree(self.folder / name, ignore_errors=True)
+        folder = self.write(rows, name, again=True)
+        yield from StoredTable(self, folder, rows.schema).batches()
+        shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Remove what was kept."""
+        """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""
+        for done in self.folder.glob("*.done"):
+            done.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -109,8 +109,7 @@ class FrameSource(SparkTable):
         from pyspark.sql import functions
 
         engine = self.engine
-        engine.write(rows, f"{name}-unsorted")
-        stored = StoredTable(engine, engine.folder / f"{name}-unsorted", rows.schema)
+        stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
         column, source = functions.col, functions.shiftright("position", SOURCE_BITS)
         keys = [source]
         if self.reading.order_by is not None:
