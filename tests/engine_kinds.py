@@ -1,13 +1,20 @@
 """Every kind of engine that there is, and how each is set up."""
 
+import tempfile
+from pathlib import Path
+
+import pytest
+from spark_session import session
 from toy_engine import ToyEngine
 
 from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
+from semblance.engines.spark import SparkEngine
 from semblance.files.store import Workspace
 
 KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy")
+WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
 
 
 class Slices(LocalEngine):
@@ -41,8 +48,17 @@ def spill(monkeypatch):
     monkeypatch.setattr(Memory, "partition", lambda self, threads: 3000)
 
 
+def spark_engine(folder, partitions=2):
+    """An engine on the cluster of all tests."""
+    cluster = session()
+    cluster.conf.set("spark.sql.shuffle.partitions", partitions)
+    return SparkEngine(cluster, Path(folder) / "work")
+
+
 def prepare(kind, monkeypatch):
     """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
+    if kind == "spark":
+        return {"engine": spark_engine(tempfile.mkdtemp(prefix="semblance-test-")), "threads": 1}
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
@@ -56,6 +72,8 @@ def make(kind, folder, monkeypatch):
     """Make an engine of some kind without a job."""
     if kind == "toy":
         return ToyEngine(7)
+    if kind == "spark":
+        return spark_engine(folder)
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)

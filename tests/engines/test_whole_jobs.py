@@ -6,7 +6,7 @@ from functools import cache
 
 import pyarrow as pa
 import pytest
-from engine_kinds import KINDS, prepare
+from engine_kinds import WITH_SPARK, prepare
 from toy_engine import ToyEngine
 
 import semblance as sb
@@ -74,7 +74,7 @@ def expected(case, references):
     return told(case, references, threads=1)
 
 
-@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("kind", WITH_SPARK[1:])
 @pytest.mark.parametrize("case", CASES)
 def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
@@ -85,7 +85,7 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_SPARK)
 def test_another_threshold(kind, monkeypatch):
     table = corpus()
     with closing(sb.dedup(table, threshold=0.6, width=1, bands=8, rows=2, **prepare(kind, monkeypatch))) as result:
@@ -122,7 +122,7 @@ def test_closing_a_result_closes_its_engine():
     assert engine.closed
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_SPARK)
 def test_refusals(kind, monkeypatch):
     """What is wrong with rows is said alike."""
     more = prepare(kind, monkeypatch)

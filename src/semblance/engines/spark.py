@@ -234,7 +234,7 @@ class SparkEngine:
 
     def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
         """Return the rows from so many on up to so many, by position."""
-        if begin <= 0 and end >= int(self._sizes.sum()):
+        if not self._sizes.sum() or (begin <= 0 and end >= int(self._sizes.sum())):
             return table
         from pyspark.sql import functions
 

@@ -67,6 +67,8 @@ def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
         return column
     if pa.types.is_large_binary(column.type) and pa.types.is_fixed_size_binary(kind):
         column = column.cast(pa.binary())
+    if pa.types.is_fixed_size_list(kind) and column.null_count == len(column):
+        return pa.nulls(len(column), kind)  # Spark sends no buffer for values where there are none, and casts read one
     return column.cast(kind)
 
 
