@@ -1,6 +1,7 @@
-"""The engine for a cluster: tables are data frames, steps run in Spark's tasks, rows meet by Spark's shuffles.
+"""The engine for a cluster: steps run in Spark's tasks, which read and write files of their own; rows meet by Spark's shuffles.
 
-Nothing comes to the driver but sums, and rows that a caller asks for by ``batches``, which it reads from files. Stored tables
+Rows cross the cluster in packs (see ``spark_packing``), so that Spark moves bytes and its own rows are not made. Nothing comes
+to the driver but sums, names of files, and rows that a caller asks for by ``batches``, which it reads from files. Stored tables
 are Parquet in a folder that driver and workers share.
 """
 
@@ -19,46 +20,40 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import OutputError
-from ..files.atomic import atomic_file
 from ..inputs.reading import Reading
+from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
 from .engine import Batches, Fold, Step
+from .spark_files import WRITTEN, TableFiles, write_rows
 from .spark_frames import Frames, FrameSource
-from .spark_rows import spark_schema, wire_schema
+from .spark_joining import LEFT, RIGHT, Joining, join_packs
+from .spark_packing import PACKED, Packing, exploded, packed, unpacked
+from .spark_ranking import Ranking, key_fields, with_ranking
 from .spark_session import N_TASKS, settings_for
-from .spark_tables import SparkTable, StoredTable, TextTable, uri_of
-from .spark_tasks import FOLDED, PLACED, add_up, in_tasks, number_rows, raised_again, read_units
-from .spark_texts import WHERE, InputTexts, TextFiles, located, spool, units_of
+from .spark_tables import TEXTS_OF_A_TASK, Both, Source, SparkTable, Stepped, StoredTable, StoredTexts, TextTable
+from .spark_tasks import (
+    FOLDED,
+    NUMBERS,
+    PLACED,
+    Sizes,
+    add_up,
+    between,
+    given,
+    number_rows,
+    ordered,
+    ordered_by_place,
+    raised_again,
+)
+from .spark_texts import WHERE, InputTexts, TextFiles, spool
 
 SMALL = 1 << 14
 """Bytes of a sum that comes to the driver directly; a larger one is read from a file."""
 COMBINED_BY = 8
 """Tasks that combine the sums of all others."""
-UNIT_BYTES = 64 << 20
-"""Bytes on the disk of a piece of an input that a task reads."""
+ROWS_OF_A_TASK, MOST_TIMES = 1 << 17, 1 << 4
+"""Rows that meet in a task, about, where there are few, and how many times as many a task may get where there are many."""
 
 Progress = Callable[[str, int], None]
-
-
-class Source(SparkTable):
-    """The documents of the inputs, read anew wherever they are needed."""
-
-    def __init__(self, engine: SparkEngine, splits: Sequence[Any], reading: Reading) -> None:
-        self.texts = InputTexts(units_of(splits, UNIT_BYTES), reading)
-        n = len(self.texts.units)
-        step = in_tasks(partial(read_units, texts=self.texts), pa.schema([("id", pa.int64())]), reading.schema)
-        numbers = engine.session.range(0, n, 1, max(1, n))
-        super().__init__(engine, numbers.mapInArrow(step, spark_schema(reading.schema)), reading.schema)
-
-    def where(self, ranked: SparkTable) -> SparkTable:
-        """Return order, unit and place of all documents."""
-        starts = np.array([unit.start for unit in self.texts.units], np.int64)
-        schema = pa.schema([ranked.schema.field("order"), *WHERE])
-        return ranked.select(["order", "position"]).mapped(partial(located, starts=starts, schema=schema), schema)
-
-
-class StoredTexts(TextTable):
-    """Texts that were written to files, and the table of where each is."""
 
 
 class SparkEngine:
@@ -84,26 +79,33 @@ class SparkEngine:
         self._ranked: SparkTable | None = None
         self._sizes = np.zeros(0, np.int64)  # rows of each input
         self._names = count()
+        self._key = os.urandom(16)
 
     def act(self, action: Callable[[], Any]) -> Any:
         """Let Spark work; what a task of ours refuses is raised as it was there."""
         with settings_for(self.session), raised_again():
             return action()
 
+    def numbers(self, n: int) -> Any:
+        """Return a data frame of the numbers below n, each a task of its own."""
+        return self.session.range(0, n, 1, max(1, n))
+
+    def tasks_for(self, rows: int | None, rows_each: int) -> int:
+        """Return how many tasks are worth their while; more than is usual only where they would get too much."""
+        if rows is None:
+            return self.n_tasks
+        wanted = -(-rows // rows_each)
+        return max(1, min(wanted, self.n_tasks), wanted // MOST_TIMES)
+
     def source(self, splits: Sequence[Any], reading: Reading) -> SparkTable:
         """Return the documents of some inputs."""
         self._source = FrameSource(self, splits, reading) if isinstance(splits, Frames) else Source(self, splits, reading)
+        self._sizes = np.zeros(len(splits), np.int64)
         return self._source
 
     def rows(self, table: pa.Table) -> SparkTable:
         """Return rows that are in memory already."""
-        wire = wire_schema(table.schema)
-        frame = (
-            self.session.createDataFrame(table.cast(wire))
-            if len(table)
-            else self.session.createDataFrame([], spark_schema(table.schema))
-        )
-        return SparkTable(self, frame, table.schema)
+        return Stepped(self, self.numbers(1), NUMBERS, (partial(given, table=table),), table.schema, len(table))
 
     def map(self, rows: SparkTable, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on all rows, a partition at a time."""
@@ -111,55 +113,73 @@ class SparkEngine:
 
     def meet(self, rows: SparkTable, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
         """Bring rows of equal ``by`` together by a shuffle, each partition sorted."""
-        from pyspark.sql import functions
-
-        names = [sort] if isinstance(sort, str) else list(sort)
-        frame, schema = rows.frame, rows.schema
+        names = (sort,) if isinstance(sort, str) else tuple(sort)
         if by is None:
-            return SparkTable(self, frame.repartition(1).sortWithinPartitions(*names), schema)
-        if pa.types.is_nested(schema.field(by).type):
-            frame = frame.select(functions.explode(by).alias("key"), "order")
-            schema, by = pa.schema([("key", pa.int64()), ("order", pa.int64())]), "key"
-        frame = frame.repartition(by)
-        if once:
-            frame = frame.dropDuplicates()  # rows that are equal are in one partition already
-        return SparkTable(self, frame.sortWithinPartitions(by, *names), schema)
+            return SparkTable(self, rows.frame.repartition(1).sortWithinPartitions(*names), rows.schema, rows.rows)
+        kind, n_rows = rows.schema.field(by).type, rows.rows
+        if pa.types.is_nested(kind):
+            schema = pa.schema([("key", pa.int64()), ("order", pa.int64())])
+            n_rows = None if n_rows is None or not pa.types.is_fixed_size_list(kind) else n_rows * kind.list_size
+            rows, by = rows.mapped(partial(exploded, by=by, schema=schema), schema), "key"
+        n = self.tasks_for(n_rows, TEXTS_OF_A_TASK if "text" in rows.schema.names else ROWS_OF_A_TASK)
+        return self.together_by(rows, by, n, names, once)
+
+    def together_by(
+        self, rows: SparkTable, by: str, cut: int | Int64Array, sort: tuple[str, ...], once: bool = False
+    ) -> Stepped:
+        """Bring rows to the tasks of their buckets, where they are sorted: see ``Packing``."""
+        packing = Packing(by=by, cut=cut, schema=rows.schema, key=self._key)
+        packs = rows.mapped(partial(packed, settings=packing), PACKED).frame
+        frame = self._to_buckets(packs, cut if isinstance(cut, int) else len(cut) + 1)
+        step = partial(unpacked, settings=packing, sort=sort, once=once)
+        return Stepped(self, frame.sortWithinPartitions("bucket"), PACKED, (step,), rows.schema, rows.rows)
+
+    def _to_buckets(self, packs: Any, n: int) -> Any:
+        """Send each pack to the task of its bucket."""
+        if hasattr(packs, "repartitionById"):
+            return packs.repartitionById(n, "bucket")
+        return packs.repartition(n, "bucket")  # before Spark 4.1: a task may get several buckets, one after the other
 
     def join(self, left: SparkTable, right: SparkTable, on: str, how: str) -> SparkTable:
         """Add the columns of the row of ``right`` whose order is ``on``."""
-        if right is self._source or isinstance(right, StoredTexts):
-            return self._with_texts(left, right, on)
-        frame = left.frame
-        if how in ("semi", "anti"):
-            keys = right.select(["order"]).frame.withColumnRenamed("order", "__order").dropDuplicates()
-            return SparkTable(self, frame.join(keys, frame[on] == keys["__order"], f"left_{how}"), left.schema)
         prefix = "" if on == "order" else f"{on}_"
-        added = {field.name: f"{prefix}{field.name}" for field in right.schema if field.name != "order"}
-        other = right.frame.withColumnsRenamed({**added, "order": "__order"})
-        fields = [*left.schema, *(right.schema.field(name).with_name(new) for name, new in added.items())]
-        return SparkTable(self, frame.join(other, frame[on] == other["__order"], how), pa.schema(fields))
+        if right is self._source or isinstance(right, StoredTexts):
+            where, texts = self._texts_of(right)
+            schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
+            rows = self._joined(left, where.select(["order", *WHERE.names]), on, "inner", pa.schema([*left.schema, *WHERE]))
+            return TextTable(self, rows, texts, f"{prefix}text", schema)
+        if how in ("semi", "anti"):
+            return self._joined(left, right.select(["order"]), on, how, left.schema)
+        added = [field.with_name(prefix + field.name) for field in right.schema if field.name != "order"]
+        return self._joined(left, right, on, how, pa.schema([*left.schema, *added]))
 
-    def _with_texts(self, left: SparkTable, right: SparkTable, on: str) -> TextTable:
-        """Add the text of each row."""
-        assert self._ranked is not None
+    def _texts_of(self, right: SparkTable) -> tuple[SparkTable, InputTexts | TextFiles]:
+        """Return where the texts of documents are, and what reads them."""
         if isinstance(right, StoredTexts):
-            where, texts = right.where, right.texts
-        else:
-            assert self._source is not None
-            where, texts = self._source.where(self._ranked), self._source.texts
-        name = "text" if on == "order" else f"{on}_text"
-        frame, other = left.frame, where.select(["order", *WHERE.names]).frame.withColumnRenamed("order", "__order")
-        rows = SparkTable(self, frame.join(other, frame[on] == other["__order"], "inner"), pa.schema([*left.schema, *WHERE]))
-        return TextTable(self, rows, texts, name, left.schema.append(pa.field(name, pa.large_binary())))
+            return right.where, right.texts
+        assert self._source is not None and self._ranked is not None
+        return self._source.where(self._ranked), self._source.texts
+
+    def _joined(self, left: SparkTable, right: SparkTable, on: str, how: str, schema: pa.Schema) -> SparkTable:
+        """Join rows by packs of both sides."""
+        n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
+        n = self.tasks_for(n_rows, ROWS_OF_A_TASK)
+        packs = []
+        for rows, by, side in ((right, "order", RIGHT), (left, on, LEFT)):
+            packing = Packing(by=by, cut=n, schema=rows.schema, side=side)
+            packs.append(rows.mapped(partial(packed, settings=packing), PACKED).frame)
+        frame = self._to_buckets(packs[0].union(packs[1]), n).sortWithinPartitions("bucket", "side")
+        joining = Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema)
+        return Stepped(self, frame, PACKED, (partial(join_packs, settings=joining),), schema, left.rows)
 
     def union(self, first: SparkTable, second: SparkTable) -> SparkTable:
         """Return the rows of both."""
-        return SparkTable(self, first.frame.unionByName(second.select(first.schema.names).frame), first.schema)
+        return Both(self, first, second.select(first.schema.names))
 
     def fold(self, rows: SparkTable, fold: Fold) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
         start = fold.start()
-        sums = rows.mapped(partial(add_up, fold=fold), FOLDED)
+        sums: SparkTable = rows.mapped(partial(add_up, fold=fold), FOLDED)
         for n in (1,) if start.nbytes <= SMALL else (COMBINED_BY, 1):
             few = SparkTable(self, sums.frame.repartition(n), FOLDED)
             sums = few.mapped(partial(add_up, fold=fold, again=True), FOLDED)
@@ -170,88 +190,62 @@ class SparkEngine:
         return reduce(fold.combine, (np.frombuffer(one, start.dtype).reshape(start.shape) for one in found), start)
 
     def rank(self, rows: SparkTable, by: Sequence[str], boundary: int) -> SparkTable:
-        """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all partitions."""
-        self._sizes = self._sizes_of(rows)
-        if by[0] in ("position", "-position"):
-            ranked = self._ranked_by_place(rows, by[0].startswith("-"), boundary)
-        else:
-            ranked = self._ranked_by_sorting(rows, by, boundary)
-        self._ranked = ranked
-        return ranked
-
-    def _sizes_of(self, rows: SparkTable) -> NDArray[Any]:
-        """Return how many rows each input has."""
-        from pyspark.sql import functions
-
-        sources = rows.frame.groupBy(functions.shiftright("position", SOURCE_BITS).alias("source"))
-        found = self.act(sources.agg(functions.count("*").alias("n")).collect)
-        sizes = np.zeros(1 + max((row.source for row in found), default=-1), np.int64)
-        for row in found:
-            sizes[row.source] = row.n
-        return sizes
-
-    def _ranked_by_place(self, rows: SparkTable, backwards: bool, boundary: int) -> SparkTable:
-        from pyspark.sql import functions
-
-        n_references, total = int(self._sizes[: boundary >> SOURCE_BITS].sum()), int(self._sizes.sum())
-        before = pa.table({"__source": np.arange(len(self._sizes)), "__before": np.cumsum(self._sizes) - self._sizes})
-        starts, frame = functions.broadcast(self.rows(before).frame), rows.frame
-        joined = frame.join(starts, functions.shiftright("position", SOURCE_BITS) == starts["__source"])
-        place = functions.col("__before") + functions.col("position").bitwiseAND((1 << SOURCE_BITS) - 1)
-        if backwards:
-            place = functions.when(place < n_references, place).otherwise(n_references + total - 1 - place)
-        return self._with_order(rows, joined, place)
-
-    def _with_order(self, rows: SparkTable, frame: Any, order: Any) -> SparkTable:
+        """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all tasks."""
+        self._sizes = self.fold(rows.select(["position"]), Sizes(len(self._sizes)))
         schema = rows.schema.append(pa.field("order", pa.int64()))
-        return SparkTable(self, frame.select(*rows.schema.names, order.cast("bigint").alias("order")), schema)
+        if by[0] in ("position", "-position"):
+            placing = partial(
+                ordered_by_place, sizes=self._sizes, n_references=int(self._sizes[: boundary >> SOURCE_BITS].sum()),
+                backwards=by[0].startswith("-"), schema=schema,
+            )  # fmt: skip
+            self._ranked = rows.mapped(placing, schema)
+        else:
+            self._ranked = self._ranked_by_sorting(rows, by, boundary, schema)
+        return self._ranked
 
-    def _ranked_by_sorting(self, rows: SparkTable, by: Sequence[str], boundary: int) -> SparkTable:
-        from pyspark.sql import functions
+    def _ranked_by_sorting(self, rows: SparkTable, by: Sequence[str], boundary: int, schema: pa.Schema) -> SparkTable:
+        ranking = Ranking(tuple(by), boundary)
+        keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
+        with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
+        numbered, before = self.numbered(with_keys, ranking.keys, "ranked", rows.schema)
+        return numbered.mapped(partial(ordered, before=before, schema=schema), schema)
 
-        frame = rows.frame
-        keys = [functions.when(frame["position"] < boundary, frame["position"]).otherwise(boundary).asc()]
-        for name in by:
-            column = frame[name.removeprefix("-")]
-            if pa.types.is_large_binary(rows.schema.field(name.removeprefix("-")).type):
-                keys.append(functions.coalesce(functions.length(column) == 0, functions.lit(True)).asc())
-            keys.append(column.desc() if name.startswith("-") else column.asc())
-        stored, place = self.numbered(SparkTable(self, frame.orderBy(*keys), rows.schema), "ranked")
-        return self._with_order(rows, stored, place)
+    def numbered(
+        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
+    ) -> tuple[StoredTable, Int64Array]:
+        """Sort rows over all tasks and store some columns, with the task that each is in, and its index there.
 
-    def numbered(self, rows: SparkTable, name: str) -> tuple[Any, Any]:
-        """Store sorted rows; return them as a data frame, and the column that numbers them over all partitions."""
-        from pyspark.sql import functions
-
-        schema = pa.schema([*rows.schema, *PLACED])
-        stored = self.store(rows.mapped(partial(number_rows, schema=schema), schema), name)
-        counted = stored.frame.groupBy("part").agg(functions.count("*").alias("n"))
-        sizes = np.array(sorted((row.part, row.n) for row in self.act(counted.collect))).reshape(-1, 2)
-        before = pa.table({"__part": sizes[:, 0], "__before": np.cumsum(sizes[:, 1]) - sizes[:, 1]})
-        starts = functions.broadcast(self.rows(before).frame)
-        joined = stored.frame.join(starts, stored.frame["part"] == starts["__part"])
-        return joined, functions.col("__before") + functions.col("index")
+        Also return how many rows all earlier tasks have.
+        """
+        names, ascending = zip(*keys, strict=True)
+        frame = rows.frame.orderBy(*names, ascending=list(ascending))
+        schema = pa.schema([*kept, *PLACED])
+        files = self.write(SparkTable(self, frame, kept).mapped(partial(number_rows, schema=schema), schema), name)
+        counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
+        for file, n in zip(files.names, files.counts, strict=True):
+            counts[TableFiles.task_of(file)] = n
+        return StoredTable(self, files, schema), np.cumsum(counts) - counts
 
     def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
         """Return the rows from so many on up to so many, by position."""
-        if not self._sizes.sum() or (begin <= 0 and end >= int(self._sizes.sum())):
+        total = int(self._sizes.sum())
+        if begin <= 0 and end >= total:
             return table
-        from pyspark.sql import functions
+        positions = [self._position(place) if place < total else 1 << 62 for place in (begin, max(begin, end))]
+        return table.mapped(partial(between, begin=positions[0], end=positions[1]), table.schema)
 
+    def _position(self, place: int) -> int:
+        """Return the position of the document at a place in the input."""
         ends = np.cumsum(self._sizes)
-
-        def position(place: int) -> int:
-            source = min(int(np.searchsorted(ends, place, side="right")), len(ends) - 1)
-            return (source << SOURCE_BITS) + place - int(ends[source] - self._sizes[source])
-
-        column, frame = functions.col("position"), table.frame
-        wanted = (column >= position(begin)) & (column < position(end)) if begin < end else functions.lit(False)
-        return SparkTable(self, frame.filter(wanted), table.schema)
+        source = int(np.searchsorted(ends, place, side="right"))
+        return (source << SOURCE_BITS) + place - int(ends[source] - self._sizes[source])
 
     def by_input(self, rows: SparkTable) -> SparkTable:
-        """Return rows cut into runs of positions, each sorted by them."""
-        frame = rows.frame.repartitionByRange(self.n_tasks, "position").sortWithinPartitions("position")
-        return SparkTable(self, frame, rows.schema)
+        """Return a row of each document, cut into runs of positions, each sorted by them."""
+        total = int(self._sizes.sum())
+        each = -(-total // self.tasks_for(total, ROWS_OF_A_TASK))
+        begins = np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
+        return self.together_by(rows, "position", begins, ())
 
     def store(self, rows: SparkTable, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""
@@ -266,33 +260,35 @@ class SparkEngine:
             return self._source.numbered(rows, name)
         return StoredTable(self, self.write(rows, name), rows.schema)
 
-    def write(self, rows: SparkTable, name: str, again: bool = False) -> Path:
-        """Write rows to files, unless they are there; return their folder.
+    def write(self, rows: SparkTable, name: str, again: bool = False) -> TableFiles:
+        """Let the tasks write rows to files, unless they are there; ``NAME.done`` says in the end which of these count.
 
-        Each time that is a new one, which ``NAME.done`` names in the end: of a driver that was killed tasks may still run, or
-        its JVM may clear up after them, while the next driver writes the same table.
+        Tasks that are tried again, and those of a driver that was killed, may leave others in the folder.
         """
-        done = self.folder / f"{name}.done"
-        if done.exists() and not again:
-            return self.folder / done.read_text()
+        done, folder = self.folder / f"{name}.done", self.folder / name
+        files = None if again else TableFiles.load(done, folder)
+        if files is not None:
+            return files
         if self._progress is not None:
             self._progress(name, 0)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"{self.folder}: cannot be used as work folder: {error.strerror or error}") from None
-        made = self.folder / f"{name}-{os.urandom(8).hex()}"
-        self.act(lambda: rows.frame.write.parquet(uri_of(made)))
-        with atomic_file(done) as stream:
-            stream.write(made.name.encode())
-        return made
+            raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
+        writing = rows.mapped(partial(write_rows, folder=str(folder), schema=rows.schema), WRITTEN)
+        found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect))
+        names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
+        files = TableFiles(str(folder), tuple(names), tuple(counts), tuple(sizes))
+        files.save(done)
+        return files
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""
         name = f"read-{next(self._names)}"
-        folder = self.write(rows, name, again=True)
-        yield from StoredTable(self, folder, rows.schema).batches()
-        shutil.rmtree(folder, ignore_errors=True)
+        files = self.write(rows, name, again=True)
+        yield from StoredTable(self, files, rows.schema).batches()
+        (self.folder / f"{name}.done").unlink(missing_ok=True)
+        shutil.rmtree(files.folder, ignore_errors=True)
 
     def close(self) -> None:
         """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""

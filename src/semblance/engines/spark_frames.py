@@ -12,17 +12,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, RowError
 from ..formats._split import Limit
 from ..formats.memory import table_split
 from ..inputs.reading import Reading, read_split
+from ..values import Int64Array
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from .engine import Batches, Step
+from .spark_ranking import frame_keys, key_fields, with_frame_keys
 from .spark_rows import encoded, spark_schema, wire_schema
 from .spark_tables import SparkTable, StoredTable
-from .spark_tasks import explained
+from .spark_tasks import Sizes, explained, one_after_the_other
 from .spark_texts import WHERE, Spool, TextFiles
 
 if TYPE_CHECKING:
@@ -92,40 +96,61 @@ class FrameSource(SparkTable):
 
     def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on all documents, whose texts are written to files on the way."""
-        reading, frames = self.reading, []
-        given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
-        names = list(dict.fromkeys(name for name in given if name is not None))
-        for number, given_frame in enumerate(self.inputs):
-            source = replace(given_frame, frame=None)
-            task = partial(
-                _read_and_run, source=source, number=number, reading=reading, folder=self.texts.folder, step=step, schema=schema
-            )
-            frames.append(given_frame.frame.select(*(f"`{name}`" for name in names)).mapInArrow(task, spark_schema(schema)))
-        self.sketched = SparkTable(self.engine, reduce(lambda one, other: one.unionByName(other), frames), schema)
+        self.sketched = FromFrames(self, (step,), schema)
         return self.sketched
 
     def numbered(self, rows: SparkTable, name: str) -> SparkTable:
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
-        from pyspark.sql import functions
-
         engine = self.engine
         stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
-        column, source = functions.col, functions.shiftright("position", SOURCE_BITS)
-        keys = [source]
-        if self.reading.order_by is not None:
-            keys += [functions.length("order_by") == 0, column("order_by")]  # a null has no bytes, and comes last
-        keys += [functions.when(~column("id_is_text"), column("id").cast("bigint")), column("id")]
-        joined, place = engine.numbered(SparkTable(engine, stored.frame.orderBy(*keys), rows.schema), name)
-        counted = stored.frame.groupBy(source.alias("source")).agg(functions.count("*").alias("n"))
-        sizes = {row.source: row.n for row in engine.act(counted.collect)}
-        before = functions.lit(sizes.get(0, 0) if len(self.inputs) > 1 else 0)
-        row = functions.when(source == 0, place).otherwise(place - before)
-        made = {"position": functions.shiftleft(source, SOURCE_BITS) + row, "number": row + 1}
-        return SparkTable(engine, joined.withColumns({key: new.cast("bigint") for key, new in made.items()}), rows.schema)
+        keys = frame_keys(rows.schema)
+        keyed = pa.schema([*rows.schema, *key_fields(keys)])
+        with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
+        numbered, before = engine.numbered(with_keys, keys, name, rows.schema)
+        sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))
+        return numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
 
     def where(self, ranked: SparkTable) -> SparkTable:
         """Return order, unit and place of all documents."""
         return ranked.select(["order", *WHERE.names])
+
+
+def _placed(batches: Batches, before: Int64Array, sizes: Int64Array, schema: pa.Schema) -> Batches:
+    """Give sorted and numbered documents their positions, and numbers from 1."""
+    firsts = np.cumsum(sizes) - sizes
+    for batch in batches:
+        source = to_numpy(batch.column("position")) >> SOURCE_BITS
+        row = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index")) - firsts[source]
+        made = {"position": (source << SOURCE_BITS) + row, "number": row + 1}
+        columns = [to_arrow(made[field.name]) if field.name in made else batch.column(field.name) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+class FromFrames(SparkTable):
+    """Rows that steps make of the documents of data frames, in the tasks that read these."""
+
+    def __init__(self, source: FrameSource, steps: tuple[Step, ...], schema: pa.Schema) -> None:
+        super().__init__(source.engine, None, schema)
+        self._source, self._steps = source, steps
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        source, reading = self._source, self._source.reading
+        given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
+        names = [f"`{name}`" for name in dict.fromkeys(given) if name is not None]
+        step, frames = partial(one_after_the_other, steps=self._steps), []
+        for number, one in enumerate(source.inputs):
+            task = partial(
+                _read_and_run, source=one, number=number, reading=reading, folder=source.texts.folder, step=step,
+                schema=self.schema,
+            )  # fmt: skip
+            frames.append(one.frame.select(*names).mapInArrow(task, spark_schema(self.schema)))
+        return reduce(lambda one, other: one.unionByName(other), frames)
+
+    def mapped(self, step: Step, schema: pa.Schema) -> FromFrames:
+        """Run one more step in the same tasks."""
+        return FromFrames(self._source, (*self._steps, step), schema)
 
 
 def _read_and_run(

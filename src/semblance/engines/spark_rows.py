@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from .engine import Batches
 
-_PLAIN = {pa.int64(): "bigint", pa.int8(): "tinyint", pa.bool_(): "boolean", pa.float64(): "double"}
+_PLAIN = {pa.int64(): "bigint", pa.int32(): "int", pa.int8(): "tinyint", pa.bool_(): "boolean", pa.float64(): "double"}
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -72,7 +72,7 @@ def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column.cast(kind)
 
 
-def _changed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def changed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Return a batch under the types of a schema."""
     columns = [_cast(batch.column(field.name), field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -82,14 +82,14 @@ def decoded(batches: Iterator[Any], schema: pa.Schema) -> Batches:
     """Yield what comes from Spark under our types; empty batches are left out."""
     for batch in batches:
         if len(batch):
-            yield _changed(batch, schema)
+            yield changed(batch, schema)
 
 
 def encoded(batches: Batches, wire: pa.Schema) -> Iterator[Any]:
     """Yield our rows under the types that Spark takes."""
     for batch in batches:
         if len(batch):
-            yield _changed(batch, wire)
+            yield changed(batch, wire)
 
 
 def wire_schema(schema: pa.Schema) -> pa.Schema:

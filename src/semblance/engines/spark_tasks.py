@@ -6,19 +6,25 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import InputDataError, RowError, SemblanceError
 from ..inputs.reading import read_split
+from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
+from ..values.tables import SOURCE_BITS
 from .engine import Batches, Fold, Step
+from .spark_files import partition
 from .spark_rows import decoded, encoded, wire_schema
 from .spark_texts import InputTexts
 
+NUMBERS = pa.schema([("id", pa.int64())])
 FOLDED = pa.schema([("total", pa.large_binary())])
 PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
 _SAID = re.compile(r"<<semblance (\{.*?\})>>", re.DOTALL)
@@ -82,17 +88,62 @@ def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
     return batches
 
 
-def number_rows(batches: Batches, schema: pa.Schema) -> Batches:
-    """Add to each row the number of its partition, and its index there."""
-    from pyspark import TaskContext
+def given(batches: Batches, table: pa.Table) -> Batches:
+    """Yield rows that came with the task."""
+    for _ in batches:
+        yield from table.to_batches()
 
-    context = TaskContext.get()
-    part, index = context.partitionId() if context is not None else 0, 0
+
+def number_rows(batches: Batches, schema: pa.Schema) -> Batches:
+    """Add to each row the number of its task, and its index there."""
+    part, index = partition(), 0
     for batch in batches:
         n = len(batch)
         columns = [*batch.columns, to_arrow(np.full(n, part, np.int64)), to_arrow(np.arange(index, index + n))]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
         index += n
+
+
+def ordered(batches: Batches, before: Int64Array, schema: pa.Schema) -> Batches:
+    """Add the order to rows that ``number_rows`` numbered; ``before`` are the rows of all earlier tasks, by task."""
+    for batch in batches:
+        order = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index"))
+        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def ordered_by_place(batches: Batches, sizes: Int64Array, n_references: int, backwards: bool, schema: pa.Schema) -> Batches:
+    """Add the order to rows: the place among all inputs, of which the sizes are known; backwards, but for references."""
+    before, total = np.cumsum(sizes) - sizes, int(sizes.sum())
+    for batch in batches:
+        positions = to_numpy(batch.column("position"))
+        order = before[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))
+        if backwards:
+            order = np.where(order < n_references, order, n_references + total - 1 - order)
+        yield pa.RecordBatch.from_arrays([*batch.columns, to_arrow(order)], schema=schema)
+
+
+def between(batches: Batches, begin: int, end: int) -> Batches:
+    """Choose the rows from a position on, and below another."""
+    for batch in batches:
+        positions = to_numpy(batch.column("position"))
+        yield batch.filter(to_arrow((positions >= begin) & (positions < end)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many rows each of some inputs has."""
+
+    n: int
+    combine = cast(np.ufunc, np.add)
+
+    def start(self) -> NDArray[Any]:
+        """Return the sizes of no rows."""
+        return np.zeros(self.n, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count those of a batch: column position."""
+        total += np.bincount(to_numpy(batch.column("position")) >> SOURCE_BITS, minlength=self.n)
 
 
 def add_up(batches: Batches, fold: Fold, again: bool = False) -> Iterator[pa.RecordBatch]:
