@@ -41,7 +41,7 @@ def wrapped(home: Path, folder: Path = FOLDER) -> Path:
     java = folder / "bin/java"
     java.parent.mkdir(parents=True, exist_ok=True)
     java.write_text(
-        f"#!/usr/bin/env bash\ngiven=()\nfor one in \"$@\"; do\n    [ \"$one\" = '{LEFT_OUT}' ] || given+=(\"$one\")\ndone\n"
+        f'#!/usr/bin/env bash\ngiven=()\nfor one in "$@"; do\n    [ "$one" = \'{LEFT_OUT}\' ] || given+=("$one")\ndone\n'
         f"exec '{home}/bin/java' \"${{given[@]}}\"\n"
     )
     java.chmod(0o755)

@@ -11,6 +11,9 @@ BATCH_BYTES = 16 << 20
 _WHILE_AT_WORK = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
+    # A table that Spark thinks small goes to all tasks by way of the driver: up to 10 MB as files, several times that as rows.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
 }
 
 
