@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 import pytest
-from engine_kinds import spark_engine
+from engine_kinds import WORK, spark_engine
 from parity.made import DATA, MADE, REAL, table
 from row_files import lines
 from same_results import same_job
@@ -116,5 +116,5 @@ def hold(case, folder, monkeypatch):
             for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
                 assert getattr(found.summary, name) == getattr(wanted.summary, name), name
         reasons = removed_of(wanted)
-    assert not (folder / "work").exists(), "a closed job leaves files behind"
+    assert not (folder / WORK).exists(), "a closed job leaves files behind"
     return reasons

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -67,7 +68,7 @@ class StoredTable(SparkTable):
     """
 
     def __init__(self, engine: SparkEngine, folder: Path, schema: pa.Schema) -> None:
-        super().__init__(engine, engine.session.read.schema(spark_schema(schema)).parquet(uri_of(folder)), schema)
+        super().__init__(engine, engine.session.read.schema(spark_schema(schema)).parquet(pattern_of(folder)), schema)
         self.folder = folder
 
     def batches(self) -> Batches:
@@ -120,5 +121,10 @@ class TextTable(SparkTable):
 
 
 def uri_of(folder: Path) -> str:
-    """Return how Spark is told of a folder that driver and workers share."""
-    return folder.absolute().as_uri()
+    """Return how Spark is told where to write; it takes a path as it stands, and decodes no %20."""
+    return f"file://{folder.absolute()}"
+
+
+def pattern_of(folder: Path) -> str:
+    """Return how Spark is told what to read: a pattern that matches the folder alone."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", uri_of(folder))
