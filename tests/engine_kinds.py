@@ -16,6 +16,9 @@ from semblance.files.store import Workspace
 KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy")
 WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
 
+WORK = "work [1] of é%20"
+"""A folder whose name would be another one as an address, or a pattern that does not match itself."""
+
 
 class Slices(LocalEngine):
     """Knows no components, and walks everything slice by slice."""
@@ -52,7 +55,7 @@ def spark_engine(folder, partitions=2):
     """An engine on the cluster of all tests."""
     cluster = session()
     cluster.conf.set("spark.sql.shuffle.partitions", partitions)
-    return SparkEngine(cluster, Path(folder) / "work")
+    return SparkEngine(cluster, Path(folder) / WORK)
 
 
 def prepare(kind, monkeypatch):

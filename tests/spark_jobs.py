@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 import pytest
-from engine_kinds import spark_engine
+from engine_kinds import WORK, spark_engine
 from parity.made import DATA, MADE, REAL, table
 from row_files import lines
 from same_results import same_job
+from spark_session import watched
 
 import semblance as sb
 from semblance.engines import spark
@@ -108,10 +109,12 @@ def hold(case, folder, monkeypatch):
     given = inputs(case, folder)
     if case.unit_bytes is not None:
         monkeypatch.setattr(spark, "UNIT_BYTES", case.unit_bytes)
-    with closing(sb.dedup(**given)) as wanted, closing(sb.dedup(**given, engine=spark_engine(folder, case.partitions))) as found:
-        same_job(found, wanted)
-        for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
-            assert getattr(found.summary, name) == getattr(wanted.summary, name), name
+    with closing(sb.dedup(**given)) as wanted:
+        engine = spark_engine(folder, case.partitions)
+        with watched(engine.session, folder, monkeypatch), closing(sb.dedup(**given, engine=engine)) as found:
+            same_job(found, wanted)
+            for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
+                assert getattr(found.summary, name) == getattr(wanted.summary, name), name
         reasons = removed_of(wanted)
-    assert not (folder / "work").exists(), "a closed job leaves files behind"
+    assert not (folder / WORK).exists(), "a closed job leaves files behind"
     return reasons

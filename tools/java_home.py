@@ -7,6 +7,7 @@ which is then installed. If that fails it says why, and prints nothing: the test
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,8 +42,8 @@ def wrapped(home: Path, folder: Path = FOLDER) -> Path:
     java = folder / "bin/java"
     java.parent.mkdir(parents=True, exist_ok=True)
     java.write_text(
-        f"#!/usr/bin/env bash\ngiven=()\nfor one in \"$@\"; do\n    [ \"$one\" = '{LEFT_OUT}' ] || given+=(\"$one\")\ndone\n"
-        f"exec '{home}/bin/java' \"${{given[@]}}\"\n"
+        f'#!/usr/bin/env bash\ngiven=()\nfor one in "$@"; do\n    [ "$one" = \'{LEFT_OUT}\' ] || given+=("$one")\ndone\n'
+        f'exec {shlex.quote(str(home / "bin/java"))} "${{given[@]}}"\n'
     )
     java.chmod(0o755)
     return folder

@@ -44,6 +44,8 @@ PRODUCT = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", PRODUCT, ids=lambda case: f"{case.corpus} {case.settings['keep']} {case.form} {case.partitions}")
+@pytest.mark.parametrize(
+    "case", PRODUCT, ids=lambda case: f"{case.corpus} {case.settings['keep']} {case.form} {case.partitions}"
+)
 def test_each_corpus_with_each_policy(case, cluster, tmp_path, monkeypatch):
     assert sum(hold(case, tmp_path, monkeypatch).values()) > 300

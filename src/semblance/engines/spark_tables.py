@@ -6,8 +6,10 @@ Spark has to move or join them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,7 +133,7 @@ class StoredTable(SparkTable):
         ddl = spark_schema(self.schema)
         if not self.files.names:
             return self.engine.session.createDataFrame([], ddl)
-        return self.engine.session.read.schema(ddl).parquet(*(path.absolute().as_uri() for path in self.files.paths))
+        return self.engine.session.read.schema(ddl).parquet(*map(pattern_of, self.files.paths))
 
     def batches(self) -> Batches:
         """Read the rows file by file."""
@@ -260,3 +262,8 @@ class Source(SparkTable):
         starts = np.array([unit.start for unit in self.texts.units], np.int64)
         schema = pa.schema([ranked.schema.field("order"), *WHERE])
         return ranked.select(["order", "position"]).mapped(partial(located, starts=starts, schema=schema), schema)
+
+
+def pattern_of(path: Path) -> str:
+    """Return how Spark is told what to read: a pattern that matches the path alone; it decodes no %20."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", f"file://{path.absolute()}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,11 +28,17 @@ from .spark_texts import InputTexts
 NUMBERS = pa.schema([("id", pa.int64())])
 FOLDED = pa.schema([("total", pa.large_binary())])
 PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
-_SAID = re.compile(r"<<semblance (\{.*?\})>>", re.DOTALL)
+_SAID = re.compile(r"<<semblance ([0-9A-Za-z+/=]+)>>")
 
 
 class TaskError(RuntimeError):
-    """An error of ours in a task, said so that the driver can raise it again."""
+    """An error of ours in a task, said so that the driver can raise it again.
+
+    In base64, so that nothing that is said looks like its end; nor do lines of this file, which tracebacks quote.
+    """
+
+    def __init__(self, error: Exception, **said: Any) -> None:
+        super().__init__(f"{error}\n<<semblance {b64encode(json.dumps(said).encode()).decode()}>>")
 
 
 @contextmanager
@@ -40,11 +47,9 @@ def explained() -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        said = {"position": error.position, "number": error.number, "what": error.what}
-        raise TaskError(f"{error}\n<<semblance {json.dumps(said)}>>") from error
+        raise TaskError(error, position=error.position, number=error.number, what=error.what) from error
     except SemblanceError as error:
-        said = {"message": str(error), "input": isinstance(error, InputDataError)}
-        raise TaskError(f"{error}\n<<semblance {json.dumps(said)}>>") from error
+        raise TaskError(error, message=str(error), input=isinstance(error, InputDataError)) from error
 
 
 @contextmanager
@@ -53,9 +58,9 @@ def raised_again() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark", "py4j")) or not (found := _SAID.search(str(error))):
+        if not type(error).__module__.startswith(("pyspark", "py4j")) or not (found := _SAID.findall(str(error))):
             raise
-        said = json.loads(found[1])
+        said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
         if "what" in said:
             raise RowError(**said) from None
         raise (InputDataError if said["input"] else SemblanceError)(said["message"]) from None
