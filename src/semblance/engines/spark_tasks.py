@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError, RowError, SemblanceError
+from ..errors import InputDataError, OutputError, RowError, SemblanceError
 from ..inputs.reading import read_split
 from ..values.arrow import to_arrow, to_numpy
 from .engine import Batches, Fold, Step
@@ -21,6 +23,8 @@ from .spark_texts import InputTexts
 
 FOLDED = pa.schema([("total", pa.large_binary())])
 PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
+_NO_SPACE = os.strerror(errno.ENOSPC)
+_HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _SAID = re.compile(r"<<semblance (\{.*?\})>>", re.DOTALL)
 
 
@@ -47,8 +51,17 @@ def raised_again() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark", "py4j")) or not (found := _SAID.search(str(error))):
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
+        message = str(error)
+        if (found := _SAID.search(message)) is None:
+            if _NO_SPACE not in message:
+                raise
+            host = _HOST.search(message)
+            raise OutputError(
+                f"no space left on a disk that Spark's worker {host[1] if host else '(unknown)'} writes to, its own or that of "
+                "the work folder: make space, and resume the job; tables that are whole are kept"
+            ) from error
         said = json.loads(found[1])
         if "what" in said:
             raise RowError(**said) from None
