@@ -259,6 +259,7 @@ class SparkEngine:
             return rows
         if isinstance(rows, TextTable):
             files = TextFiles(str(self.folder / f"{name}-files"))
+            self.discard_texts(files, name)
             schema = pa.schema([field for field in [*rows.schema, *WHERE] if field.name != rows.name])
             where = self.store(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
             return StoredTexts(self, where, files, rows.name, rows.schema)
@@ -283,9 +284,15 @@ class SparkEngine:
             raise OutputError(f"{self.folder}: cannot be used as work folder: {error.strerror or error}") from None
         made = self.folder / f"{name}-{os.urandom(8).hex()}"
         self.act(lambda: rows.frame.write.parquet(uri_of(made)))
-        with atomic_file(done) as stream:
-            stream.write(made.name.encode())
+        if not again:
+            with atomic_file(done) as stream:
+                stream.write(made.name.encode())
         return made
+
+    def discard_texts(self, files: TextFiles, name: str) -> None:
+        """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
+        if not (self.folder / f"{name}.done").exists():
+            shutil.rmtree(files.folder, ignore_errors=True)
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""

@@ -109,6 +109,7 @@ class FrameSource(SparkTable):
         from pyspark.sql import functions
 
         engine = self.engine
+        engine.discard_texts(self.texts, f"{name}-unsorted")
         stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
         column, source = functions.col, functions.shiftright("position", SOURCE_BITS)
         keys = [source]
