@@ -45,6 +45,7 @@ def test_a_table_that_is_begun_anew_has_a_folder_of_its_own(engine):
     (engine.folder / "links.done").unlink()
     assert engine.write(rows, "links") != first
     assert engine.write(rows, "links") == frame.folders[1]
+    assert not first.exists()  # what was half written takes no space
 
 
 def test_what_is_read_back_is_not_stored(engine):

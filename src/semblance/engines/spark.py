@@ -282,6 +282,8 @@ class SparkEngine:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{self.folder}: cannot be used as work folder: {error.strerror or error}") from None
+        for left in self.folder.glob(f"{name}-{'[0-9a-f]' * 16}"):  # by a driver that was killed
+            shutil.rmtree(left, ignore_errors=True)
         made = self.folder / f"{name}-{os.urandom(8).hex()}"
         self.act(lambda: rows.frame.write.parquet(uri_of(made)))
         if not again:
