@@ -253,6 +253,7 @@ class SparkEngine:
             return rows
         if isinstance(rows, TextTable):
             files = TextFiles(str(self.folder / f"{name}-files"))
+            self.discard_texts(files, name)
             schema = pa.schema([field for field in [*rows.schema, *WHERE] if field.name != rows.name])
             where = self.store(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
             return StoredTexts(self, where, files, rows.name, rows.schema)
@@ -263,7 +264,7 @@ class SparkEngine:
     def write(self, rows: SparkTable, name: str, again: bool = False) -> TableFiles:
         """Let the tasks write rows to files, unless they are there; ``NAME.done`` says in the end which of these count.
 
-        Tasks that are tried again, and those of a driver that was killed, may leave others in the folder.
+        Tasks that are tried again may leave others in the folder; those of a driver that was killed are removed.
         """
         done, folder = self.folder / f"{name}.done", self.folder / name
         files = None if again else TableFiles.load(done, folder)
@@ -272,6 +273,7 @@ class SparkEngine:
         if self._progress is not None:
             self._progress(name, 0)
         try:
+            shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
@@ -279,8 +281,14 @@ class SparkEngine:
         found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect))
         names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
         files = TableFiles(str(folder), tuple(names), tuple(counts), tuple(sizes))
-        files.save(done)
+        if not again:
+            files.save(done)
         return files
+
+    def discard_texts(self, files: TextFiles, name: str) -> None:
+        """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
+        if not (self.folder / f"{name}.done").exists():
+            shutil.rmtree(files.folder, ignore_errors=True)
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""

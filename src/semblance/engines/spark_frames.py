@@ -102,6 +102,7 @@ class FrameSource(SparkTable):
     def numbered(self, rows: SparkTable, name: str) -> SparkTable:
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
         engine = self.engine
+        engine.discard_texts(self.texts, f"{name}-unsorted")
         stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
         keys = frame_keys(rows.schema)
         keyed = pa.schema([*rows.schema, *key_fields(keys)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError, RowError, SemblanceError
+from ..errors import InputDataError, OutputError, RowError, SemblanceError
 from ..inputs.reading import read_split
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -28,6 +30,8 @@ from .spark_texts import InputTexts
 NUMBERS = pa.schema([("id", pa.int64())])
 FOLDED = pa.schema([("total", pa.large_binary())])
 PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
+_NO_SPACE = os.strerror(errno.ENOSPC)
+_HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _SAID = re.compile(r"<<semblance ([0-9A-Za-z+/=]+)>>")
 
 
@@ -58,8 +62,17 @@ def raised_again() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark", "py4j")) or not (found := _SAID.findall(str(error))):
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
+        message = str(error)
+        if not (found := _SAID.findall(message)):
+            if _NO_SPACE not in message:
+                raise
+            host = _HOST.search(message)
+            raise OutputError(
+                f"no space left on a disk that Spark's worker {host[1] if host else '(unknown)'} writes to, its own or that of "
+                "the work folder: make space, and resume the job; tables that are whole are kept"
+            ) from error
         said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
         if "what" in said:
             raise RowError(**said) from None

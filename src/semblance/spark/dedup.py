@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from ..jobs.searching import search
 from ..jobs.settings import MAX_BUCKET, Settings, settings_of
 from ..jobs.summary import CALLED, counted_as
 from ..jobs.telling import Told, second_columns
+from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
 from .result import Finished, SparkResult
@@ -228,8 +230,9 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         decisions = stored["decisions"] = engine.store(engine.by_input(told.in_any_order), "decisions")
 
         def calls(positions: list[int]) -> list[dict[str, Any]]:
-            rows = engine.act(decisions.frame.filter(decisions.frame["position"].isin(positions)).collect)
-            by_position = {row["position"]: {name: row[name] for name in CALLED} for row in rows}
+            rows = decisions.select(["position", *CALLED])
+            chosen = engine.map(rows, partial(at_positions, settings=Positions(positions=tuple(positions))), rows.schema)
+            by_position = {row["position"]: row for batch in chosen.batches() for row in batch.to_pylist()}
             return [by_position[position] for position in positions]
 
         total = engine.fold(decisions.select(["position", "reason", "resemblance"]), Outcomes())
