@@ -28,11 +28,11 @@ Progress = Callable[[str, int], None]
 
 _STAGES = {
     "sketches": "sketching", "leaders": "finding candidates", "links": "finding candidates", "pairs": "finding candidates",
-    "matches": "verifying",
+    "matches": "verifying", "written": "writing",
 }  # fmt: skip
 
 
-def _report(progress: Progress, stage: str, amount: int) -> None:
+def report_stage(progress: Progress, stage: str, amount: int) -> None:
     """Report by the names that people are shown."""
     name = _STAGES.get(stage.partition("-")[0], "deciding")
     progress(stage if stage == "reading candidates again" else name, amount)
@@ -100,7 +100,7 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
     if engine is None or isinstance(engine, str):
-        reporting = partial(_report, progress or no_progress)
+        reporting = partial(report_stage, progress or no_progress)
         running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
         engine = make_engine(engine or "local", running)
     clock.lap("opening")
