@@ -212,7 +212,7 @@ def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, ord
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
-            raise ParameterError("work must name a folder on storage that the driver and all workers have mounted")
+            raise ParameterError("work (--work) must name a folder on storage that the driver and all workers have mounted")
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace

@@ -220,8 +220,8 @@ class SparkResult:
         self._check_open()
         if self._job.id_type is not None:
             raise ParameterError(
-                "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which Spark "
-                "itself writes: result.clean(frame).write.parquet(...)"
+                "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which are "
+                "written as any data frame is: result.clean(frame).write.parquet(...)"
             )
         write_files(self._job, output, self._scores, annotate=annotate, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())

@@ -28,8 +28,7 @@ from ..errors import OutputError, ParameterError
 from ..files.atomic import create_temporary, reporting
 from ..files.folders import NewFolder, atomic_directory
 from ..files.names import shown
-from ..files.outputs import check_names
-from ..formats.writers import Selection, check_apart, check_output, describe, means_folder
+from ..formats.writers import Selection, check_before, check_output, describe, means_folder
 from ..jobs.annotating import annotated, annotating
 from ..jobs.settings import added_columns
 from ..values.arrays import runs
@@ -76,31 +75,27 @@ class Writing:
     free: tuple[str, ...] = ()
 
 
-def check_before(output: str | Path, splits: list[Any], references: list[Any], also: list[str | Path], force: bool) -> None:
-    """Check, before any work, that an output may be written, and that it meets no input and no other output.
+def check_folder(output: str | Path) -> None:
+    """Check that an output means a folder.
 
     Raises
     ------
     ParameterError
         If it means a single file.
-    OutputError
-        If it exists and ``force`` is not set, or does not do otherwise.
     """
     if not means_folder(output):
+        folder = str(Path(output).with_name(Path(output).name.partition(".")[0] or "clean"))
         raise ParameterError(
-            f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as "
-            f"{str(output).rstrip('/').partition('.')[0] or 'clean'}/"
+            f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {folder}/"
         )
-    check_output(output, force)
-    check_apart(output, [*splits, *references], also)
-    check_names([name for split in splits for name in split.form.names_in_folder(split)])
 
 
 def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
     """Write the rows of a job's inputs: see ``SparkResult.write``."""
+    check_folder(output)
     references, inputs = job.splits[: job.n_references], job.splits[job.n_references :]
-    check_before(output, inputs, references, [], force)
     path, engine = check_output(output, force), job.engine
+    check_before(output, inputs, references)
     with atomic_directory(path) as folder, _attempts(path) as attempts:
         told = _told(job, scores if annotate else None)
         writing = Writing(
