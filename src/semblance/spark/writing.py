@@ -104,11 +104,10 @@ def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *,
             against=job.n_references > 0,
             free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
         )  # fmt: skip
-        engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
-        written = StoredTable(engine, engine.folder / "written", WRITTEN)
-        _publish(written.batches(), attempts, folder, len(inputs))
+        told_of = engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
+        _publish(StoredTable(engine, told_of, WRITTEN).batches(), attempts, folder, len(inputs))
         describe(folder, job.provenance)
-    shutil.rmtree(written.folder, ignore_errors=True)
+    shutil.rmtree(told_of, ignore_errors=True)
 
 
 @contextmanager
