@@ -32,8 +32,12 @@ DECIDED = 160
 """Bytes a document, over all joins from what was decided to the rows that say so."""
 TEXT = 0.6
 """Share that is left of texts in Spark's compression."""
-LINKS_PER_PAIR = 3
-"""Links on their way for each candidate pair: several bands find it."""
+LINKS_PER_PAIR = 4
+"""Links on their way for each candidate pair: several bands find it, and the cut drops others."""
+TEXTS_SENT = 1.5
+"""How often the text of a document in pairs is sent: rounds compare few pairs."""
+PAIRS_SENT = 25
+"""How often a pair is sent, over all rounds and joins."""
 HEAP_PER_CORE = 1 << 30
 PARTITION = 64 << 20
 """Bytes of the largest shuffle that a task is to take."""
@@ -216,11 +220,12 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
         Step(name="crowds", does=f"documents in buckets of more than {settings.max_bucket}",
              shuffled=int(CODES_SENT * n * sent)),
         Step(name="cut", does="pairs meet their codes, 4 bits of each",
-             shuffled=int(n * halves + links * (3 * halves + 4 * NUMBER)), kept=2 * NUMBER * corpus.pairs),
+             shuffled=int(n * halves + links * (halves / 2 + 3 * NUMBER)), kept=2 * NUMBER * corpus.pairs),
         Step(name="texts", does="of documents in pairs, read and written once",
              shuffled=int(n * 2 * NUMBER + 5 * NUMBER * corpus.compared) if corpus.exact else 0, kept=content),
-        Step(name="verify", does="in rounds, each text once for each pivot that it meets",
-             shuffled=int((corpus.pairs + corpus.compared / 2) * (each + 8 * NUMBER)), kept=6 * NUMBER * corpus.pairs),
+        Step(name="verify", does="in rounds, each text to the pivots that it is compared with",
+             shuffled=int(TEXTS_SENT * corpus.compared * each + PAIRS_SENT * NUMBER * corpus.pairs),
+             kept=6 * NUMBER * corpus.pairs),
         Step(name="decisions", does="a row for each document", shuffled=int(n * (DECIDED + 3 * named)), kept=(32 + named) * n),
     ]  # fmt: skip
     return found
