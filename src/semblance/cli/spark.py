@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,9 +54,15 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
         there = spark_sql().SparkSession.getActiveSession()
         with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
             session = there or start_session(master, **settings)
+        if there is None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
+            logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
         try:
             with _told("Spark gave up"):
                 yield partial(dedup, session=session)
+        except KeyboardInterrupt:
+            there = session  # the JVM ends with this program; to stop the session would be to wait for what it does
+            raise
         finally:
             if there is None:
                 session.stop()
