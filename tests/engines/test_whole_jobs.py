@@ -97,7 +97,7 @@ def test_another_threshold(kind, monkeypatch):
 
 def test_an_engine_of_another_package(tmp_path, monkeypatch):
     """By its entry point, as CONTRIBUTING.md says."""
-    with pytest.raises(sb.ParameterError, match="^engine must be one of local; got 'toy'$"):
+    with pytest.raises(sb.ParameterError, match="^engine must be one of local, spark; got 'toy'$"):
         sb.dedup(["a b"], engine="toy")
     folder = tmp_path / "toy_engine-1.0.dist-info"
     folder.mkdir()
@@ -108,7 +108,7 @@ def test_an_engine_of_another_package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     found, wanted = told("largest", engine="toy"), expected("largest", 0)
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1]) and found[2] == wanted[2]
-    with pytest.raises(sb.ParameterError, match="^engine must be one of local, bare, lost, toy; got 'else'$"):
+    with pytest.raises(sb.ParameterError, match="^engine must be one of local, spark, bare, lost, toy; got 'else'$"):
         sb.dedup(["a b"], engine="else")
     with pytest.raises(sb.ParameterError, match="'bare' lacks source, rows, map"):
         sb.dedup(["a b"], engine="bare")

@@ -19,9 +19,10 @@ from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
 from ..values import Int64Array
 from ..values.arrays import number
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
+from .annotating import annotated, annotating, naming
 from .groups import clusters_of, groups_of
 from .job import Job
 from .rethreshold import walk_again
@@ -99,11 +100,6 @@ class Result:
         second = [name for name in ("standard_error", "distance") if name in self._decisions.schema.names]
         return {"resemblance": name, **dict(zip(second, second, strict=True))}
 
-    @property
-    def _named_columns(self) -> list[str]:
-        """The columns that name the kept document of a row."""
-        return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if self._against else ())]
-
     def _rows(self, names: Sequence[str], begin: int = 0, end: int | None = None) -> Rows:
         """Return some columns of the decisions about some input rows; default: all."""
         self._check_open()
@@ -142,7 +138,7 @@ class Result:
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
         ``duplicate_of``. Documents dropped as empty, or left out as too large, have nulls.
         """
-        names = ["id", *self._named_columns, *self._score_columns]
+        names = ["id", *naming(self._against), *self._score_columns]
         removed = filtered(self._rows([*names, "kept"]), lambda batch: pc.invert(batch.column("kept")))
         return self._told(removed.drop("kept"))
 
@@ -177,12 +173,8 @@ class Result:
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``."""
-        names = ["kept", *self._named_columns, *self._score_columns, "cluster"]
-        told = self._told(collect(self._rows(names, first + begin, first + end))).rename_columns({"kept": "keep"})
-        if not self._against:
-            return told
-        own = to_arrow(np.zeros(len(told), np.bool_), to_numpy(told["cluster"].is_null()))
-        return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))
+        names = annotating(self._score_columns, self._against)
+        return annotated(collect(self._rows(names, first + begin, first + end)), self._score_columns, self._against)
 
     @cached_property
     def annotations(self) -> pa.Table:

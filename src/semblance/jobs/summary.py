@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class Summary:
     documents_skipped : int
         Documents that were larger than ``max_document``, and left out.
     """
+
+    peak_of: ClassVar[str] = "peak memory"
+    """What the last figure is called."""
 
     documents: int
     reference: int
@@ -142,7 +145,7 @@ class Summary:
                          f"a recall of {self.recall_vouched:.3f} is vouched for")  # fmt: skip
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
-        lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
+        lines.append(f"{total:.2f} s ({stages}){rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
 
 

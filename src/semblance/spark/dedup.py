@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,15 @@ from ..inputs.reading import Reading
 from ..jobs.deciding import Decider
 from ..jobs.judging import deciding_of, judge, provenance_of, searching_of
 from ..jobs.limits import limit_of
-from ..jobs.opening import Opened, Progress
+from ..jobs.opening import Opened, Progress, report_stage
 from ..jobs.searching import search
-from ..jobs.settings import MAX_BUCKET, Settings, settings_of
-from ..jobs.summary import CALLED, counted_as
+from ..jobs.settings import MAX_BUCKET, Settings, added_columns, settings_of
+from ..jobs.summary import CALLED, Summary, counted_as
 from ..jobs.telling import Told, second_columns
 from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
-from .result import Finished, SparkResult
+from .result import Finished, SparkResult, SparkSummary
 from .sessions import check_workers, is_local, session_of
 
 TASK_MEMORY = "1500MB"
@@ -133,12 +133,13 @@ def dedup(
     workspace = _workspace(splits, n_references, settings, order_by, session)
     assert workspace.folder is not None
     with workspace.left_on_error():
-        engine = SparkEngine(session, workspace.folder / "tables", progress)
+        reported = None if progress is None else partial(report_stage, progress)
+        engine = SparkEngine(session, workspace.folder / "tables", reported)
         check_workers(engine)
         reading = Reading(
             text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
             encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
-            skip=settings.on_error == "skip",
+            skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
         )  # fmt: skip
         opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped)
         return SparkResult(_run(opened, id_type))
@@ -160,7 +161,7 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
         references = [] if against is None else as_sources(against, glob=settings.glob, format=settings.format)
         check_apart(inputs, references)
         _check_files([*references, *inputs])
-        splits = [replace(split, limit=limit) for split in (*references, *inputs)]
+        splits = [_anywhere(replace(split, limit=limit)) for split in (*references, *inputs)]
         return splits, len(references), skipped_in(inputs, references), None
     if settings.id is None:
         raise ParameterError(
@@ -171,6 +172,11 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
     for frame in frames:
         _check_columns(frame, settings, order_by)
     return frames, len(given), Skipped().to_dict(), dict(data.dtypes)[settings.id]
+
+
+def _anywhere(split: Any) -> Any:
+    """Name the files of an input so that workers find them, whatever folder they run in; what it is called stays."""
+    return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
 
 
 def _check_files(splits: Sequence[Any]) -> None:
@@ -207,7 +213,7 @@ def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, ord
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
-            raise ParameterError("work must name a folder on storage that the driver and all workers have mounted")
+            raise ParameterError("work (--work) must name a folder on storage that the driver and all workers have mounted")
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace
@@ -248,8 +254,14 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
     return Finished(
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
-        summary=replace(summary, seconds=dict(opened.clock.seconds)), provenance=provenance_of(settings, opened.splits),
+        summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
         splits=list(opened.splits), n_references=opened.reading.n_references,
         second=tuple(field.name for field in second_columns(settings.finder)),
         id_type=id_type, close=close,
     )  # fmt: skip
+
+
+def _of_driver(summary: Summary, seconds: dict[str, float]) -> SparkSummary:
+    """Return a summary that says that the memory is that of the driver."""
+    known = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return SparkSummary(**known | {"seconds": dict(seconds)})

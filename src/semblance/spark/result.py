@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
+from ..engines.memory import peak_memory
 from ..errors import ParameterError
+from ..jobs.annotating import naming
 from ..jobs.settings import Settings
 from ..jobs.summary import Summary
 from ..wording import counted
+from .writing import write_files
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSummary(Summary):
+    """The summary of a job on Spark: the peak memory is that of the driver."""
+
+    peak_of: ClassVar[str] = "peak memory of the driver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,8 +147,7 @@ class SparkResult:
         documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty, or
         left out as too large, have nulls.
         """
-        more = ("duplicate_source", "duplicate_is_reference") if self._against else ()
-        return self._told(self._own.filter("not kept"), ["id", "duplicate_of", *more, *self._scores])
+        return self._told(self._own.filter("not kept"), ["id", *naming(self._against), *self._scores])
 
     @property
     def groups(self) -> Any:
@@ -182,3 +192,36 @@ class SparkResult:
         if self.settings.id is None:
             raise ParameterError("clean is for data frames that were deduplicated by their ids; write() writes files")
         return frame.join(self.kept.select(self.kept["id"].alias(self.settings.id)), self.settings.id, "left_semi")
+
+    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
+        """Write the kept rows of files or, with ``annotate``, all rows with what was decided about them.
+
+        The tasks write, and the files are those that ``semblance.Result.write`` writes on one machine, byte for byte. They
+        appear together, when all are complete, whichever workers fail meanwhile.
+
+        Parameters
+        ----------
+        output : str or path
+            A folder, on storage that the driver and all workers have mounted. It receives one file per input, of the same
+            relative name and format.
+        annotate : bool
+            Write every row, with the columns of ``semblance.Result.annotations`` added.
+        force : bool
+            Replace an existing output.
+
+        Raises
+        ------
+        OutputError
+            If the output exists, or cannot be written; nothing half written is left.
+        InputDataError, ParameterError
+            If an input changed in the meantime; if the output means a single file, the result is closed, or is that of a data
+            frame.
+        """
+        self._check_open()
+        if self._job.id_type is not None:
+            raise ParameterError(
+                "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which are "
+                "written as any data frame is: result.clean(frame).write.parquet(...)"
+            )
+        write_files(self._job, output, self._scores, annotate=annotate, force=force)
+        self.summary = replace(self.summary, peak_memory=peak_memory())

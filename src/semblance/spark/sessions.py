@@ -70,7 +70,7 @@ def start_session(master: str | None = None, *, name: str = "semblance", **setti
     name : str
         Of the application.
     **settings : str
-        Spark's own settings, by their names with underscores for points: ``spark_executor_memory="4g"``.
+        Spark's own settings, by their names, in which underscores may stand for points: ``spark_executor_memory="4g"``.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def start_session(master: str | None = None, *, name: str = "semblance", **setti
     if master is not None:
         builder = builder.master(master)
     for key, value in settings.items():
-        builder = builder.config(key.replace("_", "."), value)
+        builder = builder.config(key if "." in key else key.replace("_", "."), value)
     return builder.getOrCreate()
 
 
