@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 from ..engines.memory import parse_bytes
-from ..engines.spark import UNIT_BYTES
+from ..engines.spark_tables import UNIT_BYTES
 from ..jobs.calibration import REFERENCE
 from ..jobs.footprint import Corpus
 from ..jobs.settings import Settings

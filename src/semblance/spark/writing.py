@@ -107,7 +107,7 @@ def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *,
         told_of = engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
         _publish(StoredTable(engine, told_of, WRITTEN).batches(), attempts, folder, len(inputs))
         describe(folder, job.provenance)
-    shutil.rmtree(told_of, ignore_errors=True)
+    shutil.rmtree(told_of.folder, ignore_errors=True)
 
 
 @contextmanager
