@@ -129,7 +129,11 @@ class StoredTable(SparkTable):
 
     @property
     def frame(self) -> Any:
-        """The rows as a data frame that Spark reads."""
+        """The rows as a data frame that the tasks read."""
+        return self._read.frame
+
+    def for_callers(self) -> Any:
+        """Return the rows as a data frame that Spark reads, with the types that it gives them."""
         ddl = spark_schema(self.schema)
         if not self.files.names:
             return self.engine.session.createDataFrame([], ddl)
@@ -140,12 +144,15 @@ class StoredTable(SparkTable):
         for path in self.files.paths:
             yield from rows_of(path, self.schema)
 
-    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
-        """Run a step on the rows as the tasks read them."""
+    @property
+    def _read(self) -> Stepped:
         shares = self.files.shares()
         reading = partial(read_rows, files=self.files, shares=shares, schema=self.schema)
-        numbers = self.engine.numbers(len(shares))
-        return Stepped(self.engine, numbers, NUMBERS, (reading, step), schema, self.rows)
+        return Stepped(self.engine, self.engine.numbers(len(shares)), NUMBERS, (reading,), self.schema, self.rows)
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the rows as the tasks read them."""
+        return self._read.mapped(step, schema)
 
     def select(self, names: Sequence[str]) -> StoredTable:
         """Return some columns."""

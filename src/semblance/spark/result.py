@@ -120,7 +120,7 @@ class SparkResult:
     def decisions(self) -> Any:
         """Data frame of all decisions, a row for each document, references too: see the reference of files."""
         self._check_open()
-        return self._with_ids(self._job.decisions.frame, ("id", "duplicate_of", "cluster"))
+        return self._with_ids(self._job.decisions.for_callers(), ("id", "duplicate_of", "cluster"))
 
     def _with_ids(self, frame: Any, names: Sequence[str]) -> Any:
         """Give ids the type that they have in the input."""
@@ -173,7 +173,7 @@ class SparkResult:
         With reference documents ``left_is_reference`` (bool) follows ``right_id``.
         """
         self._check_open()
-        frame = self._with_ids(self._job.pairs.frame, ("left_id", "right_id"))
+        frame = self._with_ids(self._job.pairs.for_callers(), ("left_id", "right_id"))
         return self._told(frame, ["left_id", "right_id", *(["left_is_reference"] if self._against else []), *self._scores])
 
     def clean(self, frame: Any) -> Any:

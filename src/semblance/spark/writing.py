@@ -129,7 +129,7 @@ def _told(job: Finished, scores: Mapping[str, str] | None) -> SparkTable:
     added = [] if scores is None else annotating(scores, first > 0)
     wanted = column("kept") if scores is None else column("reason") != "skipped"
     source = functions.shiftright("position", SOURCE_BITS)
-    own = decisions.frame.filter(column("position") >= first << SOURCE_BITS)
+    own = decisions.for_callers().filter(column("position") >= first << SOURCE_BITS)
     rows = own.select(source.alias("source"), "position", wanted.alias("wanted"), *added)
     heads = job.engine.session.range(first, len(job.splits)).withColumnRenamed("id", "source")  # inputs without rows, too
     together = rows.unionByName(heads, allowMissingColumns=True)
