@@ -54,7 +54,7 @@ test-spark-few: install
 # All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
 test-spark: install
 	$(BIN)/python tools/java_home.py
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m spark
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
 test: lint docs
 	rm -rf $(CACHE)*

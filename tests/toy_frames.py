@@ -81,7 +81,9 @@ class ToyFrame:
             whole = self._whole()
             numbers = whole[name].to_pylist()
             assert all(0 <= number < n for number in numbers)
-            return [whole.take(pa.array([i for i, number in enumerate(numbers) if number == part], pa.int64())) for part in range(n)]
+            return [
+                whole.take(pa.array([i for i, number in enumerate(numbers) if number == part], pa.int64())) for part in range(n)
+            ]
 
         return ToyFrame(self.session, self.schema, make)
 
