@@ -27,7 +27,7 @@ def test_a_worker_is_killed_in_each_stage(cluster, tmp_path):
         before = run.stages()
         run.go()
         if kills % 2:
-            wait_for(lambda: [*run.work.glob(f"tables/{name}-*/_temporary")] or run.made[-1] != name, name)  # noqa: B023
+            wait_for(lambda: [*run.work.glob(f"tables/{name}/*")] or run.made[-1] != name, name)  # noqa: B023
         else:
             wait_for(lambda: run.stages() > before, name)  # noqa: B023
             time.sleep(0.05 * (kills % 5))
@@ -52,5 +52,5 @@ def test_speculation_and_retries(cluster, tmp_path, tokenizer):
     run = Run(cluster, tmp_path, paths, frame=True, id="key", tokenizer=tokenizer, session=speculation)
     done, lost = run.finished(), run.lost()
     print(f"{tokenizer}: tasks lost: {lost}; {done['seconds']}")
-    assert run.same_as(local(paths, True, tokenizer=tokenizer))
+    assert run.same_as(local(paths, frame=True, tokenizer=tokenizer))
     assert lost.get("TaskKilled") if tokenizer == "dawdles" else lost.get("ExceptionFailure")
