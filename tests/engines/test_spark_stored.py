@@ -1,26 +1,28 @@
 """How the engine on Spark keeps tables: what is whole is known, also if drivers die at the worst moments."""
 
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import urlparse
 
+import pyarrow as pa
 import pytest
 
 from semblance.engines.spark import SparkEngine
 from semblance.engines.spark_texts import TextFiles
 
 
-class _Frame:
-    """A data frame that can be written."""
+class _Rows:
+    """Rows that one task writes, in this process."""
 
-    def __init__(self):
-        self.write, self.folders = self, []
+    schema = pa.schema([("order", pa.int64())])
 
-    def parquet(self, uri):
-        folder = Path(urlparse(uri).path)
-        folder.mkdir()
-        self.folders.append(folder)
+    def mapped(self, step, _):
+        """Return what gives, when it is asked for them, the rows that a step makes of these."""
+        batch = pa.RecordBatch.from_pydict({"order": [1, 2]}, self.schema)
+
+        def collect():
+            return [SimpleNamespace(**row) for made in step(iter([batch])) for row in made.to_pylist()]
+
+        return SimpleNamespace(frame=SimpleNamespace(collect=collect))
 
 
 @pytest.fixture
@@ -30,33 +32,29 @@ def engine(tmp_path):
 
 
 def test_a_table_is_written_once(engine):
-    frame = _Frame()
-    rows = SimpleNamespace(frame=frame)
-    first = engine.write(rows, "links")
-    assert engine.write(rows, "links") == first
-    assert frame.folders == [first]
+    first = engine.write(_Rows(), "links")
+    assert engine.write(_Rows(), "links") == first
+    assert first.paths[0].exists()
 
 
-def test_a_table_that_is_begun_anew_has_a_folder_of_its_own(engine):
-    """An old driver's tasks may still write into the folder that it had chosen."""
-    frame = _Frame()
-    rows = SimpleNamespace(frame=frame)
-    first = engine.write(rows, "links")
+def test_a_table_that_is_begun_anew_has_other_files(engine):
+    """An old driver's tasks may still write theirs; what it left takes no space."""
+    (old,) = engine.write(_Rows(), "links").paths
     (engine.folder / "links.done").unlink()
-    assert engine.write(rows, "links") != first
-    assert engine.write(rows, "links") == frame.folders[1]
-    assert not first.exists()  # what was half written takes no space
+    again = engine.write(_Rows(), "links")
+    assert old not in again.paths and not old.exists()
+    old.write_bytes(b"late")
+    assert engine.write(_Rows(), "links") == again
 
 
 def test_what_is_read_back_is_not_stored(engine):
     """It is removed once it is read."""
-    rows = SimpleNamespace(frame=_Frame())
-    assert engine.write(rows, "read-0", again=True) != engine.write(rows, "read-0", again=True)
+    assert engine.write(_Rows(), "read-0", again=True) != engine.write(_Rows(), "read-0", again=True)
     assert not list(engine.folder.glob("*.done"))
 
 
 def test_nothing_counts_as_whole_once_removal_has_begun(engine, monkeypatch):
-    engine.write(SimpleNamespace(frame=_Frame()), "links")
+    engine.write(_Rows(), "links")
 
     def die(*_, **__):
         raise KeyboardInterrupt
@@ -74,6 +72,6 @@ def test_texts_that_nothing_names_are_removed(engine, is_whole):
     files.path(7).parent.mkdir(parents=True)
     files.path(7).touch()
     if is_whole:
-        engine.write(SimpleNamespace(frame=_Frame()), "texts")
+        engine.write(_Rows(), "texts")
     engine.discard_texts(files, "texts")
     assert files.path(7).exists() == is_whole

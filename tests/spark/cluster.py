@@ -123,11 +123,11 @@ class Cluster:
             "SPARK_DAEMON_MEMORY": "192m", "SPARK_DAEMON_JAVA_OPTS": self.java_options,
         }  # fmt: skip
 
-    def _start(self, name, command, **environment):
+    def _start(self, name, command, host="127.0.0.1", **environment):
         home = Path(importlib.util.find_spec("pyspark").origin).parent
         with open(self.folder / f"{name}.log", "wb") as log:
             made = subprocess.Popen(
-                [str(home / "bin/spark-class"), *command, "--host", "127.0.0.1", "--webui-port", "0"],
+                [str(home / "bin/spark-class"), *command, "--host", host, "--webui-port", "0"],
                 env=self.environment() | environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 preexec_fn=die_with_parent,
             )  # fmt: skip
@@ -140,7 +140,9 @@ class Cluster:
         folder = self.folder / name
         folder.mkdir()
         command = ["org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1500M", "--work-dir", str(folder)]
-        made = self._start(name, [*command, self.master], SPARK_LOCAL_DIRS=str(local or folder))
+        host = f"127.0.0.{10 + self._n}"  # of its own: a second attempt of a task that takes long goes to another host
+        given = {"SPARK_LOCAL_DIRS": str(local or folder), "SPARK_LOCAL_IP": host}
+        made = self._start(name, [*command, self.master], host, **given)
         self.workers[name] = made.pid
         if waits:
             self._wait_for_worker(name)

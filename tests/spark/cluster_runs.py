@@ -16,7 +16,7 @@ from spark.cluster import descendants, die_with_parent, kill_all, wait_for
 import semblance as sb
 
 PATIENCE = 400
-COLUMNS = ("position", "number", "id", "kept", "reason", "duplicate_of", "resemblance", "cluster", "n_exact", "n_duplicates")
+COLUMNS = ("position", "id", "kept", "reason", "duplicate_of", "resemblance", "cluster", "n_exact", "n_duplicates")
 SESSION = {
     "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m",

@@ -51,7 +51,7 @@ def test_the_driver_is_killed_after_tables(cluster, tmp_path, case):
             assert "another process is using this folder" in Run(cluster, tmp_path, paths, resume=True, **how).wait()["refused"]
         if n % 2 and is_stored(after):
             run.go()
-            wait_for(lambda: [*run.work.glob(f"tables/{after}-*/_temporary")] or run.made[-1] != after, after)  # noqa: B023
+            wait_for(lambda: [*run.work.glob(f"tables/{after}/*")] or run.made[-1] != after, after)  # noqa: B023
             halves += f"{after}.done" not in os.listdir(run.work / "tables")
         run.kill(with_java=n % 3 != 0)
         n += 1
