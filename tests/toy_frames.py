@@ -1,10 +1,12 @@
 """Data frames of Spark in plain Python: as much of them as the engine on Spark asks for, without a JVM."""
 
 import re
+import traceback
 from types import SimpleNamespace
 
 import pyarrow as pa
 from pyspark import TaskContext, cloudpickle
+from pyspark.errors import PythonException
 
 KINDS = {"bigint": pa.int64(), "int": pa.int32(), "tinyint": pa.int8(), "boolean": pa.bool_(), "double": pa.float64(),
          "string": pa.string(), "binary": pa.binary()}  # fmt: skip
@@ -52,6 +54,8 @@ class ToyFrame:
                     task = cloudpickle.loads(pickled)
                     batches = task(iter(part.to_batches(max_chunksize=self.session.batch_rows)))
                     made = pa.Table.from_batches(batches, schema)
+                except Exception:
+                    raise PythonException(traceback.format_exc()) from None  # all that Spark carries of an error
                 finally:
                     TaskContext._taskContext = None
                 if attempt or not self.session.fails_first:

@@ -35,6 +35,7 @@ from .spark_tasks import (
     FOLDED,
     NUMBERS,
     PLACED,
+    Inputs,
     Sizes,
     add_up,
     between,
@@ -191,9 +192,11 @@ class SparkEngine:
 
     def rank(self, rows: SparkTable, by: Sequence[str], boundary: int) -> SparkTable:
         """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all tasks."""
-        self._sizes = self.fold(rows.select(["position"]), Sizes(len(self._sizes)))
+        positions = rows.select(["position"])
+        n = len(self._sizes) if self._source is not None else int(self.fold(positions, Inputs())[0])
+        self._sizes, ends = self.fold(positions, Sizes(n))
         schema = rows.schema.append(pa.field("order", pa.int64()))
-        if by[0] in ("position", "-position"):
+        if by[0] in ("position", "-position") and (ends == self._sizes).all():
             placing = partial(
                 ordered_by_place, sizes=self._sizes, n_references=int(self._sizes[: boundary >> SOURCE_BITS].sum()),
                 backwards=by[0].startswith("-"), schema=schema,

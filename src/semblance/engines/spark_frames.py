@@ -108,7 +108,7 @@ class FrameSource(SparkTable):
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
         numbered, before = engine.numbered(with_keys, keys, name, rows.schema)
-        sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))
+        sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))[0]
         return numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
 
     def where(self, ranked: SparkTable) -> SparkTable:

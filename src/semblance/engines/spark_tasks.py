@@ -149,19 +149,41 @@ def between(batches: Batches, begin: int, end: int) -> Batches:
 
 
 @dataclass(frozen=True, slots=True)
+class Inputs:
+    """How many inputs rows are of, at least: one more than the largest number of one."""
+
+    combine = cast(np.ufunc, np.maximum)
+
+    def start(self) -> NDArray[Any]:
+        """Return the number for no rows."""
+        return np.zeros(1, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Look at a batch: column position."""
+        total[0] = max(int(total[0]), 1 + (int(to_numpy(batch.column("position")).max(initial=-1)) >> SOURCE_BITS))
+
+
+def _of_both(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Put sizes together."""
+    return np.stack([one[0] + other[0], np.maximum(one[1], other[1])])
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many rows each of some inputs has."""
+    """How many rows each of some inputs has, and one more than the largest of them, which is the same if none is missing."""
 
     n: int
-    combine = cast(np.ufunc, np.add)
+    combine = staticmethod(_of_both)
 
     def start(self) -> NDArray[Any]:
         """Return the sizes of no rows."""
-        return np.zeros(self.n, np.int64)
+        return np.zeros((2, self.n), np.int64)
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
         """Count those of a batch: column position."""
-        total += np.bincount(to_numpy(batch.column("position")) >> SOURCE_BITS, minlength=self.n)
+        positions = to_numpy(batch.column("position"))
+        total[0] += np.bincount(positions >> SOURCE_BITS, minlength=self.n)
+        np.maximum.at(total[1], positions >> SOURCE_BITS, 1 + (positions & ((1 << SOURCE_BITS) - 1)))
 
 
 def add_up(batches: Batches, fold: Fold, again: bool = False) -> Iterator[pa.RecordBatch]:
