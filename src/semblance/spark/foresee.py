@@ -24,10 +24,8 @@ SHARE = 1.03
 """Of random bits, on their way: what frames and rows add."""
 NUMBER = 5
 """Bytes of an integer on its way, about, or of a missing one: most have high bytes in common."""
-KEY_ROW = 12.5
+KEY_ROW = 10
 """Bytes of a key and the document that has it."""
-CODES_SENT = 4
-"""How often the codes of all documents are sent: where crowds are marked, counted and searched, and recall is vouched for."""
 DECIDED = 160
 """Bytes a document, over all joins from what was decided to the rows that say so."""
 TEXT = 0.6
@@ -205,7 +203,7 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
     text = corpus.text / n if n else 0.0
     policy = settings.keep.partition(":")[0]
     ranked = 0 if policy in ("first", "last") else sketch * n
-    sent = SHARE * codes + 2 * NUMBER
+    whole = SHARE * sketch  # sent wherever documents that are copies are left out
     halves = SHARE * codes / 4 + 2 * NUMBER
     content = 0 if not corpus.exact else int(TEXT * corpus.content)
     each = TEXT * text if corpus.exact else 4 * method.n_estimates
@@ -215,12 +213,12 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
         Step(name="exact duplicates", does="documents of equal digests meet", shuffled=int(n * (16 * SHARE + 2 * NUMBER)),
              kept=NUMBER * n // 10),
         Step(name="candidates", does=f"documents meet by {method.n_keys} keys",
-             shuffled=int(n * (SHARE * keys + 2 * NUMBER + KEY_ROW * method.n_keys) + NUMBER * 2 * links),
+             shuffled=int(n * (whole + KEY_ROW * method.n_keys) + NUMBER * 2 * links),
              kept=2 * NUMBER * links),
         Step(name="crowds", does=f"documents in buckets of more than {settings.max_bucket}",
-             shuffled=int(CODES_SENT * n * sent)),
+             shuffled=int(n * 2 * (whole + SHARE * codes))),  # where they are searched, and recall is vouched for
         Step(name="cut", does="pairs meet their codes, 4 bits of each",
-             shuffled=int(n * halves + links * (halves / 2 + 3 * NUMBER)), kept=2 * NUMBER * corpus.pairs),
+             shuffled=int(n * (whole + 2 * halves) + links * (halves / 2 + 3 * NUMBER)), kept=2 * NUMBER * corpus.pairs),
         Step(name="texts", does="of documents in pairs, read and written once",
              shuffled=int(n * 2 * NUMBER + 5 * NUMBER * corpus.compared) if corpus.exact else 0, kept=content),
         Step(name="verify", does="in rounds, each text to the pivots that it is compared with",
