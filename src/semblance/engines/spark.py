@@ -30,7 +30,7 @@ from .spark_joining import LEFT, RIGHT, Joining, join_packs
 from .spark_packing import PACKED, Packing, exploded, packed, unpacked
 from .spark_ranking import Ranking, key_fields, with_ranking
 from .spark_session import N_TASKS, settings_for
-from .spark_tables import TEXTS_OF_A_TASK, Both, Source, SparkTable, Stepped, StoredTable, StoredTexts, TextTable
+from .spark_tables import TEXTS_OF_A_TASK, Both, Joined, Source, SparkTable, Stepped, StoredTable, StoredTexts, TextTable
 from .spark_tasks import (
     FOLDED,
     NUMBERS,
@@ -161,17 +161,19 @@ class SparkEngine:
         assert self._source is not None and self._ranked is not None
         return self._source.where(self._ranked), self._source.texts
 
-    def _joined(self, left: SparkTable, right: SparkTable, on: str, how: str, schema: pa.Schema) -> SparkTable:
+    def _joined(self, left: SparkTable, right: SparkTable, on: str, how: str, schema: pa.Schema) -> Joined:
+        return Joined(self, left, right, Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
+
+    def joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> Stepped:
         """Join rows by packs of both sides."""
         n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
         n = self.tasks_for(n_rows, ROWS_OF_A_TASK)
         packs = []
-        for rows, by, side in ((right, "order", RIGHT), (left, on, LEFT)):
+        for rows, by, side in ((right, "order", RIGHT), (left, settings.on, LEFT)):
             packing = Packing(by=by, cut=n, schema=rows.schema, side=side)
             packs.append(rows.mapped(partial(packed, settings=packing), PACKED).frame)
         frame = self._to_buckets(packs[0].union(packs[1]), n).sortWithinPartitions("bucket", "side")
-        joining = Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema)
-        return Stepped(self, frame, PACKED, (partial(join_packs, settings=joining),), schema, left.rows)
+        return Stepped(self, frame, PACKED, (partial(join_packs, settings=settings),), settings.schema, left.rows)
 
     def union(self, first: SparkTable, second: SparkTable) -> SparkTable:
         """Return the rows of both."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +35,18 @@ class Joining:
     left: pa.Schema
     right: pa.Schema
     schema: pa.Schema
+
+    def of(self, names: Sequence[str]) -> Joining:
+        """Return the join that gives some columns of what comes of this one, and the one that it is on."""
+        added = {new: name for new, name in zip(self.schema.names[len(self.left) :], self._added, strict=True) if new in names}
+        left = pa.schema([field for field in self.left if field.name in names or field.name == self.on])
+        right = pa.schema([field for field in self.right if field.name == "order" or field.name in added.values()])
+        schema = pa.schema([field for field in self.schema if field.name in left.names or field.name in added])
+        return replace(self, left=left, right=right, schema=schema)
+
+    @property
+    def _added(self) -> list[str]:
+        return [] if self.how in ("semi", "anti") else [name for name in self.right.names if name != "order"]
 
 
 class _Right:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from ..inputs.reading import Reading
 from .engine import Batches, Step
 from .spark_files import TableFiles, read_rows, rows_of
+from .spark_joining import Joining
 from .spark_rows import spark_schema
 from .spark_tasks import NUMBERS, in_tasks, one_after_the_other, read_units
 from .spark_texts import WHERE, InputTexts, TextFiles, located, read_wanted, units_of
@@ -186,6 +187,40 @@ class Both(SparkTable):
     def select(self, names: Sequence[str]) -> Both:
         """Return some columns."""
         return Both(self.engine, self._first.select(names), self._second.select(names))
+
+
+class Joined(SparkTable):
+    """Rows that are joined when they are asked for; columns that nobody asks for are not moved.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    left, right : SparkTable
+    settings : Joining
+    """
+
+    def __init__(self, engine: SparkEngine, left: SparkTable, right: SparkTable, settings: Joining) -> None:
+        super().__init__(engine, None, settings.schema, left.rows)
+        self._left, self._right, self._settings = left, right, settings
+
+    @property
+    def _made(self) -> Stepped:
+        return self.engine.joined_packs(self._left, self._right, self._settings)
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        return self._made.frame
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the rows as they are joined."""
+        return self._made.mapped(step, schema)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        some = self._settings.of(names)
+        joined = Joined(self.engine, self._left.select(some.left.names), self._right.select(some.right.names), some)
+        return joined if some.schema.names == list(names) else joined._made.select(names)
 
 
 class TextTable(SparkTable):
