@@ -17,6 +17,11 @@ def test_a_full_disk_is_named_by_its_worker():
         raise JavaError(f"{LOST}No space left on device\n\tat java.base")
 
 
+def test_a_full_disk_is_told_where_nothing_names_it():
+    with pytest.raises(OutputError, match="a disk that one of Spark's workers writes to"), raised_again():
+        raise JavaError("OSError: [Errno 28] No space left on device")
+
+
 def test_other_errors_of_spark_are_as_they_were():
     with pytest.raises(JavaError, match="Connection reset"), raised_again():
         raise JavaError(f"{LOST}Connection reset")

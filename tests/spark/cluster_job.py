@@ -1,5 +1,6 @@
 """A job on a cluster, in a process of its own: what ``clusters`` starts, steers and kills."""
 
+import importlib
 import json
 import os
 import signal
@@ -77,9 +78,11 @@ def main():
 
     data, settings = job["data"], job["settings"]
     if "tokenizer" in settings:
-        settings["tokenizer"] = __import__("spark.cluster_job", fromlist=["TOKENIZERS"]).TOKENIZERS[settings["tokenizer"]]
+        settings["tokenizer"] = importlib.import_module("spark.cluster_job").TOKENIZERS[settings["tokenizer"]]
     if job["frame"]:
         data = session.read.parquet(*data)
+    # Tables are told by their own names, not by those of stages, which people are shown.
+    importlib.import_module("semblance.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
     try:
         with sbs.dedup(data, session=session, progress=progress, **settings) as result:
             say(making="result")

@@ -62,7 +62,7 @@ def test_a_disk_of_one_worker_is_full(cluster, tmp_path):
 @pytest.mark.parametrize("frame", [False, True], ids=["files", "frame"])
 def test_the_disk_of_the_work_folder_is_full(cluster, tmp_path, frame):
     paths, how = write_corpus(tmp_path), {"frame": True, "id": "key"} if frame else {}
-    with small_disk(tmp_path / "disk", "400k") as make_larger:
+    with small_disk(tmp_path / "disk", "200k") as make_larger:
         how["work"] = str(tmp_path / "disk/work")
         run = Run(cluster, tmp_path, paths, **how)
         said, stored = ended(run), run.stored()
@@ -71,5 +71,5 @@ def test_the_disk_of_the_work_folder_is_full(cluster, tmp_path, frame):
         make_larger("500m")
         run = Run(cluster, tmp_path, paths, resume=True, **how)
         run.finished()
-        assert stored and not stored & set(run.made)
+        assert not stored & set(run.made)
         assert run.same_as(local(paths, frame))

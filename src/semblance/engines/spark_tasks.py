@@ -69,9 +69,10 @@ def raised_again() -> Iterator[None]:
             if _NO_SPACE not in message:
                 raise
             host = _HOST.search(message)
+            writer = f"Spark's worker {host[1]}" if host else "one of Spark's workers"
             raise OutputError(
-                f"no space left on a disk that Spark's worker {host[1] if host else '(unknown)'} writes to, its own or that of "
-                "the work folder: make space, and resume the job; tables that are whole are kept"
+                f"no space left on a disk that {writer} writes to, its own or that of the work folder: make space, and resume "
+                "the job; tables that are whole are kept"
             ) from error
         said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
         if "what" in said:
