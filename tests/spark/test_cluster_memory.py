@@ -1,5 +1,6 @@
 """Much text on a driver of 512 MB: nothing gathers there, and tasks take what they may."""
 
+import shutil
 import time
 
 import numpy as np
@@ -34,12 +35,19 @@ def write_much(folder, n_bytes, seed=1):
     return paths, n, near
 
 
-def test_two_gigabytes_on_a_driver_of_half_a_gigabyte(tmp_path):
-    paths, n, near = write_much(tmp_path, BYTES)
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that is removed, as much is written there."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
+
+
+def test_two_gigabytes_on_a_driver_of_half_a_gigabyte(folder):
+    paths, n, near = write_much(folder, BYTES)
     started = time.monotonic()
     with Cluster() as cluster, Peaks(cluster.processes) as peaks:
         more = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "8"}
-        done = Run(cluster, tmp_path, paths, session=more).finished(3600)
+        done = Run(cluster, folder, paths, session=more).finished(3600)
         found = peaks.by_kind()
     print(f"{n:,} documents, {time.monotonic() - started:.0f} s; {done}; peaks in MB: {found}")
     assert done["kept"] == n - near
