@@ -182,7 +182,8 @@ class Spool:
         if self._writer is None:
             Path(self._files.folder).mkdir(parents=True, exist_ok=True)
             self._writer = pq.ParquetWriter(self._files.path(self.unit), _TEXT, compression="lz4", use_dictionary=False)
-        self._writer.write_table(pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT), self._rows + 1)
+        table = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
+        self._writer.write_table(table, len(table))
         self._held, self._size = [], 0
 
     def close(self) -> None:
