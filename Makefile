@@ -11,7 +11,7 @@ export SEMBLANCE_NO_LIBRARY := 1
 # Test files are spread over this many processes.
 JOBS   := $(or $(JOBS),2)
 
-.PHONY: install demo test test-library test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale reproduce quality clean
+.PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -46,6 +46,16 @@ test-library: $(LIBRARY)/.made
 	PYTHONPATH=$(CURDIR)/$(LIBRARY) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
 		tests/kernels tests/golden tests/jobs/test_twin.py tests/test_starts.py
 
+# On a cluster of two workers on this machine: six jobs that cover everything. A Java is installed where there is none.
+test-spark-few: install
+	$(BIN)/python tools/java_home.py
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
+
+# All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
+test-spark: install
+	$(BIN)/python tools/java_home.py
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m spark tests/spark tests/engines
+
 test: lint docs
 	rm -rf $(CACHE)*
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
@@ -53,6 +63,7 @@ test: lint docs
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
 		tests/kernels tests/golden
 	$(MAKE) test-library
+	$(MAKE) test-spark-few
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
 
 test-all: test

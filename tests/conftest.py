@@ -18,6 +18,14 @@ DATA = Path(__file__).parents[2] / "shared/data"
 JIT_OFF = MODE == "python"
 
 
+def pytest_collection_modifyitems(config, items):
+    """Tests on a cluster are run apart from the others, as they take their time: ``make test-spark``."""
+    if "spark" not in config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("spark")]
+        items[:] = [item for item in items if not item.get_closest_marker("spark")]
+        config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.fixture(autouse=True)
 def _wrapping_integers():
     """Kernels run as plain Python wrap around as compiled ones do."""

@@ -1,13 +1,24 @@
 """Every kind of engine that there is, and how each is set up."""
 
+import tempfile
+from pathlib import Path
+
+import pytest
+from spark_session import session
 from toy_engine import ToyEngine
+from toy_frames import ToySession
 
 from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
+from semblance.engines.spark import SparkEngine
 from semblance.files.store import Workspace
 
-KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy")
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", "frames")
+WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
+
+WORK = "work [1] of é%20"
+"""A folder whose name would be another one as an address, or a pattern that does not match itself."""
 
 
 class Slices(LocalEngine):
@@ -41,8 +52,24 @@ def spill(monkeypatch):
     monkeypatch.setattr(Memory, "partition", lambda self, threads: 3000)
 
 
+def spark_engine(folder, partitions=2):
+    """An engine on the cluster of all tests."""
+    cluster = session()
+    cluster.conf.set("spark.sql.shuffle.partitions", partitions)
+    return SparkEngine(cluster, Path(folder) / WORK)
+
+
+def frames_engine(folder, **how):
+    """The engine of clusters on data frames in plain Python; each task is run twice, as if it had failed."""
+    return SparkEngine(ToySession(**{"fails_first": True, **how}), Path(folder) / WORK)
+
+
 def prepare(kind, monkeypatch):
     """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
+    if kind == "spark":
+        return {"engine": spark_engine(tempfile.mkdtemp(prefix="semblance-test-")), "threads": 1}
+    if kind == "frames":
+        return {"engine": frames_engine(tempfile.mkdtemp(prefix="semblance-test-")), "threads": 1}
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
@@ -56,6 +83,10 @@ def make(kind, folder, monkeypatch):
     """Make an engine of some kind without a job."""
     if kind == "toy":
         return ToyEngine(7)
+    if kind == "spark":
+        return spark_engine(folder)
+    if kind == "frames":
+        return frames_engine(folder)
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)

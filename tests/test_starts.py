@@ -31,6 +31,7 @@ NO_JOB = {
     "semblance.search.banding", "semblance.search.hamming", "semblance.search.fingerprint_file", "semblance.sketches.packed",
     "semblance.sketches.weighted", "semblance.sketches.simhash", "semblance.methods.simhash", "semblance.theory.choose",
     "semblance.theory.hamming_costs", "semblance.values.weighted", "semblance.jobs.pairs", "semblance.jobs.overlap",
+    "semblance.spark", "semblance.cli.spark", "semblance.cli.dry_run", "semblance.jobs.foresight", "pyspark",
 }  # fmt: skip
 BY_NUMBA = {
     "numba",

@@ -159,6 +159,7 @@ class Runner:
             running[pid] = (monotonic(), name, told, note)
         while running:
             self.reap(running, out)
+        self.quiet(session.config)  # it would say that no tests ran
         return True
 
     def changed_files(self, files: dict[str, str]) -> Iterator[tuple[str, str, types.CodeType, set[tuple[str, str, int]]]]:

@@ -59,7 +59,7 @@ def test_the_local_engine_has_what_a_job_may_use(monkeypatch):
 
 def test_an_engine_of_another_package(monkeypatch):
     installed(monkeypatch, toy="toy_engine:make", another="toy_engine:make")
-    assert names() == ("local", "another", "toy")
+    assert names() == ("local", "spark", "another", "toy")
     assert isinstance(make_engine("toy", RUNNING), ToyEngine)
     texts = ["one two three four five", "One two three four five", "else"]
     assert sb.dedup(texts, engine="toy").keep.tolist() == sb.dedup(texts).keep.tolist() == [True, False, True]
@@ -70,8 +70,8 @@ def test_an_engine_of_another_package(monkeypatch):
 @pytest.mark.parametrize(
     ("points", "said"),
     [
-        ({}, "engine must be one of local; got 'toy'"),
-        ({"spark": "x:make"}, "engine must be one of local, spark; got 'toy'"),
+        ({}, "engine must be one of local, spark; got 'toy'"),
+        ({"dask": "x:make"}, "engine must be one of local, spark, dask; got 'toy'"),
         ({"toy": ["x:make", "y:make"]}, "engine 'toy' comes from several packages: uninstall all but one"),
         (
             {"toy": "no_such_module:make"},
@@ -109,3 +109,10 @@ def test_a_clock_gives_all_time_to_stages(monkeypatch):
     now[0] += 1.0
     clock.lap("two")
     assert clock.seconds == {"two": 1.0} and kept == {"one": 2.25, "two": 0.5}, "what was told stays"
+
+
+def test_the_engine_on_spark_says_what_to_call():
+    with pytest.raises(
+        sb.ParameterError, match=r"call semblance\.spark\.dedup .* or the command semblance dedup --engine spark"
+    ):
+        sb.dedup(["a", "b"], engine="spark")

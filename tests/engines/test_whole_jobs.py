@@ -6,7 +6,7 @@ from functools import cache
 
 import pyarrow as pa
 import pytest
-from engine_kinds import KINDS, prepare
+from engine_kinds import WITH_SPARK, prepare
 from toy_engine import ToyEngine
 
 import semblance as sb
@@ -74,7 +74,7 @@ def expected(case, references):
     return told(case, references, threads=1)
 
 
-@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("kind", WITH_SPARK[1:])
 @pytest.mark.parametrize("case", CASES)
 def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
@@ -85,7 +85,7 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_SPARK)
 def test_another_threshold(kind, monkeypatch):
     table = corpus()
     with closing(sb.dedup(table, threshold=0.6, width=1, bands=8, rows=2, **prepare(kind, monkeypatch))) as result:
@@ -97,7 +97,7 @@ def test_another_threshold(kind, monkeypatch):
 
 def test_an_engine_of_another_package(tmp_path, monkeypatch):
     """By its entry point, as CONTRIBUTING.md says."""
-    with pytest.raises(sb.ParameterError, match="^engine must be one of local; got 'toy'$"):
+    with pytest.raises(sb.ParameterError, match="^engine must be one of local, spark; got 'toy'$"):
         sb.dedup(["a b"], engine="toy")
     folder = tmp_path / "toy_engine-1.0.dist-info"
     folder.mkdir()
@@ -108,7 +108,7 @@ def test_an_engine_of_another_package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     found, wanted = told("largest", engine="toy"), expected("largest", 0)
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1]) and found[2] == wanted[2]
-    with pytest.raises(sb.ParameterError, match="^engine must be one of local, bare, lost, toy; got 'else'$"):
+    with pytest.raises(sb.ParameterError, match="^engine must be one of local, spark, bare, lost, toy; got 'else'$"):
         sb.dedup(["a b"], engine="else")
     with pytest.raises(sb.ParameterError, match="'bare' lacks source, rows, map"):
         sb.dedup(["a b"], engine="bare")
@@ -122,7 +122,7 @@ def test_closing_a_result_closes_its_engine():
     assert engine.closed
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_SPARK)
 def test_refusals(kind, monkeypatch):
     """What is wrong with rows is said alike."""
     more = prepare(kind, monkeypatch)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import semblance as sb
 from semblance.jobs.rows import HeldRows
-from semblance.jobs.summary import LEAST_ALIKE, Summary, count
+from semblance.jobs.summary import Summary, count
+from semblance.steps.outcomes import LEAST_ALIKE
 
 BASE = [f"word{i}" for i in range(100)]
 

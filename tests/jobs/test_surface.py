@@ -16,12 +16,13 @@ from semblance.jobs.compare import compare_texts
 SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
 OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
+OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
 FUNCTIONS = {
     "dedup": (
         sb.dedup,
-        {"inputs", "report", "report_texts", "audit"},
-        {"data", "progress", "tokenizer", "max_bucket", "evidence", "engine"},
+        {"inputs", "report", "report_texts", "audit", *OF_A_CLUSTER},
+        {"data", "progress", "tokenizer", "max_bucket", "evidence"},
     ),
     "pairs": (sb.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (sb.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress"}),

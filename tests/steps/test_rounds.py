@@ -10,10 +10,24 @@ from hypothesis import strategies as st
 from semblance.kernels.resemblance import FINGERPRINTS, Rows
 from semblance.kernels.walk import walk_bundles
 from semblance.steps.name import name
-from semblance.steps.rounds import LAST, LATER, NOW, Facing, Flag, Resolve, advance, facing, flag, resolve
+from semblance.steps.rounds import (
+    FACED,
+    Advance,
+    Flag,
+    Last,
+    Resolve,
+    Which,
+    advance,
+    face,
+    flag,
+    not_verified,
+    resolve,
+    which,
+)  # fmt: skip
 from semblance.values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 
-FACED = pa.schema([*PAIRS, ("left_state", pa.int8()), ("right_state", pa.int8())])
+SEEN = pa.schema([*PAIRS, ("left_state", pa.int8()), ("right_state", pa.int8())])
+TURNED = pa.schema([*PAIRS, *((f"{side}_{name}", pa.int8()) for side in ("left", "right") for name in ("state", "turn"))])
 FLAGGED = pa.schema([*STATES, ("removed", pa.bool_()), ("blocked", pa.bool_())])
 threshold = 0.5
 
@@ -27,13 +41,14 @@ def step(function, rows, schema, cut, **arguments):
 
 
 def by_rounds(n, pairs, score, boundary, cut, rounds=6, enough=0.1):
-    """Decide as a job does; return ({removed: (keeper, score)}, kept matches, the number of comparisons before the end)."""
-    states = [(order, KEPT if order < boundary else OPEN) for order in range(n)]
-    compared = 0
+    """Decide as a job does; return ({removed: (keeper, score)}, kept matches, comparisons before the end, all that there are)."""
+    states = [(order, KEPT if order < boundary else OPEN, 0) for order in range(n)]
+    compared, found, turn = 0, [], 0
 
-    def choose(pairs, settings):
-        state = dict(states)
-        return step(facing, [(a, b, state[a], state[b]) for a, b in pairs], FACED, cut, settings=settings)
+    def choose(pairs):
+        state = {order: state for order, state, _ in states}
+        faced = step(face, [(a, b, state[a], state[b]) for a, b in pairs], SEEN, cut)
+        return [step(which, faced, FACED, cut, settings=Which(now=now)) for now in (True, False)]
 
     def verified(pairs):
         return [(a, b, score[a, b]) for a, b in pairs if score[a, b] >= threshold and b >= boundary]
@@ -45,24 +60,37 @@ def by_rounds(n, pairs, score, boundary, cut, rounds=6, enough=0.1):
 
     def end(matches, waiting):
         removed, blocked = flags_of(matches, MATCHES, "removed"), flags_of(waiting, PAIRS, "blocked")
-        return step(advance, [(o, s, removed.get(o), blocked.get(o)) for o, s in states], FLAGGED, cut)
+        rows = [(order, state, since, removed.get(order), blocked.get(order)) for order, state, since in states]
+        return step(advance, rows, FLAGGED, cut, settings=Advance(turn=turn))
+
+    def count_open():
+        return sum(state == OPEN for _, state, _ in states)
 
     waiting = sorted(pairs)
-    for turn in range(rounds):
-        was_open = sum(s == OPEN for _, s in states)
-        now, waiting = choose(waiting, NOW), choose(waiting, LATER)
+    for turn in range(1, rounds + 1):
+        was_open = count_open()
+        now, waiting = choose(waiting)
         compared += len(now)
+        found += verified(now)
         states = end(verified(now), waiting)
-        if turn and was_open - sum(s == OPEN for _, s in states) < enough * was_open:
+        if turn > 1 and was_open - count_open() < enough * was_open:
             break
-    now, later = choose(waiting, NOW), choose(waiting, LATER)
+    turn += 1
+    now, later = choose(waiting)
     compared += len(now) + len(later)
     matches = sorted(verified(now) + verified(later), key=lambda m: (m[1], m[0]))
-    states = end(step(resolve, matches, MATCHES, cut, settings=Resolve(boundary=boundary)), [])
-    kept_matches = sorted(verified(choose(sorted(pairs), LAST)), key=lambda m: (m[1], m[0]))
+    found += (resolved := step(resolve, matches, MATCHES, cut, settings=Resolve(boundary=boundary)))
+    states = end(resolved, [])
+    known = {order: (state, since) for order, state, since in states}
+    rest = step(not_verified, [(a, b, *known[a], *known[b]) for a, b in sorted(pairs)], TURNED, cut, settings=Last(turn=turn))
+    found += verified(rest)
+    kept_matches = sorted(found, key=lambda m: (m[1], m[0]))
+    assert len(set(kept_matches)) == len(kept_matches)  # none was verified twice
     standing = {order: (keeper, best) for order, keeper, best in step(name, kept_matches, MATCHES, cut)}
-    assert {o for o, s in states if s == REMOVED} == set(standing) and all(s != OPEN for _, s in states)
-    return standing, kept_matches, compared
+    assert {o for o, (state, _) in known.items() if state == REMOVED} == set(standing) and all(
+        s != OPEN for s, _ in known.values()
+    )
+    return standing, kept_matches, compared, compared + len(rest)
 
 
 def by_walk(n, pairs, score, boundary):
@@ -106,7 +134,7 @@ graphs = st.dictionaries(
 @given(graphs, st.integers(0, 5), cuts, st.integers(0, 6), st.sampled_from([0.0, 0.1, 0.9]))
 def test_rounds_walk_and_definition_agree(score, boundary, cut, rounds, enough):
     matches = by_definition(14, set(score), score, boundary)
-    standing, kept_matches, _ = by_rounds(14, set(score), score, boundary, cut, rounds, enough)
+    standing, kept_matches, *_ = by_rounds(14, set(score), score, boundary, cut, rounds, enough)
     assert kept_matches == matches == by_walk(14, set(score), score, boundary)
     assert standing == {b: max(((a, s) for a, r, s in matches if r == b), key=lambda m: (m[1], -m[0])) for _, b, _ in matches}
 
@@ -114,7 +142,7 @@ def test_rounds_walk_and_definition_agree(score, boundary, cut, rounds, enough):
 def test_a_long_chain_ends_without_a_round_for_each_link():
     n = 200
     score = {(i, i + 1): 0.9 for i in range(n - 1)}
-    standing, _, compared = by_rounds(n, set(score), score, 0, [])
+    standing, _, compared, _ = by_rounds(n, set(score), score, 0, [])
     assert sorted(standing) == list(range(1, n, 2)) and compared <= n
 
 
@@ -124,10 +152,22 @@ def test_lazy_rounds_compare_what_the_walk_compares():
     assert by_rounds(30, set(score), score, 0, [])[2] == 29
 
 
-def test_facing_chooses_by_both_states():
-    rows = [(a, b, s, t) for a, b, s, t in [(0, 1, OPEN, KEPT), (0, 2, OPEN, OPEN), (1, 2, KEPT, OPEN), (1, 3, KEPT, REMOVED)]]
-    chosen = {f: step(facing, rows, FACED, [2], settings=f) for f in (NOW, LATER, LAST, Facing(left=OPEN, right=KEPT))}
-    assert list(chosen.values()) == [[(1, 2)], [(0, 2)], [(1, 3)], [(0, 1)]]
+def test_no_pair_is_verified_twice():
+    """Two stars that share a leaf: the pair of the leaf and the second centre is known from the round that removed it."""
+    score = {(0, 2): 0.9, (1, 2): 0.8, (1, 3): 0.9}
+    standing, _, compared, all_of_them = by_rounds(4, set(score), score, 0, [])
+    assert standing == {2: (0, 0.9), 3: (1, 0.9)} and compared == all_of_them == 3
+
+
+def test_faces_are_chosen_by_both_states():
+    rows = [(0, 1, OPEN, KEPT), (0, 2, OPEN, OPEN), (1, 2, KEPT, OPEN), (1, 3, KEPT, REMOVED), (3, 4, REMOVED, OPEN)]
+    assert step(face, rows, SEEN, [2]) == [(0, 2, False), (1, 2, True)]
+
+
+def test_pairs_of_one_round_or_of_an_earlier_removal_are_not_verified_yet():
+    rows = [(0, 1, KEPT, 1, REMOVED, 2), (0, 2, KEPT, 2, REMOVED, 2), (0, 3, KEPT, 3, REMOVED, 2), (0, 4, KEPT, 4, REMOVED, 4),
+            (0, 5, REMOVED, 1, REMOVED, 1), (0, 6, KEPT, 2, KEPT, 2)]  # fmt: skip
+    assert step(not_verified, rows, TURNED, [1, 4], settings=Last(turn=4)) == [(0, 2), (0, 3)]
 
 
 def test_resolve_remembers_orders_of_any_size():

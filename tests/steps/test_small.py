@@ -44,12 +44,12 @@ def test_marks_are_links_of_a_document_with_itself(links, cut):
 def test_references_are_kept_and_the_rest_open(orders, boundary, cut):
     schema = pa.schema([("order", integer)])
     found = run(opened, batches({"order": orders}, schema, cut), settings=Open(boundary=boundary))
-    assert found == [(order, KEPT if order < boundary else OPEN) for order in orders]
+    assert found == [(order, KEPT if order < boundary else OPEN, 0) for order in orders]
 
 
 @given(st.lists(st.sampled_from([OPEN, KEPT, REMOVED]), max_size=30), cuts)
 def test_open_documents_are_counted(states, cut):
-    rows = {"order": list(range(len(states))), "state": states}
+    rows = {"order": list(range(len(states))), "state": states, "turn": [1] * len(states)}
     assert folded(Undecided(), batches(rows, STATES, cut)).tolist() == [states.count(OPEN)]
 
 

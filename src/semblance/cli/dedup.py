@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
 
 import click
 
@@ -31,13 +35,15 @@ from .saying import say, say_all, say_seed
 @options.audit
 @options.running
 @options.pausing
+@options.engines
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
     against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
-    as_json: bool, work: str | None, resume: bool, report: str | None, report_texts: str, audit: int | None,
+    as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
+    dry_run: bool, duplicates: float, family: float, report: str | None, report_texts: str, audit: int | None,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -53,13 +59,38 @@ def dedup(
         semblance dedup notes/ --glob '*.md' --format txt --keep longest
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
+        semblance dedup /lake/crawl/ --engine spark --master spark://host:7077 --work /lake/job -o /lake/clean
     """
+    from ..errors import ParameterError
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output
-    from ..jobs.dedup import dedup as run
     from .interrupts import explained
     from .progress import progress
 
+    chosen: dict[str, Any] = {
+        "threshold": threshold, "recall": recall, "keep": keep, "within": within, "empty": empty, "verify": verify,
+        "work": work, "resume": resume, "annotate": annotate, "text": text, "id": id, "html": html, "glob": glob,
+        "format": format, "encoding_errors": encoding_errors, "unit": unit, "width": width, "normalization": normalization,
+        "fold_case": fold_case, "method": method, "radius": radius, "permutations": permutations, "bands": bands, "rows": rows,
+        "max_document": max_document, "on_error": on_error, "seed": seed, "memory": memory,
+    }  # fmt: skip
+    running: AbstractContextManager[Callable[..., Any]]
+    if engine == "spark" and (report is not None or audit is not None):
+        raise ParameterError("--report and --audit are for the engine of this machine; Spark writes decisions as tables")
+    if engine == "spark":
+        from ..spark.writing import check_folder
+        from .spark import check_options
+        from .spark import running as on_spark
+
+        running = on_spark(master, check_options(threads, conf))
+        if output is not None:
+            check_folder(output)
+    elif master is not None or conf:
+        raise ParameterError("--master and --conf are for --engine spark")
+    else:
+        from ..jobs.dedup import dedup as run
+
+        running = nullcontext(partial(run, threads=threads, engine=engine))
     if output is not None:
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
@@ -73,14 +104,13 @@ def dedup(
         from ..report.writing import check_report
 
         check_report(report, [*sources, *(references or [])], force)
-    with explained(work is not None) as leaves, progress(quiet) as said:
-        result = run(
-            sources, threshold=threshold, recall=recall, against=references, keep=keep, within=within, empty=empty,
-            verify=verify, work=work, resume=resume, annotate=annotate, text=text, id=id, html=html, glob=glob, format=format,
-            encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
-            method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
-            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory, progress=said,
-        )  # fmt: skip
+    if dry_run:
+        from .dry_run import show
+
+        show(engine, [*(references or []), *sources], chosen, threads, duplicates, family, as_json)
+        return
+    with explained(work is not None) as leaves, progress(quiet) as said, running as job:
+        result = job(sources, against=references, progress=said, **chosen)
         if audit is not None:
             said("auditing", 0)
             result.audit(audit, seed=int(result.settings.seed))

@@ -166,3 +166,19 @@ writing = apply(
                  "a folder."),
     click.option("--force", is_flag=True, help="Replace an existing output."),
 )  # fmt: skip
+
+engines = apply(
+    click.option("--engine", default=None, metavar="NAME",
+                 help="What runs the job: local (this machine), spark (a cluster; extra spark), or an engine that another "
+                 "package adds. The result does not depend on it.  [default: local]"),
+    click.option("--master", default=None, metavar="URL",
+                 help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
+    click.option("--conf", multiple=True, metavar="NAME=VALUE",
+                 help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated."),
+    click.option("--dry-run", is_flag=True,
+                 help="Read metadata and the beginnings of files only, and print the steps and what they will take."),
+    click.option("--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True,
+                 help="For --dry-run: share of documents that have a near-duplicate."),
+    click.option("--family", type=click.FloatRange(2), default=3.0, show_default=True,
+                 help="For --dry-run: documents that resemble each other, on average."),
+)  # fmt: skip

@@ -37,7 +37,7 @@ MATCH_BYTES = 24
 WORD = 8
 SETS = 5  # times the bytes of their text, that the sets of a component take while it is walked
 LIMITS, TEXTS_DONE = "limits", "texts-done"
-DECIDED = ("matches", "verified", "rest", "sifted", "states", "waiting", "named")
+DECIDED = ("matches", "verified", "rest", "sifted", "states", "faced", "resolved", "named")
 """Tables that depend on which components fit the memory."""
 Progress = Callable[[str, int], None]
 

@@ -1,4 +1,4 @@
-"""Engines by name: the local one, and those of other packages.
+"""Engines by name: the local one, and those of other packages; the one on Spark has a function of its own.
 
 Another package adds an engine by an entry point of the group ``semblance.engines``. Its name is that of the engine; its value
 is a function from ``Running`` to an ``Engine``::
@@ -20,6 +20,7 @@ from .local import LocalEngine, Progress
 from .memory import Memory
 
 GROUP = "semblance.engines"
+OURS = ("local", "spark")
 _OPERATIONS = (
     "source",
     "rows",
@@ -59,8 +60,8 @@ class Running:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all engines there are, the local one first."""
-    return ("local", *sorted({point.name for point in added(GROUP)} - {"local"}))
+    """Return the names of all engines there are, ours first."""
+    return (*OURS, *sorted({point.name for point in added(GROUP)} - set(OURS)))
 
 
 def make_engine(name: str, running: Running) -> Any:
@@ -69,11 +70,16 @@ def make_engine(name: str, running: Running) -> Any:
     Raises
     ------
     ParameterError
-        If there is none of that name, or it cannot be loaded or lacks an operation.
+        If there is none of that name, it cannot be loaded or lacks an operation, or has a function of its own.
     """
     if name == "local":
         return LocalEngine(
             threads=running.threads, memory=running.memory, workspace=running.workspace, progress=running.progress
+        )
+    if name == "spark":
+        raise ParameterError(
+            "on Spark the tables of a result are data frames: call semblance.spark.dedup (from semblance import spark), or "
+            "the command semblance dedup --engine spark"
         )
     found = [point for point in added(GROUP) if point.name == name]
     if not found:

@@ -102,9 +102,7 @@ class NewFolder:
         """
         target = self.path / name
         try:
-            if target.parent not in self._folders:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
+            self._make_parents(target)
             raw = open(target, "xb")
         except (FileExistsError, NotADirectoryError):
             raise OutputError(
@@ -117,6 +115,18 @@ class NewFolder:
                     yield stream
             else:
                 yield raw
+
+    def _make_parents(self, target: Path) -> None:
+        if target.parent not in self._folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
+
+    def take(self, written: Path, name: str) -> None:
+        """Move a file that was written elsewhere on this file system into the folder; no other has its name."""
+        target = self.path / name
+        self._make_parents(target)
+        os.rename(written, target)
+        self.files.append(name)
 
     def sync(self) -> None:
         """Bring everything to the disk, each file and each folder once."""

@@ -13,8 +13,8 @@ import os
 import re
 import stat
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -293,6 +293,16 @@ class Workspace:
             (self.folder / SECRET).unlink(missing_ok=True)
             sync_folder(self.folder)  # last of all goes what says whose the others were
         (self.folder / FINISHED).unlink(missing_ok=True)
+
+    @contextmanager
+    def left_on_error(self) -> Iterator[None]:
+        """Unlock the folder if what is done in it fails: the error's traceback, which notebooks keep, would keep it locked."""
+        try:
+            yield
+        except BaseException:
+            if self._unlock is not None:
+                self._unlock()
+            raise
 
     def close(self) -> None:
         """Remove all parts, and the folder if it was made for them.

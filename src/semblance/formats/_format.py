@@ -124,6 +124,10 @@ class Format:
         """Return the names of the files that a split becomes in an output folder."""
         return [split.relative if self.written_as is None else f"{split.relative}.{self.written_as}"]
 
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return pieces of a split that can be read apart, each with its first row, from 0; by default there is one."""
+        return [(0, split)]
+
     def label(self, split: Split, number: int) -> Any:
         """Return the default id of a row: ``file:row``."""
         return f"{split.name}:{number}"

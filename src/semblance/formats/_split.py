@@ -95,6 +95,8 @@ class Split:
         Rows that are in memory.
     limit : Limit
         How large documents may be; a format reads no more than that of one.
+    groups : tuple of int, optional
+        The row groups of a file that are read, the first and the one after the last; None: the whole file.
     """
 
     form: Format
@@ -104,6 +106,7 @@ class Split:
     options: Any = None
     data: Any = None
     limit: Limit = Limit()
+    groups: tuple[int, int] | None = None
 
     @property
     def format(self) -> str:
@@ -188,6 +191,10 @@ class Split:
     def expected(self, text: str) -> tuple[int, int]:
         """Return about how many rows, and how many bytes in the column of that name, there will be."""
         return self.form.expected(self, text)
+
+    def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return this input cut into pieces of about so many bytes on the disk, each with the number of its first row."""
+        return self.form.pieces(self, n_bytes)
 
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if a column of one of these names, which annotation would add, is there already."""

@@ -10,9 +10,11 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
+from ..values.arrays import runs
 from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
 from ._row_groups import RowGroups, leaves_of
 from ._selection import Selection
@@ -72,9 +74,10 @@ class Parquet(ColumnarFormat):
         """Read the columns wanted and no other."""
         with self._open(split) as file:
             check_columns(split, file.schema_arrow.names, columns)
-            names, first = list(dict.fromkeys(columns.wanted)), 1
+            names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
+            first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             with open(split.place.path, "rb", buffering=0) as raw:
-                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches()
+                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches(*groups)
                 while True:
                     with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
                         batch, left_out = next(batches, (None, []))
@@ -85,6 +88,17 @@ class Parquet(ColumnarFormat):
                     batch = None  # a large one is not held while the next is read
                     yield made if not left_out else replace(made, skipped=marked(len(made.numbers), left_out))
                     del made
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return runs of row groups; a file that is small is not opened."""
+        if split.place.size < 2 * n_bytes:
+            return [(0, split)]
+        with self._open(split) as file:
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        sizes = [sum(group.column(i).total_compressed_size for i in range(group.num_columns)) for group in groups]
+        bounds = runs((np.cumsum(sizes) - sizes) // n_bytes)
+        rows = np.concatenate([[0], np.cumsum([group.num_rows for group in groups])]).tolist()
+        return [(rows[begin], replace(split, groups=(begin, end))) for begin, end in bounds] or [(0, split)]
 
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..errors import OutputError, ParameterError
 from ..files import outputs
 from ..files.atomic import atomic_file
-from ..files.folders import SIDECAR, atomic_directory
+from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import suffix_of
 from ..values.arrow import give_back
 from ._format import Format
@@ -23,7 +23,8 @@ from ._selection import Selection
 from ._split import Record
 from .memory import made_split, table_split
 
-__all__ = ["Selection", "check_apart", "check_before", "check_output", "format_of", "write_rows", "write_table"]
+__all__ = ["Selection", "check_apart", "check_before", "check_output", "describe", "format_of", "means_folder", "write_rows",
+           "write_table"]  # fmt: skip
 
 
 def _single(output: str | Path) -> Format | None:
@@ -33,6 +34,11 @@ def _single(output: str | Path) -> Format | None:
     if suffix is None or known[suffix].rows_are_files or str(output).endswith("/"):
         return None
     return known[suffix]
+
+
+def means_folder(output: str | Path) -> bool:
+    """Tell whether an output means a folder that receives a file per input, not one file for all of them."""
+    return _single(output) is None
 
 
 def format_of(output: Path) -> Format:
@@ -155,9 +161,14 @@ def write_rows(
     with atomic_directory(path) as folder:
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
-        described = provenance | {"files": sorted(folder.files)}
-        with folder.file(SIDECAR) as stream:
-            _write_json(stream, described)
+        describe(folder, provenance)
+
+
+def describe(folder: NewFolder, provenance: Record) -> None:
+    """Write, last of all, how a folder was made and which files are in it."""
+    described = provenance | {"files": sorted(folder.files)}
+    with folder.file(SIDECAR) as stream:
+        _write_json(stream, described)
 
 
 def _write_file(path: Path, form: Format, selections: Sequence[Selection], provenance: Record) -> None:

@@ -27,8 +27,9 @@ class Reading:
     Parameters
     ----------
     text : str
-    id, priority, within : str, optional
-        Columns of ids, of what the keep policy orders by, and of groups.
+    id, priority, order_by, within : str, optional
+        Columns of ids, of what the keep policy orders by, of what takes the place of positions where rows have none, and of
+        groups.
     encoding_errors : {"strict", "replace"}
     html : bool
         The texts are web pages, of which the main text is compared.
@@ -43,6 +44,7 @@ class Reading:
     text: str = "text"
     id: str | None = None
     priority: str | None = None
+    order_by: str | None = None
     within: str | None = None
     encoding_errors: str = "strict"
     html: bool = False
@@ -54,7 +56,8 @@ class Reading:
     def schema(self) -> pa.Schema:
         """The columns of the documents."""
         schema = DOCUMENTS
-        for name, kind in (("id", pa.large_string()), ("priority", pa.large_binary()), ("within", WITHIN)):
+        kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary(), "within": WITHIN}
+        for name, kind in kinds.items():
             if getattr(self, name) is not None:
                 schema = schema.append(pa.field(name, kind))
                 if name == "id":
@@ -124,30 +127,57 @@ def read_documents(
     InputDataError
         If a row is not as expected; the message names file and row.
     """
-    others = tuple(dict.fromkeys(name for name in (reading.priority, reading.within) if name is not None))
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
     begun = np.flatnonzero(done)
     for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
-        source, row = splits[number], int(done[number])
-        free = reading.free if number >= reading.n_references else ()
-        columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
-        for batch in read_batches(source, columns, reading.html, row):
-            documents, texts = _documents(source, number, row, batch, reading), batch.texts
-            row += len(texts)
-            del batch
+        for texts, documents in read_split(splits[number], number, reading, int(done[number])):
             yield number, texts, documents
             del documents, texts
 
 
-def _documents(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
+def read_split(
+    source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield (texts, documents) of one input, or a piece of it, beyond some rows, batch by batch.
+
+    Parameters
+    ----------
+    source : Split
+    number : int
+        Which of the inputs it is.
+    reading : Reading
+    row : int
+        How many of its rows are passed over.
+    first : int
+        The row of the input that the piece begins with.
+
+    Raises
+    ------
+    InputDataError
+        If a row is not as expected; the message names file and row.
+    """
+    given = (reading.priority, reading.order_by, reading.within)
+    others = tuple(dict.fromkeys(name for name in given if name is not None))
+    free = reading.free if number >= reading.n_references else ()
+    columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
+    for batch in read_batches(source, columns, reading.html, row):
+        documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
+        row += len(texts)
+        del batch
+        yield texts, documents
+        del documents, texts
+
+
+def documents_of(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
     """Return the rows of a batch as documents."""
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
     if reading.id is not None:
         found += id_column(source.name, with_ids(source, batch))
-    if reading.priority is not None:
-        found.append(strings(column_keys(source, batch, reading.priority), pa.large_binary()))
+    for name in (reading.priority, reading.order_by):
+        if name is not None:
+            found.append(strings(column_keys(source, batch, name), pa.large_binary()))
     if reading.within is not None:
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))

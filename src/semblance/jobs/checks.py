@@ -10,9 +10,9 @@ import numpy as np
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError
-from ..steps.repeated import REPEATED, Repeated, repeated
+from ..steps.chosen import Positions, at_positions
+from ..steps.repeated import REPEATED, Earliest, Repeated, repeated
 from ..steps.totals import Kinds
-from ..values.arrow import to_numpy
 from ..values.cells import UNORDERED, kind_of
 from ..values.tables import SOURCE_BITS
 
@@ -26,14 +26,10 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], boundary: 
         If one does; the message names the rows.
     """
     rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
-    found: tuple[int, int] | None = None
-    for batch in engine.map(rows, partial(repeated, settings=Repeated(boundary=boundary)), REPEATED).batches():
-        again = to_numpy(batch["again"])
-        first = int(np.argmin(again)) if len(again) else 0
-        if len(again) and (found is None or again[first] < found[1]):
-            found = int(batch["first"][first].as_py()), int(again[first])
-    if found is not None:
-        (one, _), (other, name) = (_row(sketches, splits, position, "id") for position in found)
+    again = engine.map(rows, partial(repeated, settings=Repeated(boundary=boundary)), REPEATED)
+    found = engine.fold(again, Earliest()).tolist()
+    if found[1] < np.iinfo(np.int64).max:
+        (one, _), (other, name) = (_row(engine, sketches, splits, position, "id") for position in found)
         raise InputDataError(
             f'the id {name!r} appears twice: {one} and {other}; ids must be unique (1 and "1" are the same id): '
             "name another column, or none"
@@ -53,7 +49,7 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: 
     positions = np.sort(firsts[met])[:2].tolist()
     if not positions:
         return
-    rows = [_row(sketches, splits, position, "priority") for position in positions]
+    rows = [_row(engine, sketches, splits, position, "priority") for position in positions]
     holds = [f"{kind_of(value)} ({place})" for place, value in rows]
     if rows[0][1][0] in UNORDERED:
         raise InputDataError(
@@ -66,12 +62,9 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: 
         )
 
 
-def _row(sketches: Table, splits: Sequence[Any], position: int, name: str) -> tuple[str, Any]:
+def _row(engine: Engine, sketches: Table, splits: Sequence[Any], position: int, name: str) -> tuple[str, Any]:
     """Return (where a row is, its value in a column)."""
-    for batch in sketches.select(["position", "number", name]).batches():
-        places = np.flatnonzero(to_numpy(batch["position"]) == position)
-        if len(places):
-            row = int(places[0])
-            where = f"{splits[position >> SOURCE_BITS].name}, row {batch['number'][row].as_py()}"
-            return where, batch[name][row].as_py()
-    raise AssertionError(position)
+    columns = sketches.select(["position", "number", name])
+    chosen = engine.map(columns, partial(at_positions, settings=Positions(positions=(position,))), columns.schema)
+    (row,) = (row for batch in chosen.batches() for row in batch.to_pylist())
+    return f"{splits[position >> SOURCE_BITS].name}, row {row['number']}", row[name]

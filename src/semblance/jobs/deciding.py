@@ -18,18 +18,17 @@ from ..methods.method import Method
 from ..steps.between import Between, between
 from ..steps.bundle import BUNDLED, bundle
 from ..steps.decide import Settle, settle, settled_schema
+from ..steps.members import MEMBERS, distinct, sides
 from ..steps.name import name
-from ..steps.rounds import LAST, LATER, NOW, Facing, Flag, Resolve, advance, facing, flag, resolve
+from ..steps.rounds import Resolve, resolve
 from ..steps.sift import Sift, halves, sift
-from ..steps.states import Open, Undecided, opened
 from ..steps.verify import Verify, verify
 from ..steps.walk import Walk, walk
 from ..text.shingle import Shingling
 from ..values.arrow import to_numpy
-from ..values.tables import MATCHES, PAIRS, STANDING, STATES
+from ..values.tables import MATCHES, PAIRS, STANDING
+from .rounds import Rounds
 from .searching import Searched
-
-ROUNDS, ENOUGH = 6, 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +68,12 @@ class Decider:
     @cached_property
     def _content(self) -> Table:
         """What documents are compared by: their texts, or what was kept for estimates."""
-        found = self.found
-        return found.documents if self.settings.method.exact else found.sketches.select(["order", "estimate"])
+        found, engine = self.found, self.engine
+        if not self.settings.method.exact:
+            return found.sketches.select(["order", "estimate"])
+        if engine.joins_in_place:
+            return found.documents
+        return engine.store(engine.join(self._members, found.documents, "order", "inner"), "texts")  # of many, few are compared
 
     def _compared(self, rows: Table) -> Table:
         """Add what documents are compared by."""
@@ -174,41 +177,15 @@ class Decider:
 
     def _by_rounds(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided round by round."""
+        rounds = Rounds(self.engine, self.verified, self.found.boundary, self.label)
+        return rounds.matches(pairs, self._members)
+
+    @cached_property
+    def _members(self) -> Table:
+        """The documents that candidate pairs are made of."""
         engine = self.engine
-        boundary = self.found.boundary
-        first = engine.map(self.found.live.select(["order"]), partial(opened, settings=Open(boundary=boundary)), STATES)
-        states = engine.store(first, f"states{self.label}-0")
-        waiting, before = pairs, None
-        for number in range(1, ROUNDS + 1):
-            removed = self._flagged(self.verified(self._facing(waiting, states, NOW)), "removed")
-            waiting = engine.store(self._facing(waiting, states, LATER), f"waiting{self.label}-{number}")
-            states = self._advanced(states, removed, self._flagged(waiting, "blocked"), number)
-            open_now = int(engine.fold(states, Undecided())[0])
-            if not open_now or (before is not None and (before - open_now) * ENOUGH < before):
-                break
-            before = open_now
-        now = self.verified(self._facing(waiting, states, NOW))
-        both = engine.union(now, self.verified(self._facing(waiting, states, LATER)))
-        stream = engine.meet(both, None, ("right", "left"))
-        resolved = engine.map(stream, partial(resolve, settings=Resolve(boundary=boundary)), MATCHES)
-        states = self._advanced(states, self._flagged(resolved, "removed"), None, ROUNDS + 1)
-        named = self.verified(self._facing(pairs, states, LAST))
-        return engine.store(named, f"named{self.label}")
-
-    def _facing(self, pairs: Table, states: Table, which: Facing) -> Table:
-        faced = self.engine.join(self.engine.join(pairs, states, "left", "inner"), states, "right", "inner")
-        return self.engine.map(faced, partial(facing, settings=which), PAIRS)
-
-    def _flagged(self, rows: Table, flag_name: str) -> Table:
-        setting = Flag(name=flag_name)
-        meeting = self.engine.meet(rows.select(["left", "right"]), "right", "left")
-        return self.engine.map(meeting, partial(flag, settings=setting), setting.schema)
-
-    def _advanced(self, states: Table, removed: Table, blocked: Table | None, number: int) -> Table:
-        rows = self.engine.join(states, removed, "order", "left")
-        if blocked is not None:
-            rows = self.engine.join(rows, blocked, "order", "left")
-        return self.engine.store(self.engine.map(rows, advance, STATES), f"states{self.label}-{number}")
+        both = engine.meet(engine.map(self.found.pairs, sides, MEMBERS), "order", "order", once=True)
+        return engine.store(engine.map(both, distinct, MEMBERS), "members")
 
     def standing(self, matches: Table) -> Table:
         """Name who stands for each removed document; ``matches`` are those with kept documents."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from .. import __version__
-from ..engines.engine import Table
+from ..engines.engine import Engine, Table
 from ..engines.memory import peak_memory
 from ..inputs.labels import Labels
-from ..steps.totals import BYTES, EMPTY, TEXT_IDS
+from ..steps.totals import BYTES, EMPTY, TEXT_IDS, Number
 from .deciding import Decider, Deciding
 from .job import Job
 from .nearly import Nearly
@@ -42,9 +44,9 @@ def deciding_of(settings: Settings) -> Deciding:
     )  # fmt: skip
 
 
-def count_rows(rows: Table) -> int:
+def count_rows(engine: Engine, rows: Table) -> int:
     """Return the number of rows."""
-    return sum(len(batch) for batch in rows.batches())
+    return int(engine.fold(rows, Number())[0])
 
 
 def labels_of(opened: Opened, found: Searched) -> Labels:
@@ -73,22 +75,43 @@ def _again(opened: Opened, decider: Decider, job: Job, threshold: float) -> Resu
 
 def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> Result:
     """Decide, and tell it."""
-    found, clock = decider.found, opened.clock
+    told, summary = judge(opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
+    return Result(
+        decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
+        provenance=provenance_of(settings, opened.splits), against=opened.reading.n_references > 0, job=job,
+        nearly=Nearly(decider, told.standing),
+    )  # fmt: skip
+
+
+def provenance_of(settings: Settings, splits: Sequence[Any]) -> dict[str, Any]:
+    """Return what is written beside every output: how it was made, and from what."""
+    return {
+        "semblance": __version__,
+        "parameters": settings.to_dict(),
+        "inputs": [split.identity() for split in splits],
+    }
+
+
+def judge(
+    opened: Opened, decider: Decider, settings: Settings, count_told: Callable[[Told], dict[str, Any]]
+) -> tuple[Told, Summary]:
+    """Decide about all documents; return the decisions, and their summary, of which ``count_told`` makes the counts."""
+    engine, found, clock = opened.engine, decider.found, opened.clock
     every = opened.settings.evidence == "all"
     all_matches = decider.all_matches if every else decider.matches
     matches = decider.kept_matches(all_matches) if every else all_matches
     clock.lap("verification")
     standing = decider.standing(matches)
     told = Told(decider, all_matches, standing, labels_of(opened, found), leaders=every)
-    counted = count(told.decisions, found.boundary)
+    counted = count_told(told)
     clock.lap("keeping")
     summary = Summary(
         **counted,
         empty=int(found.totals[EMPTY]),
         text_bytes=int(found.totals[BYTES]),
-        candidate_pairs=count_rows(found.pairs),
-        verified_pairs=count_rows(all_matches),
-        crowded=count_rows(found.crowded.select(["order"])),
+        candidate_pairs=count_rows(engine, found.pairs),
+        verified_pairs=count_rows(engine, all_matches),
+        crowded=count_rows(engine, found.crowded.select(["order"])),
         recall_planned=settings.finder.recall(settings.threshold),
         recall_vouched=vouched(decider, standing, settings, counted["kept"]),
         verified_by=settings.verify,
@@ -100,12 +123,4 @@ def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> R
         plan=settings.finder.plan_dict(),
         skipped=opened.skipped,
     )
-    provenance = {
-        "semblance": __version__,
-        "parameters": settings.to_dict(),
-        "inputs": [split.identity() for split in opened.splits],
-    }
-    return Result(
-        decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary, provenance=provenance,
-        against=opened.reading.n_references > 0, job=job, nearly=Nearly(decider, standing),
-    )  # fmt: skip
+    return told, summary

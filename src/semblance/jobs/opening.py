@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,11 +28,11 @@ Progress = Callable[[str, int], None]
 
 _STAGES = {
     "sketches": "sketching", "leaders": "finding candidates", "links": "finding candidates", "pairs": "finding candidates",
-    "matches": "verifying",
+    "matches": "verifying", "written": "writing",
 }  # fmt: skip
 
 
-def _report(progress: Progress, stage: str, amount: int) -> None:
+def report_stage(progress: Progress, stage: str, amount: int) -> None:
     """Report by the names that people are shown."""
     name = _STAGES.get(stage.partition("-")[0], "deciding")
     progress(stage if stage == "reading candidates again" else name, amount)
@@ -100,7 +100,7 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
     if engine is None or isinstance(engine, str):
-        reporting = partial(_report, progress or no_progress)
+        reporting = partial(report_stage, progress or no_progress)
         running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
         engine = make_engine(engine or "local", running)
     clock.lap("opening")
@@ -121,6 +121,14 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
     return Workspace(settings.work, job, settings.resume)
 
 
+def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
+    """Return about how many documents inputs have, and how many bytes in their columns of texts."""
+    some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
+    expected = [split.expected(text) for split in some]
+    n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
+    return n, size
+
+
 def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     """Log the disk space that a job too large for the memory needs; refuse it if the disk is too small.
 
@@ -129,9 +137,7 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     OutputError
         If the least that is stored per document is larger than the free disk space.
     """
-    some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
-    expected = [split.expected(settings.text) for split in some]
-    n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
+    n, size = expected_of(splits, settings.text)
     method = settings.finder
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
     if settings.work is None and size + n * record <= memory.held:

@@ -147,7 +147,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     found = search(
         opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
     )
-    n_candidates = count_rows(found.pairs)
+    n_candidates = count_rows(opened.engine, found.pairs)
     if job.max_pairs is not None and n_candidates > job.max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, job.max_pairs))

@@ -19,9 +19,10 @@ from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
 from ..values import Int64Array
 from ..values.arrays import number
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
+from .annotating import annotated, annotating
 from .groups import clusters_of, groups_of
 from .job import Job
 from .nearly import Nearly
@@ -161,12 +162,8 @@ class Result(Shown):
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``."""
-        names = ["kept", *self._named_columns, *self._score_columns, "cluster"]
-        told = self._told(collect(self._rows(names, first + begin, first + end))).rename_columns({"kept": "keep"})
-        if not self._against:
-            return told
-        own = to_arrow(np.zeros(len(told), np.bool_), to_numpy(told["cluster"].is_null()))
-        return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))
+        names = annotating(self._score_columns, self._against)
+        return annotated(collect(self._rows(names, first + begin, first + end)), self._score_columns, self._against)
 
     @cached_property
     def annotations(self) -> pa.Table:

@@ -21,11 +21,12 @@ from ..steps.cut import Cut, cut
 from ..steps.exact import Exact, exact
 from ..steps.hold import Hold, hold
 from ..steps.marks import MARKS, marks
+from ..steps.members import each_once
 from ..steps.near import Near, near
 from ..steps.nibbles import Nibbles, nibbles
 from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
-from ..steps.totals import REFERENCES, Totals
+from ..steps.totals import REFERENCES, Number, Totals
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
 from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
@@ -166,7 +167,7 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     crowded = engine.join(live.select(coded), marked, "order", "semi")
     counts = np.zeros((0, 0), np.int32)
     found: Table = links
-    if codes and crowds:
+    if codes and crowds and engine.fold(crowded.select(["order"]), Number())[0]:
         counts = engine.fold(crowded, Count(slots=codes))
         holding, rarely = Hold(slots=codes), Rare(boundary=boundary)
         holders = engine.map(crowded, partial(hold, settings=holding, counts=counts), HOLDERS)
@@ -175,17 +176,17 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
         twice = Bucket(max_bucket=settings.max_bucket, boundary=boundary, heads=rarely.heads)
         found = engine.union(found, engine.map(engine.meet(couples, "key", "order"), partial(bucket, settings=twice), LINKS))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
-    both = engine.meet(found, "left", "right", once=True) if engine.joins_in_place else found
+    both = engine.meet(found, "left", "right", once=True)
+    if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
+        both = engine.map(both, each_once, LINKS)
     if len(compared) > 1:
         sides = live.select(compared)
         if "code" in compared:
             packing = Nibbles(slots=codes)
             sides = engine.map(sides, partial(nibbles, settings=packing), packing.schema(sides.schema))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
-    if not engine.joins_in_place:
-        both = engine.meet(both, "left", "right", once=True)
     cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
-    n_links = sum(len(batch) for batch in links.batches()) if settings.limit is not None else 0
+    n_links = int(engine.fold(links, Number())[0]) if settings.limit is not None else 0
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts, n_links
 
 

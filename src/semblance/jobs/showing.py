@@ -14,6 +14,7 @@ from ..errors import ParameterError
 from ..values import Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..wording import printable
+from .annotating import naming
 from .choosing import drawn, least_alike, rows_at
 from .job import Job
 from .rows import Rows
@@ -41,11 +42,6 @@ class Shown:
         second = [name for name in ("standard_error", "distance") if name in self._decisions.schema.names]
         return {"resemblance": name, **dict(zip(second, second, strict=True))}
 
-    @property
-    def _named_columns(self) -> list[str]:
-        """The columns that name the kept document of a row."""
-        return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if self._against else ())]
-
     def _told(self, table: pa.Table) -> pa.Table:
         """Name the columns of scores as users know them."""
         return table.rename_columns([self._score_columns.get(name, name) for name in table.column_names])
@@ -53,7 +49,7 @@ class Shown:
     @property
     def _removed_columns(self) -> list[str]:
         """The columns of ``removed``, as they are named in decisions."""
-        return ["id", *self._named_columns, *self._score_columns]
+        return ["id", *naming(self._against), *self._score_columns]
 
     def _removed_at(self, places: Int64Array) -> pa.Table:
         """Return what ``removed`` says of the documents at some places in ``decisions``."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow.compute as pc
 
 from ..files.places import Skipped, describe_skipped
 from ..methods.method import Method
-from ..values.arrow import string, to_numpy
+from ..steps.decide import REASONS
+from ..steps.outcomes import Outcomes
 from ..wording import counted, printable, text_size
-from .choosing import Lowest
 from .rows import Rows, collect
 
-LEAST_ALIKE = 3
+CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
 SAID = 0.001  # of recall: what is less is not worth a line
 
 
@@ -63,6 +63,9 @@ class Summary:
     audit : dict, optional
         What ``Result.audit`` measured, if it was asked for.
     """
+
+    peak_of: ClassVar[str] = "peak memory"
+    """What the last figure is called."""
 
     documents: int
     reference: int
@@ -147,7 +150,7 @@ class Summary:
             lines.append(describe_audit(self.audit))
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
-        lines.append(f"{total:.2f} s ({stages}){rate}; peak memory {self.peak_memory / 1e6:,.0f} MB")
+        lines.append(f"{total:.2f} s ({stages}){rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
 
 
@@ -172,25 +175,40 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
         In the order of the input, references first.
     n_reference : int
     """
-    found: dict[str, int] = {}
-    lowest, first = Lowest(LEAST_ALIKE), 0
+    fold, first = Outcomes(), 0
+    total = fold.start()
     for batch in decisions.select(["reason", "resemblance"]).batches():
-        reasons = batch.column("reason")
-        for reason, n in (tuple(pair.values()) for pair in pc.value_counts(reasons).to_pylist()):
-            found[reason] = found.get(reason, 0) + n
-        near = np.flatnonzero(to_numpy(pc.equal(reasons, string("near"))))
-        lowest.add(to_numpy(batch.column("resemblance"))[near], first + near)
+        fold.add_at(total, batch, np.arange(first, first + batch.num_rows))
         first += batch.num_rows
-    names = ["id", "duplicate_of", "duplicate_is_reference"]
-    told = (collect(decisions.slice(place, place + 1).select(names)).to_pylist()[0].values() for place in lowest.rows.tolist())
-    calls = zip(told, lowest.values.tolist(), strict=True)
+
+    def calls(places: list[int]) -> list[dict[str, Any]]:
+        return [collect(decisions.slice(place, place + 1).select(CALLED)).to_pylist()[0] for place in places]
+
+    return counted_as(total, n_reference, calls)
+
+
+def counted_as(total: Any, n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return the fields of ``Summary`` that follow from decisions.
+
+    Parameters
+    ----------
+    total : ndarray
+        What ``Outcomes`` found.
+    n_reference : int
+    calls : callable
+        From places to the columns ``CALLED`` of the decisions there, in the same order.
+    """
+    found = dict(zip(REASONS, total["reasons"][0].tolist(), strict=True))
+    there = np.isfinite(total["score"][0])
+    scores, places = total["score"][0][there].tolist(), total["place"][0][there].tolist()
+    told = [tuple(row[name] for name in CALLED) for row in calls(places)] if places else []
     return {
-        "documents": first - n_reference,
+        "documents": sum(found.values()) - n_reference,
         "reference": n_reference,
-        "exact_duplicates": found.get("exact", 0),
-        "near_duplicates": found.get("near", 0),
-        "empty_dropped": found.get("empty", 0),
-        "documents_skipped": found.get("skipped", 0),
-        "kept": found.get("kept", 0),
-        "least_alike": [(gone, kept, value, is_reference) for (gone, kept, is_reference), value in calls],
+        "exact_duplicates": found["exact"],
+        "near_duplicates": found["near"],
+        "empty_dropped": found["empty"],
+        "documents_skipped": found["skipped"],
+        "kept": found["kept"],
+        "least_alike": [(gone, kept, score, other) for (gone, kept, other), score in zip(told, scores, strict=True)],
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +11,12 @@ import pyarrow as pa
 from ..engines.engine import Table
 from ..inputs.labels import Labels
 from ..methods.method import Method
-from ..steps.decide import REMOVED, TALLIES, Decide, decide, distances, removed, tally
+from ..steps.decide import REMOVED, TALLIES, Decide, decide, removed, tally
+from ..steps.tell_pairs import POSITIONS, TellPairs, tell_pairs
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import DECISIONS
 from .deciding import Decider
-from .rows import HeldRows, Rows
+from .rows import HeldRows
 
 _KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
 
@@ -41,13 +41,23 @@ class Told:
     """
 
     def __init__(self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool) -> None:
-        self._decider, self._matches, self._standing, self._labels = decider, matches, standing, labels
+        self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
         self._leaders = leaders
         self._second = second_columns(decider.settings.method)
 
     @property
     def decisions(self) -> Decisions:
         """A row for each document, in the order of the input, references first: DECISIONS and what a job adds to them."""
+        return Decisions(self._table, self.schema, 0, int(self._decider.found.totals[0]))
+
+    @property
+    def in_any_order(self) -> Table:
+        """The decisions in any order."""
+        return self._made(self.schema, self._decider.found.sketches)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of decisions."""
         fields = []
         for field in DECISIONS:
             fields.append(field.with_type(self._labels.kind) if field.name in ("duplicate_of", "cluster") else field)
@@ -57,7 +67,7 @@ class Told:
                 fields += self._second
         if self._leaders:
             fields.append(pa.field("leader", pa.int64()))
-        return Decisions(self._table, pa.schema(fields), 0, int(self._decider.found.totals[0]))
+        return pa.schema(fields)
 
     def _own(self, wanted: Collection[str]) -> list[str]:
         """Return the columns of the sketches that decisions are settled by, and those wanted."""
@@ -67,18 +77,26 @@ class Told:
     @cached_property
     def _tallies(self) -> Table:
         engine, decider = self._decider.engine, self._decider
-        settled = decider.settled(decider.found.sketches.select(self._own([])), self._standing)
+        settled = decider.settled(decider.found.sketches.select(self._own([])), self.standing)
         counted = engine.map(engine.meet(engine.map(settled, removed, REMOVED), "keeper", "order"), tally, TALLIES)
         return engine.store(counted, f"tallies{decider.label}")
 
     def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
-        """Make some columns of some rows."""
+        """Make some columns of some rows, in the order of the input."""
+        engine = self._decider.engine
+        rows = self._decider.found.sketches.slice(begin, end)
+        if engine.joins_in_place:
+            return self._made(schema, rows)
+        placed = schema if "position" in schema.names else schema.append(pa.field("position", pa.int64()))
+        return engine.meet(self._made(placed, rows), None, "position").select(schema.names)
+
+    def _made(self, schema: pa.Schema, some: Table) -> Table:
+        """Make some columns of the decisions about some documents, of which there are the sketches."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
         telling = Decide(
             schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
         )  # fmt: skip
-        wanted = telling.needed if engine.joins_in_place else {*telling.needed, "position"}
-        rows = decider.settled(sketches.slice(begin, end).select(self._own(wanted)), self._standing)
+        rows = decider.settled(some.select(self._own(telling.needed)), self.standing)
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
@@ -86,14 +104,17 @@ class Told:
             rows = engine.join(rows, self._tallies, "order", "left")
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
-        if not engine.joins_in_place:
-            rows = engine.meet(rows, None, "position")
         return engine.map(rows, partial(decide, settings=telling), schema)
 
     @cached_property
-    def pairs(self) -> Rows:
+    def pairs(self) -> Pairs:
         """The verified pairs, in the order of the input; of equal texts one stands for all."""
         return Pairs(self._decider, self._matches, self._labels, self._second)
+
+    @property
+    def pairs_in_any_order(self) -> Table:
+        """The verified pairs in any order, with the positions of their documents."""
+        return self.pairs.told(self._matches)
 
 
 class Decisions:
@@ -138,38 +159,21 @@ class Pairs:
         names = [name for name in ("position", "number", "id") if name in sketches.schema.names]
         return sketches.select(["order", *names, *(["keys"] if "distance" in self.schema.names else [])])
 
+    def told(self, matches: Table) -> Table:
+        """Return some pairs, in any order, with the positions of their documents."""
+        engine, some, decider = self._decider.engine, self._documents, self._decider
+        rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
+        telling = TellPairs(
+            schema=self.schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        )  # fmt: skip
+        return engine.map(rows, partial(tell_pairs, settings=telling), telling.told)
+
     def table(self, matches: Table) -> pa.Table:
         """Return some pairs, in the order of the input."""
-        engine, some = self._decider.engine, self._documents
-        names = some.schema.names
-        rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
-        found = pa.Table.from_batches(rows.batches(), rows.schema).combine_chunks()
-        positions = [to_numpy(found[f"{side}_position"]) for side in ("left", "right")]
-        swapped = positions[0] > positions[1]
-        order = np.lexsort((np.maximum(*positions), np.minimum(*positions)))
-
-        def side(which: str, name: str) -> pa.Array:
-            """A column of the document that comes first, or second, in the input."""
-            one, other = ("left", "right") if which == "left" else ("right", "left")
-            columns = [found[f"{end}{name}"].combine_chunks() for end in (one, other)]
-            return pa.compute.if_else(to_arrow(~swapped), *columns).take(to_arrow(order))
-
-        columns: dict[str, Any] = {which: side(which, "") for which in ("left", "right")}
-        for which in ("left", "right"):
-            given = side(which, "_id") if "id" in names else None
-            columns[f"{which}_id"] = self._labels.ids(
-                to_numpy(side(which, "_position")), to_numpy(side(which, "_number")), given
-            )
-        columns["left_is_reference"] = to_arrow(to_numpy(columns["left"]) < self._decider.found.boundary)
-        score = to_numpy(found["score"])[order]
-        columns["resemblance"] = to_arrow(score)
-        distance = np.zeros(len(score), np.int64)
-        if "keys" in names:
-            distance = distances(*(found[f"{end}_keys"].combine_chunks() for end in ("left", "right")))[order]
-        told = self._decider.settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
-        for name in self.schema.names[6:]:
-            columns[name] = told[name]
-        return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
+        told = self.told(matches)
+        found = pa.Table.from_batches(told.batches(), told.schema).combine_chunks()
+        left, right = (to_numpy(found[name]) for name in POSITIONS.names)
+        return found.take(to_arrow(np.lexsort((right, left)))).select(self.schema.names)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain
-from math import fsum
-
-import numpy as np
 
 from ..engines.engine import Table
 from ..steps.hold import Hold
-from ..steps.vouch import VOUCHED, Vouch, vouch
+from ..steps.vouch import VOUCHED, Vouch, Vouched, vouch
 from ..theory.banding import candidate_probability
-from ..values.arrow import to_numpy
 from .deciding import Decider
 from .settings import Settings
 
@@ -44,9 +39,7 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
         bands=bands, rows=rows, threshold=settings.threshold, max_bucket=settings.max_bucket, hold=Hold(slots=method.n_codes)
     )  # fmt: skip
     stays = engine.join(found.crowded, standing, "order", "anti")
-    recalls = [
-        np.minimum(to_numpy(batch["recall"]), candidates)[to_numpy(batch["order"]) >= found.boundary]
-        for batch in engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED).batches()
-    ]
-    n, total = sum(map(len, recalls)), fsum(chain.from_iterable(recalls))  # exact: the same in any order
+    each = engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED)
+    sums = engine.fold(each, Vouched(most=candidates, boundary=found.boundary))
+    n, total = int(sums[0]), Vouched.sum_of(sums)
     return planned * (total / candidates + max(0, kept - n)) / max(kept, n) if candidates else planned

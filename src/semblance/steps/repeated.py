@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..values.arrow import to_arrow, to_numpy
 
@@ -46,3 +48,26 @@ def repeated(rows: Iterator[pa.RecordBatch], settings: Repeated) -> Iterator[pa.
         kind = (one < settings.boundary) == (other < settings.boundary)
         yield pa.RecordBatch.from_arrays([to_arrow(one[kind]), to_arrow(np.asarray(other[kind]))], schema=REPEATED)
         last = batch.slice(len(batch) - 1)
+
+
+def _earlier(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Return which of two repeats comes first."""
+    return one if (one[1], one[0]) <= (other[1], other[0]) else other
+
+
+@dataclass(frozen=True, slots=True)
+class Earliest:
+    """The repeat that comes first: the position of the row before it, and its own; the largest integers: there is none."""
+
+    combine = staticmethod(_earlier)
+
+    def start(self) -> NDArray[Any]:
+        """Return what no rows have."""
+        return np.full(2, np.iinfo(np.int64).max)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Look at a batch of REPEATED."""
+        first, again = (to_numpy(batch[name]) for name in ("first", "again"))
+        if len(again):
+            place = int(np.argmin(again))
+            total[:] = _earlier(total, np.array([first[place], again[place]]))

@@ -6,60 +6,94 @@ match is KEPT. Pairs of two OPEN documents wait; all others are done with. Round
 compares too.
 
 The first round only compares with references and keeps what has no earlier partner. A chain of matches takes one round per
-link. So rounds end when a later one decides little: all waiting pairs are verified, and
-``resolve`` streams the matches. Last, pairs of a KEPT and a REMOVED document are verified, so that all kept matches are known::
-
-    waiting = pairs
-    for turn in range(6):
-        faced = join(join(waiting, states, "left"), states, "right")
-        matches = verified(map(faced, facing, NOW))
-        waiting = stored(map(faced, facing, LATER))
-        removed = map(meet(matches, by="right"), flag, Flag(name="removed"))
-        blocked = map(meet(waiting, by="right"), flag, Flag(name="blocked"))
-        states = map(join(join(states, removed, "order", "left"), blocked, "order", "left"), advance)
-        if turn > 0 and less than a tenth of what was open is decided: break
-    faced = map(join(join(waiting, states, "left"), states, "right"), facing, ...)      # both filters once more
-    matches = union(verified(NOW), verified(LATER))                                     # all matches of OPEN documents
-    resolved = map(sorted by right, then left(matches), resolve)
-    states = advance with removed = flags of resolved, and nothing blocked
-    matches = verified(map(join(join(pairs, states, "left"), states, "right"), facing, LAST))
-    standing = map(meet(matches, by="right", sort="left"), name)
+link. So rounds end when a later one decides little: all waiting pairs are verified, and ``resolve`` streams the matches. Last,
+pairs of a KEPT and a REMOVED document that have not been verified yet are, so that all kept matches are known. ``jobs.rounds``
+puts the steps together.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..kernels import walk as kernel
 from ..values.arrow import to_numpy
 from ..values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 from ._batches import Batches, batch_of, flags, ints, starts_of
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facing:
-    """Which pairs are wanted, by the states of both sides (OPEN, KEPT or REMOVED)."""
-
-    left: int
-    right: int
+FACED = pa.schema([*PAIRS, ("now", pa.bool_())])
 
 
-NOW = Facing(left=KEPT, right=OPEN)
-LATER = Facing(left=OPEN, right=OPEN)
-LAST = Facing(left=KEPT, right=REMOVED)
-
-
-def facing(rows: Batches, settings: Facing) -> Batches:
-    """Choose the pairs whose sides have certain states.
+def face(rows: Batches) -> Batches:
+    """Choose the pairs that are to be compared now, of a KEPT and an OPEN document, and those that wait, of two OPEN ones.
 
     Parameters
     ----------
     rows : iterator of RecordBatch
         PAIRS with left_state and right_state.
-    settings : Facing
+
+    Yields
+    ------
+    RecordBatch
+        FACED, in the order of the rows.
+    """
+    for batch in rows:
+        left, right = (to_numpy(batch.column(f"{side}_state")) for side in ("left", "right"))
+        wanted = (left != REMOVED) & (right == OPEN)
+        yield batch_of(FACED, ints(batch, "left")[wanted], ints(batch, "right")[wanted], (left == KEPT)[wanted])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Whether pairs are wanted that are to be compared now, or those that wait."""
+
+    now: bool
+
+
+def which(rows: Batches, settings: Which) -> Batches:
+    """Choose from FACED the pairs that are to be compared now, or those that wait: PAIRS, in the order of the rows."""
+    for batch in rows:
+        wanted = flags(batch, "now") == settings.now
+        yield batch_of(PAIRS, ints(batch, "left")[wanted], ints(batch, "right")[wanted])
+
+
+@dataclass(frozen=True, slots=True)
+class Faced:
+    """How many pairs are to be compared now, and how many wait."""
+
+    combine = cast(np.ufunc, np.add)
+
+    def start(self) -> NDArray[Any]:
+        """Return the numbers of no pairs."""
+        return np.zeros(2, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count those of a batch: column now."""
+        now = int(flags(batch, "now").sum())
+        total += now, len(batch) - now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Last:
+    """The turn in which all pairs that were left were verified."""
+
+    turn: int
+
+
+def not_verified(rows: Batches, settings: Last) -> Batches:
+    """Choose the pairs of a KEPT and a REMOVED document that no round has verified.
+
+    One has been if the removal was decided later than that the other is kept, or both in the last turn.
+
+    Parameters
+    ----------
+    rows : iterator of RecordBatch
+        PAIRS with left_state, left_turn, right_state and right_turn.
+    settings : Last
 
     Yields
     ------
@@ -67,8 +101,11 @@ def facing(rows: Batches, settings: Facing) -> Batches:
         PAIRS, in the order of the rows.
     """
     for batch in rows:
-        left, right = (to_numpy(batch.column(f"{side}_state")) for side in ("left", "right"))
-        wanted = (left == settings.left) & (right == settings.right)
+        left, left_turn, right, right_turn = (
+            to_numpy(batch.column(name)) for name in ("left_state", "left_turn", "right_state", "right_turn")
+        )
+        verified = (left_turn < right_turn) | ((left_turn == settings.turn) & (right_turn == settings.turn))
+        wanted = (left == KEPT) & (right == REMOVED) & ~verified
         yield batch_of(PAIRS, ints(batch, "left")[wanted], ints(batch, "right")[wanted])
 
 
@@ -108,13 +145,21 @@ def flag(rows: Batches, settings: Flag) -> Batches:
         yield batch_of(settings.schema, orders, np.ones(len(orders), np.bool_))
 
 
-def advance(rows: Batches) -> Batches:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advance:
+    """The number of the round that ends, from 1."""
+
+    turn: int
+
+
+def advance(rows: Batches, settings: Advance) -> Batches:
     """End a round: an OPEN document that is removed is REMOVED; one that is neither removed nor blocked is KEPT.
 
     Parameters
     ----------
     rows : iterator of RecordBatch
-        STATES with the flags removed and, perhaps, blocked; null is false.
+        STATES and, perhaps, the flags removed and blocked; null is false.
+    settings : Advance
 
     Yields
     ------
@@ -122,11 +167,12 @@ def advance(rows: Batches) -> Batches:
         STATES.
     """
     for batch in rows:
-        removed = flags(batch, "removed")
-        blocked = flags(batch, "blocked") if "blocked" in batch.schema.names else np.zeros(len(batch), np.bool_)
-        state = to_numpy(batch.column("state"))
+        none = np.zeros(len(batch), np.bool_)
+        removed, blocked = (flags(batch, name) if name in batch.schema.names else none for name in ("removed", "blocked"))
+        state, turn = (to_numpy(batch.column(name)) for name in ("state", "turn"))
         decided = np.where(removed, REMOVED, np.where(blocked, OPEN, KEPT))
-        yield batch_of(STATES, ints(batch, "order"), np.where(state == OPEN, decided, state).astype(np.int8))
+        state, turn = np.where(state == OPEN, decided, state), np.where(state == OPEN, settings.turn, turn)
+        yield batch_of(STATES, ints(batch, "order"), state.astype(np.int8), turn.astype(np.int8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SKETCHES, WITHIN_BYTES
 from ._binary import words_of
 
-_PASSED_ON = ("id", "id_is_text", "priority", "skipped")
+_PASSED_ON = ("id", "id_is_text", "priority", "order_by", "skipped", "unit", "place")
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
 
 

@@ -37,7 +37,8 @@ def opened(rows: Iterator[pa.RecordBatch], settings: Open) -> Iterator[pa.Record
     """
     for batch in rows:
         state = np.where(to_numpy(batch["order"]) < settings.boundary, KEPT, OPEN).astype(np.int8)
-        yield pa.RecordBatch.from_arrays([batch["order"], to_arrow(state)], schema=STATES)
+        turn = to_arrow(np.zeros(len(state), np.int8))
+        yield pa.RecordBatch.from_arrays([batch["order"], to_arrow(state), turn], schema=STATES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,21 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
+class Number:
+    """The number of rows."""
+
+    combine = np.add
+
+    def start(self) -> NDArray[Any]:
+        """Return the number of no rows."""
+        return np.zeros(1, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count the rows of a batch."""
+        total[0] += len(batch)
+
+
+@dataclass(frozen=True, slots=True)
 class Kinds:
     """The first position at which a priority of each kind comes; a kind is the first byte of a priority."""
 

@@ -19,7 +19,7 @@ PAIRS        left, right: orders, left < right, each pair once
 BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
 MATCHES      left, right, score
 STANDING     order, keeper, score: of each removed document that is live
-STATES       order, state (OPEN, KEPT or REMOVED)
+STATES       order, state (OPEN, KEPT or REMOVED), turn (the round in which that was decided)
 DECISIONS    a row for each document: see below
 ===========  ================================================================================================================
 """
@@ -50,7 +50,7 @@ COUPLES = _schema(key=_int, order=_int)
 PAIRS = _schema(left=_int, right=_int)
 MATCHES = _schema(left=_int, right=_int, score=pa.float64())
 STANDING = _schema(order=_int, keeper=_int, score=pa.float64())
-STATES = _schema(order=_int, state=pa.int8())
+STATES = _schema(order=_int, state=pa.int8(), turn=pa.int8())
 BUNDLES = _schema(bundle=_int, order=_int, text=pa.large_binary(), partners=_ints)
 DECISIONS = _schema(
     order=_int, position=_int, source=pa.string(), row=_int, number=_int, bytes=_int, kept=pa.bool_(), reason=pa.string(),

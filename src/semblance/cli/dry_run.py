@@ -1,0 +1,73 @@
+"""What a deduplication would do, and take, said before it does anything; loaded for ``--dry-run`` only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from ..errors import ParameterError
+from ..jobs.opening import expected_of
+from ..jobs.settings import settings_of
+from .saying import say, say_all
+
+_STEPS = (
+    "read and sketch     in pieces, by all threads",
+    "order               keep order, by the policy {keep}",
+    "exact duplicates    documents of equal digests meet",
+    "candidates          documents meet by {keys} keys",
+    "crowds              documents in buckets of more than {most}",
+    "cut                 pairs whose codes agree too seldom go",
+    "verify              components of pairs are walked in keep order",
+    "decisions           a row for each document",
+)
+_FORESEEN = ("threshold", "recall", "permutations", "bands", "rows", "verify", "keep", "memory")
+
+
+def show(
+    engine: str | None, splits: Sequence[Any], chosen: Mapping[str, Any], threads: int | None, duplicates: float,
+    family: float, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the steps of a job in their order, and what they will take.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is known of the engine or the method.
+    """
+    settings = settings_of(chosen)
+    if settings.method != "minhash":
+        raise ParameterError("--dry-run foresees --method minhash only")
+    if engine not in (None, "local", "spark"):
+        raise ParameterError(f"--dry-run foresees the engines local and spark; nothing is known of {engine}")
+    n, size = expected_of(splits, settings.text)
+    columnar = sum(place.size for split in splits if split.form.name == "parquet" for place in split.places)
+    on_disk = sum(place.size for split in splits for place in split.places)
+    corpus: dict[str, Any] = {
+        "documents": n, "bytes": size, "duplicates": duplicates, "family": family,
+        "format": "parquet" if 2 * columnar >= on_disk else "jsonl",
+    }  # fmt: skip
+    if engine == "spark":
+        from ..spark.foresee import foresee as foresee_cluster
+
+        found: Any = foresee_cluster(on_disk=on_disk, settings=settings, **corpus)
+        if as_json:
+            click.echo(json.dumps(found.to_dict()))
+        else:
+            say_all(str(found))
+        return
+    from ..jobs.foresight import foresee
+
+    found = foresee(threads=threads, work=settings.work is not None, **corpus, **{name: chosen[name] for name in _FORESEEN})
+    said = [step.format(keep=settings.keep, keys=settings.finder.n_keys, most=settings.max_bucket) for step in _STEPS]
+    if as_json:
+        click.echo(json.dumps(found.to_dict() | {"steps": said}))
+        return
+    say("the steps:", *(f"  {step}" for step in said))
+    say_all(str(found))
+    say(
+        f"assumed: {duplicates:.0%} of documents have a near-duplicate (--duplicates), {family:g} resemble each other on "
+        "average (--family); numbers of documents as the metadata and the beginnings of files suggest"
+    )

@@ -1,0 +1,30 @@
+"""What the engine asks of a session of Spark, and leaves as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+N_TASKS = "spark.sql.shuffle.partitions"
+BATCH_BYTES = 16 << 20
+_WHILE_AT_WORK = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
+}
+
+
+@contextmanager
+def settings_for(session: Any) -> Iterator[None]:
+    """Set what our tasks need, and put it back."""
+    before = {name: session.conf.get(name, None) for name in _WHILE_AT_WORK}
+    for name, value in _WHILE_AT_WORK.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)

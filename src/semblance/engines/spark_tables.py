@@ -1,0 +1,311 @@
+"""Tables on a cluster: rows of Spark's, rows that steps make in a task, rows in files, rows whose texts are read when needed.
+
+Steps that follow each other run in one task, and hand over record batches as on one machine. Rows become Spark's own only where
+Spark has to move or join them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..inputs.reading import Reading
+from .engine import Batches, Step
+from .spark_files import TableFiles, read_rows, rows_of
+from .spark_joining import Joining
+from .spark_rows import spark_schema
+from .spark_tasks import NUMBERS, in_tasks, one_after_the_other, read_units
+from .spark_texts import WHERE, InputTexts, TextFiles, located, read_wanted, units_of
+
+if TYPE_CHECKING:
+    from .spark import SparkEngine
+
+TEXTS_OF_A_TASK = 2048
+"""Rows whose texts a task reads, about."""
+UNIT_BYTES = 64 << 20
+"""Bytes on the disk of a piece of an input that a task reads."""
+
+
+class SparkTable:
+    """Rows of a data frame under our types.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    frame : pyspark.sql.DataFrame
+        With the columns of the schema, and perhaps others.
+    schema : pyarrow.Schema
+    rows : int, optional
+        About how many there are, where that is known.
+    """
+
+    def __init__(self, engine: SparkEngine, frame: Any, schema: pa.Schema, rows: int | None = None) -> None:
+        self.engine, self._frame, self.schema, self.rows = engine, frame, schema, rows
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame that has the columns of the schema."""
+        return self._frame.select(*self.schema.names)
+
+    def batches(self) -> Batches:
+        """Bring the rows to the driver: they are written, and read from there file by file."""
+        yield from self.engine.read_back(self)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        return SparkTable(self.engine, self._frame, pa.schema([self.schema.field(name) for name in names]), self.rows)
+
+    def slice(self, begin: int, end: int) -> SparkTable:
+        """Return some rows by position."""
+        return self.engine.by_position(self, begin, end)
+
+    def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
+        """Run a step on all rows, a partition at a time."""
+        return Stepped(self.engine, self.frame, self.schema, (step,), schema, self.rows)
+
+
+class Stepped(SparkTable):
+    """Rows that steps make, one after the other in one task, from rows of a data frame.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    frame : pyspark.sql.DataFrame
+    before : pyarrow.Schema
+        Of the rows of the frame.
+    steps : tuple of step
+    schema : pyarrow.Schema
+        Of what the last one yields.
+    rows : int, optional
+    """
+
+    def __init__(
+        self, engine: SparkEngine, frame: Any, before: pa.Schema, steps: tuple[Step, ...], schema: pa.Schema, rows: int | None
+    ) -> None:  # fmt: skip
+        super().__init__(engine, None, schema, rows)
+        self._from, self._before, self._steps = frame, before, steps
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        chain = partial(one_after_the_other, steps=self._steps)
+        return self._from.mapInArrow(in_tasks(chain, self._before, self.schema), spark_schema(self.schema))
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run one more step in the same tasks."""
+        return Stepped(self.engine, self._from, self._before, (*self._steps, step), schema, self.rows)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        if list(names) == self.schema.names:
+            return self
+        return self.mapped(partial(some_columns, names=tuple(names)), pa.schema([self.schema.field(name) for name in names]))
+
+
+def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
+    """Yield some columns."""
+    for batch in batches:
+        yield batch.select(list(names))
+
+
+class StoredTable(SparkTable):
+    """Rows in files of Parquet, which tasks read themselves where steps come next.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    files : TableFiles
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, engine: SparkEngine, files: TableFiles, schema: pa.Schema) -> None:
+        super().__init__(engine, None, schema, files.rows)
+        self.files = files
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame that the tasks read."""
+        return self._read.frame
+
+    def for_callers(self) -> Any:
+        """Return the rows as a data frame that Spark reads, with the types that it gives them."""
+        ddl = spark_schema(self.schema)
+        if not self.files.names:
+            return self.engine.session.createDataFrame([], ddl)
+        return self.engine.session.read.schema(ddl).parquet(*map(pattern_of, self.files.paths))
+
+    def batches(self) -> Batches:
+        """Read the rows file by file."""
+        for path in self.files.paths:
+            yield from rows_of(path, self.schema)
+
+    @property
+    def _read(self) -> Stepped:
+        shares = self.files.shares()
+        reading = partial(read_rows, files=self.files, shares=shares, schema=self.schema)
+        return Stepped(self.engine, self.engine.numbers(len(shares)), NUMBERS, (reading,), self.schema, self.rows)
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the rows as the tasks read them."""
+        return self._read.mapped(step, schema)
+
+    def select(self, names: Sequence[str]) -> StoredTable:
+        """Return some columns."""
+        return StoredTable(self.engine, self.files, pa.schema([self.schema.field(name) for name in names]))
+
+
+class Both(SparkTable):
+    """The rows of two tables, on which steps run apart.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    first, second : SparkTable
+        Of the same schema.
+    """
+
+    def __init__(self, engine: SparkEngine, first: SparkTable, second: SparkTable) -> None:
+        rows = None if first.rows is None or second.rows is None else first.rows + second.rows
+        super().__init__(engine, None, first.schema, rows)
+        self._first, self._second = first, second
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        return self._first.frame.union(self._second.frame)
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Both:
+        """Run a step on the rows of either."""
+        return Both(self.engine, self._first.mapped(step, schema), self._second.mapped(step, schema))
+
+    def select(self, names: Sequence[str]) -> Both:
+        """Return some columns."""
+        return Both(self.engine, self._first.select(names), self._second.select(names))
+
+
+class Joined(SparkTable):
+    """Rows that are joined when they are asked for; columns that nobody asks for are not moved.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    left, right : SparkTable
+    settings : Joining
+    """
+
+    def __init__(self, engine: SparkEngine, left: SparkTable, right: SparkTable, settings: Joining) -> None:
+        super().__init__(engine, None, settings.schema, left.rows)
+        self._left, self._right, self._settings = left, right, settings
+
+    @property
+    def _made(self) -> Stepped:
+        return self.engine.joined_packs(self._left, self._right, self._settings)
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        return self._made.frame
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the rows as they are joined."""
+        return self._made.mapped(step, schema)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        some = self._settings.of(names)
+        joined = Joined(self.engine, self._left.select(some.left.names), self._right.select(some.right.names), some)
+        return joined if some.schema.names == list(names) else joined._made.select(names)
+
+
+class TextTable(SparkTable):
+    """Rows whose texts are read when they are needed.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    where : SparkTable
+        The rows without their texts, with unit and place.
+    texts : InputTexts or TextFiles
+    name : str
+        Of the column of texts.
+    schema : pyarrow.Schema
+    """
+
+    def __init__(
+        self, engine: SparkEngine, where: SparkTable, texts: InputTexts | TextFiles, name: str, schema: pa.Schema
+    ) -> None:
+        super().__init__(engine, None, schema, where.rows)
+        self.where, self.texts, self.name = where, texts, name
+
+    @property
+    def _read(self) -> Stepped:
+        """The rows go where their texts are read, sorted as these lie there."""
+        n = self.engine.tasks_for(self.rows, TEXTS_OF_A_TASK)
+        rows = self.engine.together_by(self.where, "unit", n, ("place",))
+        return rows.mapped(partial(read_wanted, texts=self.texts, name=self.name, schema=self.schema), self.schema)
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        return self._read.frame
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the rows where their texts are read."""
+        return self._read.mapped(step, schema)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        if self.name not in names:
+            return self.where.select(names)
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return TextTable(self.engine, self.where, self.texts, self.name, schema)
+
+
+class StoredTexts(TextTable):
+    """Texts that were written to files, and the table of where each is."""
+
+
+class Source(SparkTable):
+    """The documents of the inputs, read anew wherever they are needed.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    splits : sequence of Split
+    reading : Reading
+    """
+
+    def __init__(self, engine: SparkEngine, splits: Sequence[Any], reading: Reading) -> None:
+        self.texts = InputTexts(units_of(splits, UNIT_BYTES), reading)
+        super().__init__(engine, None, reading.schema)
+
+    @property
+    def frame(self) -> Any:
+        """The documents as a data frame."""
+        return self._read.frame
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the documents as they are read."""
+        return self._read.mapped(step, schema)
+
+    @property
+    def _read(self) -> Stepped:
+        numbers = self.engine.numbers(len(self.texts.units))
+        return Stepped(self.engine, numbers, NUMBERS, (partial(read_units, texts=self.texts),), self.schema, None)
+
+    def where(self, ranked: SparkTable) -> SparkTable:
+        """Return order, unit and place of all documents."""
+        starts = np.array([unit.start for unit in self.texts.units], np.int64)
+        schema = pa.schema([ranked.schema.field("order"), *WHERE])
+        return ranked.select(["order", "position"]).mapped(partial(located, starts=starts, schema=schema), schema)
+
+
+def pattern_of(path: Path) -> str:
+    """Return how Spark is told what to read: a pattern that matches the path alone; it decodes no %20."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", f"file://{path.absolute()}")

@@ -1,0 +1,92 @@
+"""Decide by rounds: for engines that know no components, and cannot walk slices of the keep order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+
+from ..engines.engine import Engine, Table
+from ..steps.rounds import FACED, Advance, Faced, Flag, Last, Resolve, Which, advance, face, flag, not_verified, resolve, which
+from ..steps.states import Open, Undecided, opened
+from ..values.tables import MATCHES, PAIRS, STATES
+
+ROUNDS, ENOUGH = 6, 10
+
+
+class Rounds:
+    """Decides about the pairs of a job: see ``steps.rounds``.
+
+    Parameters
+    ----------
+    engine : Engine
+    verified : callable
+        From pairs to those that match.
+    boundary : int
+        Orders below it are references.
+    label : str
+        Ends the names of what is stored.
+    """
+
+    def __init__(self, engine: Engine, verified: Callable[[Table], Table], boundary: int, label: str) -> None:
+        self._engine, self._verified, self._boundary, self._label = engine, verified, boundary, label
+
+    def matches(self, pairs: Table, members: Table) -> Table:
+        """Return the matches of removed documents with kept ones.
+
+        Parameters
+        ----------
+        pairs : Table
+            Stored.
+        members : Table
+            The documents of the pairs, column order, stored.
+        """
+        engine = self._engine
+        first = engine.map(members, partial(opened, settings=Open(boundary=self._boundary)), STATES)
+        states = self._stored(first, "states-0")
+        waiting, before, turn, open_now = pairs, None, 0, 1
+        found: list[Table] = []
+        while open_now:
+            turn += 1
+            faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{turn}")
+            n_now, n_later = engine.fold(faced.select(["now"]), Faced()).tolist()
+            waiting = engine.map(faced, partial(which, settings=Which(now=False)), PAIRS)
+            matches = self._stored(self._verified(self._now(faced)), f"verified-{turn}") if n_now else None
+            found += [] if matches is None else [matches]
+            states = self._advanced(states, matches, waiting if n_later else None, turn)
+            open_now = int(engine.fold(states.select(["state"]), Undecided())[0]) if n_later else 0
+            if turn == ROUNDS or (before is not None and (before - open_now) * ENOUGH < before):
+                break
+            before = open_now
+        last = turn + 1
+        if open_now:
+            faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{last}")
+            stream = engine.meet(self._verified(faced.select(PAIRS.names)), None, ("right", "left"))
+            settings = Resolve(boundary=self._boundary)
+            resolved = self._stored(engine.map(stream, partial(resolve, settings=settings), MATCHES), "resolved")
+            found.append(resolved)
+            states = self._advanced(states, resolved, None, last)
+        rest = engine.map(self._with_states(pairs, states), partial(not_verified, settings=Last(turn=last)), PAIRS)
+        found.append(self._verified(rest))
+        return self._stored(reduce(engine.union, found), "named")
+
+    def _stored(self, rows: Table, name: str) -> Table:
+        stem, _, number = name.partition("-")
+        return self._engine.store(rows, f"{stem}{self._label}-{number}" if number else f"{stem}{self._label}")
+
+    def _with_states(self, pairs: Table, states: Table) -> Table:
+        return self._engine.join(self._engine.join(pairs, states, "left", "inner"), states, "right", "inner")
+
+    def _now(self, faced: Table) -> Table:
+        return self._engine.map(faced, partial(which, settings=Which(now=True)), PAIRS)
+
+    def _flagged(self, rows: Table, name: str) -> Table:
+        setting = Flag(name=name)
+        meeting = self._engine.meet(rows.select(["left", "right"]), "right", "left")
+        return self._engine.map(meeting, partial(flag, settings=setting), setting.schema)
+
+    def _advanced(self, states: Table, removed: Table | None, blocked: Table | None, turn: int) -> Table:
+        rows = states
+        for which_one, name in ((removed, "removed"), (blocked, "blocked")):
+            if which_one is not None:
+                rows = self._engine.join(rows, self._flagged(which_one, name), "order", "left")
+        return self._stored(self._engine.map(rows, partial(advance, settings=Advance(turn=turn)), STATES), f"states-{turn}")

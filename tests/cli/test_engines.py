@@ -1,0 +1,108 @@
+"""``--engine`` and ``--dry-run``, as far as they need no cluster: what is refused, said, and foreseen."""
+
+import json
+import sys
+
+import pytest
+
+from semblance.cli.main import main
+from semblance.cli.spark import check_options
+from semblance.errors import ParameterError
+
+TEXTS = [" ".join(f"word{i}" for i in range(40)), "unlike it"] * 3
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    return path
+
+
+def run(capfd, *arguments):
+    """Run the program; return (exit code, standard output, standard error)."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capfd.readouterr()
+    return stop.value.code or 0, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "spark", "--threads", "2"], "--threads is for one machine"),
+        (["--engine", "spark", "--conf", "spark.executor.memory"], "--conf takes a setting of Spark, such as"),
+        (["--engine", "spark", "--conf", "memory=4g"], "got 'memory=4g'"),
+        (["--engine", "spark", "-o", "out.parquet"], "the tasks of a cluster write one for each input: name a folder, such as out/"),
+        (["--master", "local[2]"], "--master and --conf are for --engine spark"),
+        (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),
+        (["--engine", "flink"], "engine must be one of local, spark"),
+        (["--engine", "flink", "--dry-run"], "nothing is known of flink"),
+        (["--dry-run", "--method", "simhash"], "--dry-run foresees --method minhash only"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(capfd, corpus, arguments, message):
+    code, out, err = run(capfd, "dedup", corpus, *arguments)
+    assert code == 2 and out == "" and message in err and err.count("\n") == 1
+
+
+def test_an_output_that_exists_is_refused_before_spark_is_started(capfd, corpus, tmp_path):
+    (tmp_path / "out").mkdir()
+    code, _, err = run(capfd, "dedup", corpus, "--engine", "spark", "-o", tmp_path / "out")
+    assert code == 1 and "exists; pass --force" in err
+
+
+def test_settings_of_spark_are_passed_on():
+    settings = check_options(None, ["spark.executor.memory=4g", "spark.executorEnv.A_B=x=y"])
+    assert settings["spark.executor.memory"] == "4g" and settings["spark.executorEnv.A_B"] == "x=y"
+    assert settings["spark.ui.showConsoleProgress"] == "false"
+    with pytest.raises(ParameterError):
+        check_options(None, ["spark=1"])
+
+
+def test_without_pyspark_one_line_says_what_to_install(capfd, corpus, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    code, _, err = run(capfd, "dedup", corpus, "--engine", "spark")
+    assert code == 1 and "pip install 'semblance[spark]'" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])
+def test_without_java_one_line_says_what_to_install(capfd, corpus, monkeypatch, tmp_path, version, said):
+    pytest.importorskip("pyspark")
+    if version is not None:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/java").write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+        (tmp_path / "bin/java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    code, _, err = run(capfd, "dedup", corpus, "--engine", "spark", "--master", "local[1]")
+    assert code == 2 and said in err and err.count("\n") == 1
+
+
+def test_a_dry_run_says_what_one_machine_does_and_takes(capfd, corpus, tmp_path):
+    code, out, err = run(
+        capfd, "dedup", corpus, "--dry-run", "--keep", "longest", "--duplicates", "0.5", "-o", tmp_path / "out"
+    )
+    assert code == 0 and err == "" and not (tmp_path / "out").exists()
+    lines = out.splitlines()
+    assert [line.split("  ")[1] for line in lines[1:9]] == [
+        "read and sketch", "order", "exact duplicates", "candidates", "crowds", "cut", "verify", "decisions"]  # fmt: skip
+    assert "by the policy longest" in lines[2] and "by 16 keys" in lines[4]
+    assert lines[9].startswith("6 documents") and "50% have a near-duplicate" in lines[9]
+    assert "  memory: about" in out and "assumed: 50% of documents have a near-duplicate (--duplicates), 3 resemble" in out
+
+
+def test_a_dry_run_for_spark_says_what_a_cluster_does_and_takes(capfd, corpus):
+    code, out, err = run(capfd, "dedup", corpus, "--engine", "spark", "--dry-run", "--memory", "2GB", "--family", "4")
+    assert code == 0 and err == ""
+    assert "6 documents" in out and "texts " in out and "2.0 GB for Python (--memory)" in out
+    assert "--conf spark.executor.memoryOverhead=1908m" in out and "4 resemble" in out
+
+
+def test_a_dry_run_prints_json(capfd, corpus):
+    found = json.loads(run(capfd, "dedup", corpus, "--engine", "spark", "--dry-run", "--json")[1])
+    assert found["documents"] == 6 and found["duplicates"] == 0.3
+    assert found["shuffled"] == sum(step["shuffled"] for step in found["steps"]) > 0
+    assert found["configuration"]["spark.executor.cores"] == "1"
+    found = json.loads(run(capfd, "dedup", corpus, "--dry-run", "--json", "--work", "job", "--threads", "1")[1])
+    assert found["documents"] == 6 and found["threads"] == 1 and found["disk"] > 0 and len(found["steps"]) == 8

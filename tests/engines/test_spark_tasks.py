@@ -1,0 +1,52 @@
+"""Errors of tasks reach the caller, by way of what Spark says of them."""
+
+import traceback
+
+import pytest
+
+from semblance.engines.spark_tasks import explained, raised_again
+from semblance.errors import InputDataError, OutputError, RowError, SemblanceError
+
+
+class FromSparkError(Exception):
+    """What Spark raises: the traceback of the task."""
+
+    __module__ = "pyspark.errors.exceptions.captured"
+
+
+def through_spark(error):
+    """Raise an error in a task."""
+    try:
+        with explained():
+            raise error
+    except Exception:
+        said = traceback.format_exc()
+    assert "raise TaskError" in said, "the traceback quotes the line that raises"
+    with raised_again():
+        raise FromSparkError(f"Job aborted: {said}")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (InputDataError("a.jsonl, row 2: }>> <<semblance e30=>> \ud800 \n text"), InputDataError),
+        (OutputError("the disk is full"), SemblanceError),
+    ],
+)
+def test_messages_arrive_whole(error, kind):
+    with pytest.raises(SemblanceError) as found:
+        through_spark(error)
+    assert type(found.value) is kind and str(found.value) == str(error)
+
+
+def test_rows_are_named_by_the_driver():
+    with pytest.raises(RowError) as found:
+        through_spark(RowError(7, 8, "the tokenizer failed: é"))
+    assert (found.value.position, found.value.number, found.value.what) == (7, 8, "the tokenizer failed: é")
+
+
+def test_other_errors_stay_what_they_are():
+    with pytest.raises(FromSparkError, match="a worker was lost"), raised_again():
+        raise FromSparkError("a worker was lost")
+    with pytest.raises(ValueError, match="semblance"), raised_again():
+        raise ValueError("<<semblance e30=>>")

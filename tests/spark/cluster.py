@@ -1,0 +1,176 @@
+"""A cluster of processes on this machine: a master and workers, which can be killed, and are surely gone in the end."""
+
+import ctypes
+import importlib.util
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+PATIENCE = 180.0  # seconds for a process to start
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Many JVMs on few cores: compile less, and start fewer threads."""
+_MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
+_LIBRARY = ctypes.CDLL(None)
+_MARK = "SEMBLANCE_TEST_CLUSTER"
+
+
+def die_with_parent():
+    """Have this process killed when its parent ends, however that ends."""
+    _LIBRARY.prctl(1, signal.SIGKILL)
+
+
+def wait_for(holds, what, seconds=PATIENCE):
+    """Wait until something holds; return what it gives."""
+    end = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.02)
+    return found
+
+
+def kill_all(processes):
+    """Kill processes by their numbers: first all are halted, so that none takes note of another's end."""
+    for sent in (signal.SIGSTOP, signal.SIGKILL):
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.kill(process, sent)
+
+
+def _read(process, name):
+    with suppress(OSError):
+        return Path(f"/proc/{process}/{name}").read_bytes()
+    return b""
+
+
+def _parent(process):
+    """The parent of a process that runs; 0 if it does not."""
+    state = _read(process, "stat").rpartition(b")")[2].split()
+    return int(state[1]) if state and state[0] not in (b"Z", b"X") else 0
+
+
+def is_alive(process):
+    """Whether a process runs, or could."""
+    return _parent(process) > 0
+
+
+def descendants(roots):
+    """The processes below some, and themselves."""
+    numbers = [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+    parents = {number: _parent(number) for number in numbers}
+    found, size = set(roots), 0
+    while len(found) != size:
+        size = len(found)
+        found |= {process for process, parent in parents.items() if parent in found}
+    return found
+
+
+class Cluster:
+    """A master and workers of one core each, on loopback.
+
+    Parameters
+    ----------
+    workers : int
+        How many to start with.
+    """
+
+    def __init__(self, workers=2):
+        self.folder = Path(tempfile.mkdtemp(prefix="semblance-cluster-"))
+        self._token, self._n, self._wanted = secrets.token_hex(16), 0, workers
+        self.workers = {}
+
+    def __enter__(self):
+        """Start it."""
+        try:
+            self._start("master", ["org.apache.spark.deploy.master.Master", "--port", "0"])
+            log = self.folder / "master.log"
+            self.master = wait_for(lambda: _MASTER.search(log.read_text()), "the master")[1]
+            for name in [self.start_worker(waits=False) for _ in range(self._wanted)]:
+                self._wait_for_worker(name)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error):
+        """Kill all that belongs to it, and remove its files."""
+        while found := self.processes():
+            kill_all(found)
+            for process in list(self._children):
+                process.wait()
+        shutil.rmtree(self.folder)
+
+    _children: tuple = ()
+
+    @property
+    def java_options(self):
+        """What each JVM is given."""
+        return f"{QUICK} -Djava.io.tmpdir={self.folder}"
+
+    def environment(self):
+        """What processes of the cluster, and drivers, get: the code under test, and a mark by which they are found."""
+        return os.environ | {
+            "PYTHONPATH": os.pathsep.join(map(str, [TESTS.parent / "src", TESTS])), _MARK: self._token,
+            "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(self.folder),
+            "SPARK_DAEMON_MEMORY": "192m", "SPARK_DAEMON_JAVA_OPTS": self.java_options,
+        }  # fmt: skip
+
+    def _start(self, name, command, host="127.0.0.1", **environment):
+        home = Path(importlib.util.find_spec("pyspark").origin).parent
+        with open(self.folder / f"{name}.log", "wb") as log:
+            made = subprocess.Popen(
+                [str(home / "bin/spark-class"), *command, "--host", host, "--webui-port", "0"],
+                env=self.environment() | environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=die_with_parent,
+            )  # fmt: skip
+        self._children = (*self._children, made)
+        return made
+
+    def start_worker(self, local=None, waits=True):
+        """Start a worker, whose executors keep what they shuffle in a folder of its own, or one given; return its name."""
+        name, self._n = f"worker-{self._n}", self._n + 1
+        folder = self.folder / name
+        folder.mkdir()
+        command = ["org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1500M", "--work-dir", str(folder)]
+        host = f"127.0.0.{10 + self._n}"  # of its own: a second attempt of a task that takes long goes to another host
+        given = {"SPARK_LOCAL_DIRS": str(local or folder), "SPARK_LOCAL_IP": host}
+        made = self._start(name, [*command, self.master], host, **given)
+        self.workers[name] = made.pid
+        if waits:
+            self._wait_for_worker(name)
+        return name
+
+    def _wait_for_worker(self, name):
+        log = self.folder / f"{name}.log"
+        wait_for(lambda: "Successfully registered with master" in log.read_text(), name)
+
+    def executors(self, worker):
+        """The processes below a worker that have joined a job."""
+        java = [process for process in descendants([self.workers[worker]]) if b"CoarseGrained" in _read(process, "cmdline")]
+        return [process for process in java if b"Successfully registered with driver" in _read(process, "cwd/stderr")]
+
+    def wait_for_executors(self):
+        """Wait until each worker has an executor that has joined the job."""
+        wait_for(lambda: all(self.executors(name) for name in self.workers), "executors")
+
+    def kill(self, worker):
+        """Kill a worker with its executor and their Pythons; return how many processes these were."""
+        gone = descendants([self.workers.pop(worker)])
+        kill_all(gone)
+        return len(gone)
+
+    def processes(self):
+        """All processes that carry the mark of this cluster."""
+        mark = f"{_MARK}={self._token}".encode()
+        found = [
+            int(folder.name) for folder in Path("/proc").glob("[0-9]*") if mark in _read(folder.name, "environ").split(b"\0")
+        ]
+        return [process for process in found if process != os.getpid()]

@@ -1,0 +1,103 @@
+"""A job on a cluster, in a process of its own: what ``clusters`` starts, steers and kills."""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+
+MARKED = "marked"
+"""A word of the document at which tokenizers do what they are named for."""
+
+
+def _attempt():
+    """Which attempt of its task runs here; -1 if none does."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return -1 if context is None else context.attemptNumber()
+
+
+def dawdles(text):
+    """Take long for one document, at the first attempt."""
+    if MARKED in text and "pyspark" in sys.modules and _attempt() == 0:
+        time.sleep(20)
+    return text.split()
+
+
+def stumbles(text):
+    """Fail at one document, at the first attempt."""
+    if MARKED in text and "pyspark" in sys.modules and _attempt() == 0:
+        raise RuntimeError("the first attempt fails")
+    return text.split()
+
+
+def waits(text):
+    """Wait at one document, as long as a file is there; the first attempt to come says so in another."""
+    if MARKED in text and "pyspark" in sys.modules:
+        gate = os.environ["SEMBLANCE_TEST_GATE"]
+        open(f"{gate}.reached", "w").close()
+        while os.path.exists(gate):
+            time.sleep(0.05)
+    return text.split()
+
+
+TOKENIZERS = {"dawdles": dawdles, "stumbles": stumbles, "waits": waits}
+
+
+def _session(given):
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("cluster")
+    for name, value in given.items():
+        builder = builder.config(name, value)
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("ERROR")
+    return made
+
+
+def say(**what):
+    """Tell the test something."""
+    print(json.dumps(what), flush=True)
+
+
+def main():
+    """Run the job that the argument describes."""
+    job = json.loads(sys.argv[1])
+    session = _session(job["session"])
+    from semblance import spark as sbs
+    from semblance.errors import SemblanceError
+
+    def progress(name, _):
+        say(making=name)
+        if name == job["dies_at"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if job["asks"]:
+            sys.stdin.readline()
+
+    data, settings = job["data"], job["settings"]
+    if "tokenizer" in settings:
+        settings["tokenizer"] = importlib.import_module("spark.cluster_job").TOKENIZERS[settings["tokenizer"]]
+    if job["frame"]:
+        data = session.read.parquet(*data)
+    # Tables are told by their own names, not by those of stages, which people are shown.
+    importlib.import_module("semblance.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
+    try:
+        with sbs.dedup(data, session=session, progress=progress, **settings) as result:
+            say(making="result")
+            if job["dies_at"] == "result":
+                os.kill(os.getpid(), signal.SIGKILL)
+            result.decisions.write.parquet(job["decisions"])
+            if result.pairs is not None:
+                result.pairs.write.parquet(job["pairs"])
+            say(done=True, kept=result.summary.kept, seconds=result.summary.seconds, peak=result.summary.peak_memory)
+    except SemblanceError as error:
+        say(refused=str(error), kind=type(error).__name__)
+    except Exception as error:
+        say(failed=str(error), kind=type(error).__name__)
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()

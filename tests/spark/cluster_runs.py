@@ -1,0 +1,193 @@
+"""Jobs on a cluster of processes, and the decisions that one machine makes of the same documents."""
+
+import json
+import random
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from spark import cluster_job
+from spark.cluster import descendants, die_with_parent, kill_all, wait_for
+
+import semblance as sb
+
+PATIENCE = 400
+COLUMNS = ("position", "id", "kept", "reason", "duplicate_of", "resemblance", "cluster", "n_exact", "n_duplicates")
+SESSION = {
+    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m",
+    "spark.driver.maxResultSize": "16m", "spark.executor.memory": "512m", "spark.executor.cores": "1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false", "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
+    "spark.eventLog.rolling.enabled": "false",
+}  # fmt: skip
+
+
+def corpus(n=150, seed=1):
+    """Texts with near duplicates, copies, empty texts, and one that bears the mark."""
+    draw = random.Random(seed)
+    texts = [" ".join(f"w{draw.randrange(500)}" for _ in range(60)) for _ in range(n)]
+    for i in range(n // 2):
+        words = texts[i].split()
+        words[draw.randrange(len(words))] = f"x{i}"
+        texts.append(" ".join(words))
+    texts += [*texts[:7], "", ""]
+    draw.shuffle(texts)
+    texts[n // 2] += f" {cluster_job.MARKED}"
+    return texts
+
+
+def write_corpus(folder, texts=None):
+    """Write two files of documents; return their paths."""
+    texts = corpus() if texts is None else texts
+    paths = []
+    for number, some in enumerate((texts[: len(texts) // 2], texts[len(texts) // 2 :])):
+        ids = [7 * i + number for i in range(len(some))]
+        paths.append(str(folder / f"{number}.parquet"))
+        pq.write_table(pa.table({"text": some, "key": ids}), paths[-1], row_group_size=64)
+    return paths
+
+
+def expected(paths, **settings):
+    """The decisions and pairs of one machine."""
+    if "tokenizer" in settings:
+        settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
+    with closing(sb.dedup(paths, threads=1, **settings)) as result:
+        return result.decisions.select(COLUMNS), result.pairs
+
+
+def local(paths, frame, **settings):
+    """What one machine decides about files, or a frame, whose rows are in the order of their ids."""
+    if not frame:
+        return expected(paths, **settings)
+    return expected(pa.concat_tables(map(pq.read_table, paths)).sort_by("key"), id="key", **settings)
+
+
+class Run:
+    """A driver, in a process of its own.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    folder : Path
+        Has a folder ``work`` for the job, and gets its results.
+    data : list of str
+    dies_at : str, optional
+        The driver kills itself before it makes this table, or, by the name "result", before results are read.
+    asks : bool
+        It waits for ``go`` before it makes a table.
+    frame : bool
+        Its input is a data frame.
+    session : dict, optional
+        More settings of Spark.
+    environment : dict, optional
+    **settings
+        Of the job.
+    """
+
+    count = 0
+
+    def __init__(
+        self, cluster, folder, data, *, dies_at=None, asks=False, frame=False, session=None, environment=None, **settings
+    ):
+        type(self).count += 1
+        self.folder, self.work, self.events = folder, Path(settings.get("work", folder / "work")), folder / "events"
+        self.events.mkdir(exist_ok=True)
+        self.decisions, self.pairs = folder / f"decisions-{self.count}", folder / f"pairs-{self.count}"
+        job = {
+            "data": data, "dies_at": dies_at, "asks": asks, "frame": frame, "settings": {"work": str(self.work)} | settings,
+            "session": SESSION | self._session(cluster) | (session or {}),
+            "decisions": str(self.decisions), "pairs": str(self.pairs),
+        }  # fmt: skip
+        self.errors = folder / f"driver-{self.count}.log"
+        with open(self.errors, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, cluster_job.__file__, json.dumps(job)], env=cluster.environment() | (environment or {}),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent,
+            )  # fmt: skip
+        self.said, self._seen = [], 0
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _session(self, cluster):
+        java = {f"spark.{which}.extraJavaOptions": cluster.java_options for which in ("driver", "executor")}
+        return {"spark.master": cluster.master, "spark.eventLog.dir": self.events.as_uri()} | java
+
+    def _read(self):
+        with self.process.stdout as stream:  # which a JVM that outlives its driver holds too
+            for line in stream:
+                self.said.append(json.loads(line))
+
+    def tables(self):
+        """Yield the names of tables that it is about to make, until it ends."""
+        while True:
+            wait_for(lambda: len(self.made) > self._seen or self.process.poll() is not None, "a table", PATIENCE)
+            if len(self.made) <= self._seen:
+                return
+            self._seen += 1
+            yield self.made[self._seen - 1]
+
+    def go(self):
+        """Let it make the table that it asked for."""
+        self.process.stdin.write(b"go\n")
+        self.process.stdin.flush()
+
+    def kill(self, with_java=True):
+        """Kill the driver, and its JVM, which would otherwise end when it notes this."""
+        kill_all(descendants([self.process.pid]) if with_java else [self.process.pid])
+        self.process.wait()
+        self.process.stdin.close()
+
+    def wait(self, seconds=PATIENCE):
+        """Wait until it ends; return what it said last."""
+        self.process.wait(seconds)
+        self._reader.join()
+        self.process.stdin.close()
+        return self.said[-1] if self.said else {}
+
+    @property
+    def made(self):
+        """The tables that it made, or was about to make, by name."""
+        return [said["making"] for said in self.said if "making" in said]
+
+    def finished(self, seconds=PATIENCE):
+        """Wait; the job must have ended well."""
+        last = self.wait(seconds)
+        assert last.get("done"), f"{last}\n{self.errors.read_text()[-3000:]}"
+        return last
+
+    def same_as(self, wanted):
+        """Whether decisions and pairs are those given, each once."""
+        decisions, pairs = (pq.read_table(folder) for folder in (self.decisions, self.pairs))
+        decisions = decisions.select(COLUMNS).sort_by("position").cast(wanted[0].schema)
+        by = [("left_id", "ascending"), ("right_id", "ascending")]
+        return decisions.equals(wanted[0]) and pairs.sort_by(by).cast(wanted[1].schema).equals(wanted[1].sort_by(by))
+
+    def stages(self):
+        """How many stages have begun; this is written when it happens, while other events are written later."""
+        return sum(log.read_bytes().count(b'"SparkListenerStageSubmitted"') for log in self.events.iterdir())
+
+    def lost(self):
+        """How many tasks ended otherwise than well, by reason, in all runs in this folder."""
+        counts = {}
+        for log in self.events.iterdir():
+            for line in log.read_text().splitlines():
+                if '"SparkListenerTaskEnd"' in line and (why := json.loads(line)["Task End Reason"]["Reason"]) != "Success":
+                    counts[why] = counts.get(why, 0) + 1
+        return counts
+
+    def stored(self):
+        """The names of tables that are stored."""
+        return {path.stem for path in (self.work / "tables").glob("*.done")}
+
+
+def kill_worker(cluster):
+    """Kill a worker and all below it, and start another one."""
+    worker = next(iter(cluster.workers))
+    n = cluster.kill(worker)
+    cluster.start_worker(waits=False)
+    return n

@@ -1,0 +1,80 @@
+"""The command line on a cluster writes the files that it writes on one machine; and ``--dry-run`` foresees what was shuffled."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from corpora import planted
+from parity.made import DATA
+from spark_session import events
+
+import semblance as sb
+from semblance.cli.main import main
+from semblance.spark.foresee import foresee
+
+pytestmark = pytest.mark.spark
+
+
+def run(*arguments):
+    """Run the program, which must succeed."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    assert not stop.value.code
+
+
+def files(folder):
+    """{name: bytes} of all files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def corpus(folder, rng):
+    """Files of three formats, one of them without rows, and references."""
+    texts = [*planted(rng, n_families=20, lengths=(5, 100)), ""]
+    (folder / "in/sub").mkdir(parents=True)
+    pq.write_table(pa.table({"text": texts[::3]}), folder / "in/a.parquet")
+    with gzip.open(folder / "in/sub/b.jsonl.gz", "wt") as stream:
+        stream.writelines(json.dumps({"text": text}) + "\n" for text in texts[1::3])
+    (folder / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts[2::3])))
+    (folder / "in/d.jsonl").write_text("")
+    (folder / "ref.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts[::7]))
+
+
+def test_the_command_writes_the_same_files(cluster, tmp_path, rng, monkeypatch, capfd):
+    """Inputs are named as they are from the current folder, which workers do not share."""
+    corpus(tmp_path, rng)
+    monkeypatch.chdir(tmp_path)
+    for annotated in ([], ["--annotate"]):
+        given = ["dedup", "in", "--against", "ref.jsonl", "--json", "--force", *annotated]
+        run(*given, "-o", "one")
+        one = json.loads(capfd.readouterr().out)
+        run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two")
+        two = json.loads(capfd.readouterr().out)
+        assert list(one) == list(two) and one["near_duplicates"] > 5
+        same = [name for name in one if name not in ("seconds", "peak_memory", "output", "verified_pairs")]
+        assert {name: one[name] for name in same} == {name: two[name] for name in same}
+        assert files(tmp_path / "one") == files(tmp_path / "two")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one", "ref.jsonl", "two"]
+
+
+@pytest.mark.slow
+def test_what_is_shuffled_was_foreseen(cluster, tmp_path, monkeypatch):
+    """Within a factor of two."""
+    if not (path := DATA / "poems_zh.parquet").exists():
+        pytest.skip("the real corpora lie beside the repository, and are absent here")
+    settings = sb.Settings(unit="char")
+    table = pq.read_table(path, columns=["text"])
+    pq.write_table(table, tmp_path / "in.parquet")
+    before = len(events(cluster))
+    broadcast = cluster.conf.get("spark.sql.autoBroadcastJoinThreshold")
+    cluster.conf.set("spark.sql.autoBroadcastJoinThreshold", -1)
+    try:
+        run("dedup", tmp_path / "in.parquet", "--unit", "char", "--engine", "spark", "--work", tmp_path / "job", "--quiet")
+    finally:
+        cluster.conf.set("spark.sql.autoBroadcastJoinThreshold", broadcast)
+    ended = [json.loads(line) for line in events(cluster)[before:] if b"SparkListenerTaskEnd" in line]
+    shuffled = sum(event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"] for event in ended)
+    size = sum(len(text.encode()) for text in table["text"].to_pylist())
+    said = foresee(documents=len(table), bytes=size, on_disk=path.stat().st_size, settings=settings, duplicates=0.02, family=2)
+    assert said.shuffled / 2 < shuffled < 2 * said.shuffled

@@ -1,0 +1,93 @@
+"""Drivers are killed and their jobs resumed: the decisions are those of one machine, and nothing is made twice."""
+
+import os
+import signal
+
+import pytest
+from spark.cluster import Cluster, descendants, is_alive, kill_all, wait_for
+from spark.cluster_runs import Run, expected, local, write_corpus
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with Cluster(1) as made:
+        yield made
+
+
+def is_stored(name):
+    """Whether a table is one that is kept: what the driver reads back is made each time."""
+    return not name.startswith("read-") and name != "result"
+
+
+def turn_of(run, stored, until):
+    """Let a driver make tables up to one of some; return which it stored, and what it is about to make next."""
+    made = []
+    for name in run.tables():
+        if name == "result" or (made and (until is None or made[-1] in until)):
+            return made, name
+        if is_stored(name):
+            assert name not in stored
+            made.append(name)
+        run.go()
+    raise AssertionError(f"{run.said}\n{run.errors.read_text()[-3000:]}")
+
+
+EACH = None
+CASES = {"files": (EACH, {}), "frame": (("sketches-unsorted", "sketches", "texts"), {"frame": True, "id": "key"})}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_driver_is_killed_after_tables(cluster, tmp_path, case):
+    """Every other one is killed while the next table is half written, and every third one's JVM ends by itself."""
+    paths, (until, how) = write_corpus(tmp_path), CASES[case]
+    stored, n, halves, after = [], 0, 0, ""
+    while after != "result":
+        run = Run(cluster, tmp_path, paths, asks=True, resume=n > 0, **how)
+        names, after = turn_of(run, stored, until)
+        stored += names
+        if n == 0:
+            assert "another process is using this folder" in Run(cluster, tmp_path, paths, resume=True, **how).wait()["refused"]
+        if n % 2 and is_stored(after):
+            run.go()
+            wait_for(lambda: [*run.work.glob(f"tables/{after}/*")] or run.made[-1] != after, after)  # noqa: B023
+            halves += f"{after}.done" not in os.listdir(run.work / "tables")
+        run.kill(with_java=n % 3 != 0)
+        n += 1
+        if n == 2:
+            refused = Run(cluster, tmp_path, paths, resume=True, threshold=0.7, **how).wait()["refused"]
+            assert "with other parameters" in refused and "threshold" in refused
+    last = Run(cluster, tmp_path, paths, resume=True, **how)
+    last.finished()
+    print(f"{n} drivers killed, {halves} of them amid a table; {len(stored)} tables stored, each once")
+    assert [name for name in last.made if is_stored(name)] == []  # the one before was killed while results were read
+    assert len(set(stored)) == len(stored) > 12 and halves
+    assert last.same_as(local(paths, case == "frame"))
+
+
+def test_an_old_driver_that_wakes_up_spoils_nothing(cluster, tmp_path):
+    """A driver's Python is killed while its JVM sleeps; that wakes, and gives up, while the next one writes the same table."""
+    paths, gate = write_corpus(tmp_path), tmp_path / "gate"
+    gate.touch()
+    reached, how = tmp_path / "gate.reached", {"tokenizer": "waits", "environment": {"SEMBLANCE_TEST_GATE": str(gate)}}
+    how["session"] = {"spark.executorEnv.SEMBLANCE_TEST_GATE": str(gate), "spark.cores.max": "1"}
+    first = Run(cluster, tmp_path, paths, **how)
+    wait_for(reached.exists, "the first")
+    old = [process for process in descendants([first.process.pid]) if process != first.process.pid]
+    for process in old:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        first.kill(with_java=False)
+        reached.unlink()
+        cluster.start_worker()
+        second = Run(cluster, tmp_path, paths, resume=True, **how)
+        wait_for(reached.exists, "the second")
+        for process in old:
+            os.kill(process, signal.SIGCONT)
+        wait_for(lambda: not any(map(is_alive, old)), "the end of the first")
+    finally:
+        kill_all(old)
+        gate.unlink()
+    second.finished()
+    assert second.same_as(expected(paths, tokenizer="waits"))

@@ -1,0 +1,63 @@
+"""Workers are killed while they work, tasks are slow or fail at first: the decisions are those of one machine."""
+
+import time
+
+import pytest
+from spark.cluster import Cluster, wait_for
+from spark.cluster_runs import Run, expected, kill_worker, local, write_corpus
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with Cluster() as made:
+        yield made
+
+
+@pytest.mark.parametrize("every", [3, 1])
+def test_a_worker_is_killed_in_each_stage(cluster, tmp_path, every):
+    """Before each table a full cluster is there; a worker dies once its tasks have begun, or once rows are written, by turns.
+
+    That is so for each table, or for every third.
+    """
+    paths = write_corpus(tmp_path)
+    run = Run(cluster, tmp_path, paths, asks=True)
+    kills = gone = 0
+    for number, name in enumerate(run.tables()):
+        if name == "result":
+            break
+        if number % every:
+            run.go()
+            continue
+        cluster.wait_for_executors()
+        before = run.stages()
+        run.go()
+        if kills % 2:
+            wait_for(lambda: [*run.work.glob(f"tables/{name}/*")] or run.made[-1] != name, name)  # noqa: B023
+        else:
+            wait_for(lambda: run.stages() > before, name)  # noqa: B023
+            time.sleep(0.05 * (kills % 5))
+        gone, kills = gone + kill_worker(cluster), kills + 1
+    run.finished()
+    lost = run.lost()
+    print(f"{kills} workers killed, {gone} processes; tasks lost: {lost}; tables: {len(run.made) - 1}")
+    assert run.same_as(expected(paths))
+    assert kills == -(-(len(run.made) - 1) // every) > 12 // every
+    assert sum(lost.values()) > 0
+    assert len(set(run.made)) == len(run.made)
+
+
+@pytest.mark.parametrize("tokenizer", ["dawdles", "stumbles"])
+def test_speculation_and_retries(cluster, tmp_path, tokenizer):
+    """A task that takes long is run twice, one that fails again; files of attempts that are lost do no harm."""
+    paths = write_corpus(tmp_path)
+    speculation = {
+        "spark.speculation": "true", "spark.speculation.interval": "50ms", "spark.speculation.multiplier": "1.5",
+        "spark.speculation.quantile": "0.5", "spark.speculation.minTaskRuntime": "50ms",
+    }  # fmt: skip
+    run = Run(cluster, tmp_path, paths, frame=True, id="key", tokenizer=tokenizer, session=speculation)
+    done, lost = run.finished(), run.lost()
+    print(f"{tokenizer}: tasks lost: {lost}; {done['seconds']}")
+    assert run.same_as(local(paths, frame=True, tokenizer=tokenizer))
+    assert lost.get("TaskKilled") if tokenizer == "dawdles" else lost.get("ExceptionFailure")

@@ -1,0 +1,23 @@
+"""What comes to the driver, and what is said of a job: that the checks of whole jobs see what they look for."""
+
+import base64
+
+import pytest
+from spark_session import MOST_OF_TASK, events, forms, sent
+
+pytestmark = pytest.mark.spark
+
+
+def test_rows_that_are_gathered_are_seen(cluster):
+    start = len(events(cluster))
+    rows = cluster.range(50_000).collect()
+    assert len(rows) == 50_000 and max(sent(events(cluster, start))) > MOST_OF_TASK
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_secret_is_seen_in_other_forms(before):
+    secret = bytes(range(130, 146))
+    longer = b"x" * before + secret + b"yz"
+    for held in (longer, base64.b64encode(longer), longer.hex().encode(), repr(longer).encode(), repr(list(longer)).encode()):
+        assert any(form in held for form in forms(secret))
+    assert not any(form in base64.b64encode(longer[:-6]) for form in forms(secret))

@@ -1,0 +1,51 @@
+"""Whole jobs on a cluster decide as on the local engine: a few that cover everything, and a larger product."""
+
+import pytest
+from parity.made import MADE, REAL
+from spark_jobs import FORMS, POLICIES, Case, hold
+
+pytestmark = pytest.mark.spark
+
+COVERING = {
+    "families, with references": Case(
+        corpus="mixed", n=2500, n_files=3, order=(2, 0, 1), references=300, settings={"threshold": 0.7, "evidence": "all"}
+    ),
+    "crowds, from row groups": Case(
+        corpus="crowds", n=700, form="parquet", n_files=2, partitions=4, unit_bytes=30_000,
+        settings={"keep": "longest", "max_bucket": 8, "threshold": 0.6, "bands": 12, "rows": 3},
+    ),
+    "copies and nothing": Case(
+        corpus="copies", n=600, form="csv", partitions=1,
+        settings={"keep": "smallest:score", "within": "site", "empty": "drop", "id": "id"},
+    ),
+    "licences": Case(corpus="licences", n=4000, form="parquet", unit_bytes=200_000, settings={"keep": "last", "threshold": 0.7}),
+    "poems": Case(
+        corpus="poems_zh", n=6000, settings={"keep": "largest:score", "unit": "char", "width": 1, "threshold": 0.5}
+    ),
+    "news, a file each": Case(corpus="news", form="txt", settings={"keep": "shortest", "threshold": 0.5, "evidence": "all"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COVERING)
+def test_decisions_are_those_of_one_machine(name, cluster, tmp_path, monkeypatch):
+    reasons = hold(COVERING[name], tmp_path, monkeypatch)
+    assert reasons.get("near", 0) > 5
+
+
+PRODUCT = [
+    Case(
+        corpus=corpus, n=None if corpus in MADE else 6000, form=FORMS[(i + j) % 3], n_files=1 + j % 3, references=200 * (j % 2),
+        partitions=(1, 2, 4)[(i + j // 2) % 3], unit_bytes=50_000 if i % 2 else None,
+        settings={"keep": keep, "threshold": (0.8, 0.7, 0.5)[j % 3]} | ({"id": "id"} if i % 3 else {"within": "site"}),
+    )
+    for i, corpus in enumerate([*MADE, *REAL, "news"])
+    for j, keep in enumerate(POLICIES)
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", PRODUCT, ids=lambda case: f"{case.corpus} {case.settings['keep']} {case.form} {case.partitions}"
+)
+def test_each_corpus_with_each_policy(case, cluster, tmp_path, monkeypatch):
+    assert sum(hold(case, tmp_path, monkeypatch).values()) > 300

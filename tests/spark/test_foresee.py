@@ -1,0 +1,71 @@
+"""What is foreseen of a job on Spark: held to what was measured, and to how it must grow."""
+
+import pytest
+
+import semblance as sb
+from semblance.spark.foresee import foresee
+
+CORPUS = {"documents": 10**6, "bytes": 4 * 10**9, "on_disk": 2 * 10**9}
+MEASURED = {
+    "poems": (75_350, 16_371_000, 172_371_159, 29_068_264, {"duplicates": 0.0136, "family": 2.07}, sb.Settings(unit="char")),
+    "licences": (37_169, 43_246_000, 154_731_221, 19_273_012, {"duplicates": 0.315, "family": 20.5}, sb.Settings()),
+}
+"""Documents, bytes of text, bytes shuffled and bytes written to tables, as Spark's event log states them; what resembles."""
+
+
+def steps(settings=None, **changed):
+    """{name: step} of a job."""
+    found = foresee(settings=settings or sb.Settings(), **CORPUS | changed)
+    return {step.name: step for step in found.steps}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_within_a_factor_of_two_of_what_was_measured(name):
+    n, size, shuffled, kept, alike, settings = MEASURED[name]
+    found = foresee(documents=n, bytes=size, on_disk=size // 3, settings=settings, **alike)
+    assert shuffled / 2 < found.shuffled < 2 * shuffled
+    tables = found.kept - {step.name: step.kept for step in found.steps}["texts"]  # those are files beside the tables
+    assert kept / 2 < tables < 2 * kept
+
+
+def test_the_steps_follow_from_the_settings():
+    usual = steps()
+    assert list(usual) == [
+        "read and sketch", "order", "exact duplicates", "candidates", "crowds", "cut", "texts", "verify", "decisions"]  # fmt: skip
+    assert usual["order"].shuffled == steps(sb.Settings(keep="last"))["order"].shuffled == 0
+    assert steps(sb.Settings(keep="longest"))["order"].shuffled == usual["read and sketch"].kept
+    assert steps(sb.Settings(verify="sketch"))["texts"].kept == 0 < usual["texts"].kept
+    more = steps(sb.Settings(permutations=256))
+    assert all(more[name].shuffled > usual[name].shuffled for name in ("candidates", "crowds", "cut"))
+    assert more["texts"].shuffled == usual["texts"].shuffled
+    assert steps(sb.Settings(id="url"))["decisions"].shuffled > usual["decisions"].shuffled
+
+
+def test_more_duplicates_take_more():
+    few, many = steps(duplicates=0.1), steps(duplicates=0.6)
+    assert all(many[name].shuffled > few[name].shuffled for name in ("candidates", "cut", "texts", "verify"))
+    assert many["decisions"] == few["decisions"]
+    assert steps(family=9)["verify"].shuffled > steps(family=3)["verify"].shuffled
+
+
+def test_ten_times_the_documents_take_ten_times_as_much():
+    one = foresee(settings=sb.Settings(), **CORPUS)
+    ten = foresee(settings=sb.Settings(), **{name: 10 * value for name, value in CORPUS.items()})
+    assert ten.shuffled == pytest.approx(10 * one.shuffled, rel=0.01) and ten.kept == pytest.approx(10 * one.kept, rel=0.01)
+    assert ten.cpu_seconds == pytest.approx(10 * one.cpu_seconds, rel=0.01)
+    assert ten.reading_tasks == pytest.approx(10 * one.reading_tasks, abs=10)
+
+
+def test_the_cluster_has_room_for_its_tasks():
+    found = foresee(settings=sb.Settings(memory="2GB"), documents=10**9, bytes=4 * 10**12, on_disk=10**12)
+    said = found.configuration
+    cores = int(said["spark.executor.cores"]) * int(said["spark.executor.instances"])
+    assert cores >= found.cores >= found.cpu_seconds / 3600 > 4
+    assert int(said["spark.executor.memoryOverhead"][:-1]) << 20 >= int(said["spark.executor.cores"]) * 2 * 10**9
+    assert int(said["spark.sql.shuffle.partitions"]) >= 2 * found.cores
+
+
+def test_nothing_takes_nothing_much():
+    found = foresee(settings=sb.Settings(), documents=0, bytes=0, on_disk=0)
+    assert found.shuffled == found.kept == 0 and found.cores == 1
+    assert "0 documents" in str(found) and found.to_dict()["configuration"]["spark.executor.instances"] == "1"

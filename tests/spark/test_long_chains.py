@@ -1,0 +1,58 @@
+"""A chain in keep order, of which a round decides one document: the engine streams what is left."""
+
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from engine_kinds import spark_engine
+from spark_session import MOST_BYTES, events, sent
+
+from semblance.jobs.rounds import Rounds
+from semblance.steps.members import MEMBERS
+from semblance.values.tables import MATCHES, PAIRS
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+N, PIECE = 1_000_000, 50_000
+
+
+def linked(rows, schema):
+    """A step from the first document of each piece to all documents of the piece, each beside the next one as far as wanted."""
+    for batch in rows:
+        for first in batch.column(0).to_pylist():
+            orders = np.arange(first, first + PIECE)
+            columns = [orders] if len(schema) == 1 else [orders[orders < N - 1], orders[orders < N - 1] + 1]
+            yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schema)
+
+
+def matching(rows):
+    """A step by which all pairs match."""
+    for batch in rows:
+        yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(np.full(len(batch), 0.9))], schema=MATCHES)
+
+
+class Every:
+    """Counts matches of an even document and the next one, and others; adds up the even ones."""
+
+    combine = np.add
+
+    def start(self):
+        return np.zeros(3, np.int64)
+
+    def add(self, total, batch):
+        left, right = (np.asarray(batch.column(name)) for name in ("left", "right"))
+        good = (left % 2 == 0) & (right == left + 1)
+        total += good.sum(), (~good).sum(), left[good].sum()
+
+
+def test_a_chain_of_a_million(cluster, tmp_path):
+    engine, start = spark_engine(tmp_path, 4), len(events(cluster))
+    firsts = engine.rows(pa.table({"order": np.arange(0, N, PIECE)}))
+    pairs, members = (
+        engine.store(engine.map(firsts, partial(linked, schema=schema), schema), name)
+        for schema, name in ((PAIRS, "pairs"), (MEMBERS, "members"))
+    )
+    found = Rounds(engine, lambda rows: engine.map(rows, matching, MATCHES), 0, "").matches(pairs, members)
+    assert engine.fold(found, Every()).tolist() == [N // 2, 0, (N // 2) * (N // 2 - 1)]
+    assert sum(sent(events(cluster, start))) <= MOST_BYTES
+    engine.close()

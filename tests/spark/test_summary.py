@@ -1,0 +1,45 @@
+"""What the result of a job on Spark says without a cluster."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+import semblance as sb
+from semblance.formats.sources import Columns, open_sources
+from semblance.spark.dedup import _anywhere, _of_driver
+from semblance.spark.result import SparkResult
+
+summary = sb.dedup(["one two three four five six"] * 2).summary
+
+
+def test_the_peak_memory_is_that_of_the_driver():
+    mine = _of_driver(summary, {"candidates": 2.0})
+    assert "; peak memory of the driver " in str(mine) and "2.00 s (candidates 2.00)" in str(mine)
+    assert "; peak memory " in str(summary) and "driver" not in str(summary)
+    assert replace(mine, kept=7).peak_of == mine.peak_of
+    known, given = mine.to_dict(), summary.to_dict()
+    assert list(known) == list(given) and json.dumps(known)
+    assert {name for name in known if known[name] != given[name]} == {"seconds"}
+
+
+def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monkeypatch):
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    monkeypatch.chdir(tmp_path)
+    (split,) = open_sources(["in.jsonl"])
+    found = _anywhere(split)
+    assert found.place.path == tmp_path / "in.jsonl" and not split.place.path.is_absolute()
+    assert found.name == "in.jsonl" and found.label(1) == "in.jsonl:1" and found.identity() == split.identity()
+    monkeypatch.chdir("/")
+    assert [len(batch.texts) for batch in found.batches(Columns())] == [1]
+
+
+def test_the_result_of_a_data_frame_says_what_writes_it():
+    job = SimpleNamespace(settings=sb.Settings(), summary=summary, provenance={}, id_type="bigint", close=lambda: None)
+    result = SparkResult(job)
+    with pytest.raises(sb.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
+        result.write("out")
+    result.close()
+    with pytest.raises(sb.ParameterError, match="is closed"):
+        result.write("out")

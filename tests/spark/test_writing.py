@@ -1,0 +1,144 @@
+"""Files that tasks write: each attempt under names of its own, and what is published is what one machine writes."""
+
+import gzip
+import json
+from contextlib import closing
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import semblance as sb
+from semblance.errors import OutputError, ParameterError, SemblanceError
+from semblance.files.folders import NewFolder
+from semblance.formats.sources import open_sources
+from semblance.jobs.annotating import annotating
+from semblance.spark import writing
+from semblance.spark.writing import WRITTEN, Writing, check_folder, write_inputs
+from semblance.values.tables import SOURCE_BITS
+
+LONG = " ".join(f"word{i}" for i in range(40))
+TEXTS = [LONG, "one of a kind", LONG, f"{LONG} more", "", "another, unlike it"]
+
+
+def inputs(folder):
+    """Files of four formats, one without rows, one in a folder below, and one of references."""
+    (folder / "in/sub").mkdir(parents=True)
+    pq.write_table(pa.table({"text": TEXTS, "n": range(6)}), folder / "in/a.parquet")
+    with gzip.open(folder / "in/sub/b.jsonl.gz", "wt") as stream:
+        stream.writelines(json.dumps({"text": f"{text} again", "n": 1}) + "\n" for text in TEXTS)
+    (folder / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(TEXTS)))
+    (folder / "in/d.jsonl").write_text("")
+    (folder / "ref.jsonl").write_text(json.dumps({"text": f"{LONG} more"}) + "\n")
+    return str(folder / "in"), str(folder / "ref.jsonl")
+
+
+def files(folder):
+    """{name: bytes} of all files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def told(result, n_splits, first, annotate, batch_rows=4):
+    """What tasks are given of the decisions of a job on one machine: sorted, a row without position before each input."""
+    scores = result._score_columns
+    names = annotating(scores, first > 0) if annotate else []
+    table = result.decisions.filter(pa.compute.not_equal(result.decisions["reason"], "reference"))
+    wanted = pa.compute.not_equal(table["reason"], "skipped") if annotate else table["kept"]
+    source = pa.compute.shift_right(table["position"], SOURCE_BITS)
+    own = pa.table([source, table["position"], wanted, *(table[name] for name in names)],
+                   ["source", "position", "wanted", *names])  # fmt: skip
+    heads = pa.Table.from_pylist([{"source": source} for source in range(first, n_splits)], own.schema)
+    together = pa.concat_tables([heads, own]).combine_chunks()
+    order = sorted(range(len(together)), key=lambda i: (together["source"][i].as_py(), i))
+    return scores if annotate else None, together.take(order).combine_chunks().to_batches(batch_rows)
+
+
+def written_by_tasks(folder, result, splits, first, annotate, attempts=1):
+    """Run a task, more than once if wanted; publish what the last one wrote."""
+    scores, batches = told(result, len(splits), first, annotate)
+    (folder / "attempts").mkdir()
+    how = Writing(
+        splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean",
+        attempts=str(folder / "attempts"), scores=scores, against=first > 0,
+    )  # fmt: skip
+    for _ in range(attempts):
+        rows = list(write_inputs(iter(batches), how))
+    assert all(batch.schema == WRITTEN for batch in rows)
+    (folder / "clean").mkdir()
+    new = NewFolder(folder / "clean")
+    writing._publish(iter(rows), folder / "attempts", new, len(splits) - first)
+    writing.describe(new, result.provenance)
+    return rows
+
+
+@pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
+@pytest.mark.parametrize("against", [False, True], ids=["alone", "against"])
+def test_tasks_write_what_one_machine_writes(tmp_path, annotate, against):
+    data, references = inputs(tmp_path)
+    splits = [*(open_sources([references]) if against else ()), *open_sources([data])]
+    with closing(sb.dedup(data, against=references if against else None)) as result:
+        assert 0 < result.summary.kept < result.summary.documents == 18
+        result.write(tmp_path / "wanted", annotate=annotate)
+        written_by_tasks(tmp_path, result, splits, int(against), annotate, attempts=2)
+    assert files(tmp_path / "clean") == files(tmp_path / "wanted")
+    assert sorted(files(tmp_path / "clean")) == ["_semblance.json", "a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"]
+    left = {path.split("/", 1)[1] for path in files(tmp_path / "attempts")}
+    assert left == {"a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"}  # of the first attempt, none was moved
+
+
+def test_text_files_are_one_input_of_several_files(tmp_path):
+    (tmp_path / "in").mkdir()
+    for i, text in enumerate(TEXTS):
+        (tmp_path / f"in/{i}.txt").write_text(text)
+    with closing(sb.dedup(str(tmp_path / "in"))) as result:
+        result.write(tmp_path / "wanted")
+        rows = written_by_tasks(tmp_path, result, open_sources([str(tmp_path / "in")]), 0, False)
+    assert files(tmp_path / "clean") == files(tmp_path / "wanted")
+    assert [batch["name"].to_pylist()[-1] for batch in rows] == [None]
+
+
+def test_a_column_that_annotation_adds_is_refused_before_anything_is_written(tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": LONG, "keep": 1}) + "\n")
+    with closing(sb.dedup(str(tmp_path / "in.jsonl"))) as result:
+        scores, batches = told(result, 1, 0, True)
+        how = Writing(
+            splits=tuple(open_sources([str(tmp_path / "in.jsonl")])), provenance={}, encoding_errors="strict", output="clean",
+            attempts=str(tmp_path), scores=scores, free=("keep",),
+        )  # fmt: skip
+        with pytest.raises(SemblanceError, match="'keep' is there already"):
+            list(write_inputs(iter(batches), how))
+    assert not list(tmp_path.rglob("*/in.jsonl"))
+
+
+def test_workers_that_do_not_see_the_output_say_so(tmp_path):
+    how = Writing(
+        splits=(None,), provenance={}, encoding_errors="strict", output="/lake/clean", attempts=str(tmp_path / "elsewhere")
+    )  # fmt: skip
+    head = pa.RecordBatch.from_pylist([{"source": 0}], writing._TOLD)
+    with pytest.raises(OutputError, match="/lake/clean: Spark's workers do not see .*elsewhere: name a folder"):
+        list(write_inputs(iter([head]), how))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def rows_of(*rows):
+    """What a task tells, as rows."""
+    return iter([pa.RecordBatch.from_pylist([dict(zip(WRITTEN.names, row, strict=True)) for row in rows], WRITTEN)])
+
+
+def test_a_file_that_is_not_as_it_was_written_is_not_published(tmp_path):
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some/a.csv").write_text("half")
+    (tmp_path / "out").mkdir()
+    publish = partial(writing._publish, attempts=tmp_path, folder=NewFolder(tmp_path / "out"), n_inputs=1)
+    with pytest.raises(OutputError, match="5 bytes were written, 4 are there"):
+        publish(rows_of((0, "some", b"a.csv", 5), (0, "some", None, None)))
+    with pytest.raises(OutputError, match="of 1 inputs, 0 were written"):
+        publish(rows_of((0, "some", b"a.csv", 4)))
+
+
+def test_a_single_file_is_refused_with_a_hint(tmp_path):
+    with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as .*/out/"):
+        check_folder(tmp_path / "out.jsonl.gz")
+    check_folder(tmp_path / "out")
+    check_folder("out.parquet/")

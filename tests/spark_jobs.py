@@ -1,0 +1,120 @@
+"""Whole jobs on the cluster beside the same ones on the local engine: documents, the files that they lie in, and what is held equal."""
+
+import csv
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import pyarrow.json as pj
+import pyarrow.parquet as pq
+import pytest
+from engine_kinds import WORK, spark_engine
+from parity.made import DATA, MADE, REAL, table
+from row_files import lines
+from same_results import same_job
+from spark_session import watched
+
+import semblance as sb
+from semblance.engines import spark
+
+FORMS = ("parquet", "jsonl", "csv", "txt")
+POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score")
+ROWS = 50
+"""In a row group."""
+
+
+@cache
+def corpus(name, n=None):
+    """Documents by name, at most so many: made ones drawn from all over, real ones side by side. Skips where they are absent."""
+    rng = np.random.default_rng(1)
+    if name == "mixed":
+        found = table([text for one in MADE for text in MADE[one](rng)], rng)
+    elif name in MADE:
+        found = table(MADE[name](rng), rng)
+    else:
+        path = DATA / (f"{name}.parquet" if name in REAL else "news_planted/articles_1000.jsonl")
+        if not path.exists():
+            pytest.skip("the real corpora lie beside the repository, and are absent here")
+        read = pq.read_table(path, columns=["text"]) if name in REAL else pj.read_json(path)
+        found = table([text or "" for text in read["text"].to_pylist()], rng)
+    if n is not None and n < len(found):
+        made = name == "mixed" or name in MADE
+        found = found.take(np.sort(rng.permutation(len(found))[:n])) if made else found.slice(len(found) // 2, n)
+    return found
+
+
+def write(rows, path):
+    """Write documents to a file of a format, or a folder of texts; return its path."""
+    form = path.suffix[1:]
+    if form == "parquet":
+        pq.write_table(rows, path, row_group_size=ROWS)
+    elif form == "jsonl":
+        path.write_bytes(b"".join(lines(rows.to_pylist())))
+    elif form == "csv":
+        with open(path, "w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, rows.column_names)
+            writer.writeheader()
+            writer.writerows(rows.to_pylist())
+    else:
+        path = path.with_suffix("")
+        path.mkdir()
+        for number, text in enumerate(rows["text"].to_pylist()):
+            (path / f"{number:05d}.txt").write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def files(rows, folder, form, n=1):
+    """Write documents to so many files, of which none is as long as another; return their paths."""
+    ends = np.linspace(0, 1, n + 1) ** 1.5 * len(rows)
+    cuts = zip(ends.astype(int).tolist(), ends[1:].astype(int).tolist(), strict=False)
+    return [write(rows.slice(a, b - a), folder / f"part{i}.{form}") for i, (a, b) in enumerate(cuts)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A job: its documents, the files that they lie in, how many of them are references, and what ``dedup`` is told.
+
+    ``order`` is that in which the files are given.
+    """
+
+    corpus: str
+    n: int | None = None
+    form: str = "jsonl"
+    n_files: int = 2
+    order: tuple[int, ...] = ()
+    references: int = 0
+    partitions: int = 2
+    unit_bytes: int | None = None
+    settings: dict = field(default_factory=dict)
+
+
+def inputs(case, folder):
+    """Write the files of a case; return what ``dedup`` is to be given."""
+    rows = corpus(case.corpus, case.n)
+    (folder / "references").mkdir()
+    against = files(rows.slice(0, case.references), folder / "references", case.form) if case.references else None
+    paths = files(rows.slice(case.references), folder, case.form, case.n_files)
+    data = [paths[i] for i in case.order or range(len(paths))]
+    return {"data": data, "against": against, "threads": 1} | case.settings
+
+
+def removed_of(result):
+    """How many documents the result removes by which reason."""
+    return {row["values"]: row["counts"] for row in result.decisions["reason"].value_counts().to_pylist()}
+
+
+def hold(case, folder, monkeypatch):
+    """Run a case on both engines; all that they say is the same. Return how many documents have which reason."""
+    given = inputs(case, folder)
+    if case.unit_bytes is not None:
+        monkeypatch.setattr(spark, "UNIT_BYTES", case.unit_bytes)
+    with closing(sb.dedup(**given)) as wanted:
+        engine = spark_engine(folder, case.partitions)
+        with watched(engine.session, folder, monkeypatch), closing(sb.dedup(**given, engine=engine)) as found:
+            same_job(found, wanted)
+            for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
+                assert getattr(found.summary, name) == getattr(wanted.summary, name), name
+        reasons = removed_of(wanted)
+    assert not (folder / WORK).exists(), "a closed job leaves files behind"
+    return reasons

@@ -1,0 +1,131 @@
+"""Data frames of Spark in plain Python: as much of them as the engine on Spark asks for, without a JVM."""
+
+import re
+import traceback
+from types import SimpleNamespace
+
+import pyarrow as pa
+from pyspark import TaskContext, cloudpickle
+from pyspark.errors import PythonException
+
+KINDS = {"bigint": pa.int64(), "int": pa.int32(), "tinyint": pa.int8(), "boolean": pa.bool_(), "double": pa.float64(),
+         "string": pa.string(), "binary": pa.binary()}  # fmt: skip
+
+
+def kind_of(name):
+    found = re.fullmatch(r"array<(.*)>", name)
+    return pa.list_(kind_of(found[1])) if found else KINDS[name]
+
+
+def schema_of(ddl):
+    return pa.schema([(name, kind_of(kind)) for name, kind in re.findall(r"`?(\w+)`? ([\w<>]+)", ddl)])
+
+
+def deal(table, n):
+    return [table.take(pa.array(range(i, len(table), n), pa.int64())) for i in range(n)]
+
+
+class ToyFrame:
+    """Rows in parts, made when they are asked for; each part is a table."""
+
+    def __init__(self, session, schema, make):
+        self.session, self.schema, self.make = session, schema, make
+
+    def __getattr__(self, name):
+        raise NotImplementedError(name)
+
+    @property
+    def columns(self):
+        return self.schema.names
+
+    def select(self, *names):
+        names = [name.strip("`") for name in names]
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return ToyFrame(self.session, schema, lambda: [part.select(names) for part in self.make()])
+
+    def mapInArrow(self, function, ddl):  # noqa: N802
+        schema, pickled = schema_of(ddl), cloudpickle.dumps(function)
+
+        def run(number, part):
+            """Run a task; the first attempt of each fails at its end if the session says so."""
+            for attempt in range(2):
+                TaskContext._taskContext = SimpleNamespace(partitionId=lambda: number)
+                try:
+                    task = cloudpickle.loads(pickled)
+                    batches = task(iter(part.to_batches(max_chunksize=self.session.batch_rows)))
+                    made = pa.Table.from_batches(batches, schema)
+                except Exception:
+                    raise PythonException(traceback.format_exc()) from None  # all that Spark carries of an error
+                finally:
+                    TaskContext._taskContext = None
+                if attempt or not self.session.fails_first:
+                    return made
+
+        return ToyFrame(self.session, schema, lambda: [run(number, part) for number, part in enumerate(self.make())])
+
+    def union(self, other):
+        assert self.schema.types == other.schema.types
+        return ToyFrame(
+            self.session, self.schema, lambda: self.make() + [part.rename_columns(self.columns) for part in other.make()]
+        )
+
+    unionByName = union  # noqa: N815
+
+    def _whole(self):
+        return pa.concat_tables([self.schema.empty_table(), *self.make()])
+
+    def repartition(self, n):
+        """Deal the rows out."""
+        return ToyFrame(self.session, self.schema, lambda: deal(self._whole(), n))
+
+    def repartitionById(self, n, name):  # noqa: N802
+        assert self.schema.field(name).type == pa.int32()
+
+        def make():
+            whole = self._whole()
+            numbers = whole[name].to_pylist()
+            assert all(0 <= number < n for number in numbers)
+            return [
+                whole.take(pa.array([i for i, number in enumerate(numbers) if number == part], pa.int64())) for part in range(n)
+            ]
+
+        return ToyFrame(self.session, self.schema, make)
+
+    def sortWithinPartitions(self, *names):  # noqa: N802
+        keys = [(name, "ascending") for name in names]
+        return ToyFrame(self.session, self.schema, lambda: [part.sort_by(keys) for part in self.make()])
+
+    def orderBy(self, *names, ascending):  # noqa: N802
+        """Sort all rows, and cut them into parts; bytes as Spark sorts them."""
+        keys = [(name, "ascending" if up else "descending") for name, up in zip(names, ascending, strict=True)]
+
+        def make():
+            whole = self._whole().sort_by(keys)
+            cut = len(whole) // 3
+            return [whole.slice(0, cut), whole.slice(cut, cut), whole.slice(2 * cut)]
+
+        return ToyFrame(self.session, self.schema, make)
+
+    def collect(self):
+        self.session.collected += (whole := self._whole()).nbytes
+        return [SimpleNamespace(**row) for row in whole.to_pylist()]
+
+
+class ToySession:
+    """What gives such frames."""
+
+    def __init__(self, n_tasks=3, batch_rows=7, fails_first=False):
+        self.batch_rows, self.fails_first, self.collected = batch_rows, fails_first, 0
+        settings = {"spark.sql.shuffle.partitions": str(n_tasks)}
+        self.conf = SimpleNamespace(get=lambda name, *default: settings.get(name, *default), set=settings.__setitem__,
+                                    unset=lambda name: settings.pop(name, None))  # fmt: skip
+
+    def range(self, begin, end, step, n):
+        schema = pa.schema([("id", pa.int64())])
+        parts = deal(pa.table({"id": list(range(begin, end))}, schema=schema), n)
+        return ToyFrame(self, schema, lambda: parts)
+
+    def frame(self, table, n=3):
+        """Return a table as a frame."""
+        parts = [table.slice(i * len(table) // n, (i + 1) * len(table) // n - i * len(table) // n) for i in range(n)]
+        return ToyFrame(self, table.schema, lambda: parts)
