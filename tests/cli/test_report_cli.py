@@ -53,3 +53,6 @@ def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
     assert run("dedup", corpus, "--report", tmp_path / "page.html") == 1
     assert run("dedup", corpus, "--report", tmp_path / "other.html", "--report-texts", "some") == 2
     assert run("dedup", corpus, "--audit", "0") == 2
+    for option in (["--report", tmp_path / "other.html"], ["--audit", "3"]):
+        assert run("dedup", corpus, "--engine", "spark", "--work", tmp_path / "work", *option) == 2
+        assert "are for the engine of this machine" in capsys.readouterr().err
