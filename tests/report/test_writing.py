@@ -118,12 +118,23 @@ def test_other_inputs(tmp_path):
     ):
         page = report(sb.dedup(data, threshold=0.4, **settings), tmp_path)
         assert page.count("<h2>") == 10 and "not known" in page, "there is no digest of what is in memory"
+        if data is table:
+            assert {document["id"] for document in data_of(tmp_path / "page.html")["documents"]} == {str(2**60), 3}
     (tmp_path / "notes").mkdir()
     for i, text in enumerate(texts):
         (tmp_path / "notes" / f"{i}.txt").write_text(text)
     page = report(sb.dedup(tmp_path / "notes", threshold=0.4), tmp_path)
     lines = "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {tmp_path}/notes/{i}.txt\n" for i, text in enumerate(texts))
     assert hashlib.sha256(lines.encode()).hexdigest() in page and "(4 files)" in page
+
+
+def test_a_group_of_copies_says_so(tmp_path):
+    page = report(sb.dedup(["one two three four five"] * 3), tmp_path)
+    assert (
+        "All are copies byte for byte of the kept document." in page
+        and "0 of 0" not in page.split('id="groups"')[1].split("</section>")[0]
+    )
+    assert "There is none." in report(sb.dedup(["one", "two"]), tmp_path)
 
 
 def test_a_loaded_result_has_a_page_without_texts(run, tmp_path):
@@ -187,6 +198,7 @@ def test_the_worst_page_fits(tmp_path, monkeypatch):
     assert result.summary.near_duplicates == 150
     monkeypatch.setattr(writing, "PAIR_BYTES", writing.PAIR_BYTES[:1])  # none smaller is needed
     assert len(report(result, tmp_path).encode()) > 1_000_000
+    assert {document["id"] for document in data_of(tmp_path / "page.html")["documents"]} == {None}, "too long to be named"
 
 
 def test_outputs_are_guarded(run, corpus, tmp_path):

@@ -25,6 +25,7 @@ MOST_NAME = 160  # characters of an id or of a name that are shown
 MOST_ID = 300  # characters of an id that an override can name
 MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
+EXACT = 1 << 53  # above it the numbers of scripts are not exact
 _TOLD = ["position", "source", "number", "id", "bytes", "resemblance", "keeper", "n_exact", "n_duplicates"]
 
 
@@ -102,10 +103,14 @@ class Document:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script of the page needs; an id that is very long cannot be named in an override."""
-        known = isinstance(self.id, int) or len(str(self.id)) <= MOST_ID
+        known = self.id
+        if isinstance(known, int) and abs(known) > EXACT:
+            known = str(known)
+        elif isinstance(known, str) and len(known) > MOST_ID:
+            known = None
         return {
             "name": self.name,
-            "id": self.id if known else None,
+            "id": known,
             "file": self.file,
             "source": self.source,
             "bytes": self.n_bytes,

@@ -29,14 +29,15 @@ def groups(told: Told) -> dict[str, Any]:
         if between is not None:
             spread = f"{told.summary.score} from {between[0]:.3f} to {between[2]:.3f}, half below {between[1]:.3f}"
             spread += f"; {group.exact:,} copies byte for byte" if group.exact else ""
+        drawn = f"{len(pairs):,} of {group.draw.total:,} near-duplicates: the least alike, and some drawn at random. "
+        drawn += "Section 5 shows them side by side."
         shown.append(
             {
                 "size": group.size,
                 "keeper": keeper,
                 "spread": spread,
                 "spark": spark("Near-duplicates by resemblance", group.scores.tolist()),
-                "drawn": f"{len(pairs):,} of {group.draw.total:,} near-duplicates: the least alike, and some drawn at random. "
-                "Section 5 shows them side by side.",
+                "drawn": drawn if group.draw.total else "All are copies byte for byte of the kept document.",
                 "pairs": [{"score": pair.score, "right": pair.right, "differs": largest_loss(pair)} for pair in pairs],
             }
         )
