@@ -73,11 +73,13 @@ def dedup(
     }  # fmt: skip
     running: AbstractContextManager[Callable[..., Any]]
     if engine == "spark":
+        from ..spark.sessions import check_mounted
         from ..spark.writing import check_folder
         from .spark import check_options
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
+        check_mounted(*inputs, *against, work)
         if output is not None:
             check_folder(output)
     elif master is not None or conf:

@@ -73,7 +73,7 @@ class SparkEngine:
     components = slices = together = sieve = None
 
     def __init__(self, session: Any, folder: str | Path, progress: Progress | None = None) -> None:
-        self.session, self.folder = session, Path(folder)
+        self.session, self.folder = session, Path(folder).absolute()  # workers run in folders of their own
         self.n_tasks = int(session.conf.get(N_TASKS))
         self._progress = progress
         self._source: Source | FrameSource | None = None

@@ -32,7 +32,7 @@ from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
 from .result import Finished, SparkResult, SparkSummary
-from .sessions import check_workers, is_local, session_of
+from .sessions import check_mounted, check_workers, is_local, session_of
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -127,6 +127,8 @@ def dedup(
     settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
+    for given in (data, against, work):
+        check_mounted(*(given if isinstance(given, list | tuple) else [given]))
     frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
     session = session_of(session, frames)
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
