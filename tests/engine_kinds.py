@@ -1,12 +1,12 @@
 """Every kind of engine that there is, and how each is set up."""
 
+import importlib.util
 import tempfile
 from pathlib import Path
 
 import pytest
 from spark_session import session
 from toy_engine import ToyEngine
-from toy_frames import ToySession
 
 from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
@@ -14,7 +14,9 @@ from semblance.engines.memory import Memory
 from semblance.engines.spark import SparkEngine
 from semblance.files.store import Workspace
 
-KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", "frames")
+without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+FRAMES = pytest.param("frames", marks=without_pyspark)
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", FRAMES)
 WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
 
 WORK = "work [1] of é%20"
@@ -61,6 +63,8 @@ def spark_engine(folder, partitions=2):
 
 def frames_engine(folder, **how):
     """The engine of clusters on data frames in plain Python; each task is run twice, as if it had failed."""
+    from toy_frames import ToySession  # here, as it needs pyspark
+
     return SparkEngine(ToySession(**{"fails_first": True, **how}), Path(folder) / WORK)
 
 

@@ -5,11 +5,16 @@ import traceback
 from types import SimpleNamespace
 
 import pyarrow as pa
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
 from pyspark import TaskContext, cloudpickle
 from pyspark.errors import PythonException
 
-KINDS = {"bigint": pa.int64(), "int": pa.int32(), "tinyint": pa.int8(), "boolean": pa.bool_(), "double": pa.float64(),
-         "string": pa.string(), "binary": pa.binary()}  # fmt: skip
+KINDS = {"bigint": pa.int64(), "int": pa.int32(), "smallint": pa.int16(), "tinyint": pa.int8(), "boolean": pa.bool_(),
+         "double": pa.float64(), "string": pa.string(), "binary": pa.binary()}  # fmt: skip
+NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 def kind_of(name):
@@ -38,8 +43,24 @@ class ToyFrame:
     def columns(self):
         return self.schema.names
 
+    @property
+    def dtypes(self):
+        """Columns with Spark's names of their types."""
+        return [(field.name, NAMES.get(field.type, str(field.type))) for field in self.schema]
+
+    @property
+    def sparkSession(self):  # noqa: N802
+        return self.session
+
+    def distinct(self):
+        def make():
+            rows = {repr(row): row for row in self._whole().to_pylist()}
+            return [pa.Table.from_pylist(list(rows.values()), self.schema)]
+
+        return ToyFrame(self.session, self.schema, make)
+
     def select(self, *names):
-        names = [name.strip("`") for name in names]
+        names = [name[1:-1].replace("``", "`") if name[0] == "`" else name for name in names]
         schema = pa.schema([self.schema.field(name) for name in names])
         return ToyFrame(self.session, schema, lambda: [part.select(names) for part in self.make()])
 
