@@ -22,6 +22,10 @@ def kind_of(name):
     return pa.list_(kind_of(found[1])) if found else KINDS[name]
 
 
+def named(kind):
+    return f"array<{named(kind.value_type)}>" if pa.types.is_list(kind) else NAMES[kind]
+
+
 def schema_of(ddl):
     return pa.schema([(name, kind_of(kind)) for name, kind in re.findall(r"`?(\w+)`? ([\w<>]+)", ddl)])
 
@@ -46,7 +50,7 @@ class ToyFrame:
     @property
     def dtypes(self):
         """Columns with Spark's names of their types."""
-        return [(field.name, NAMES.get(field.type, str(field.type))) for field in self.schema]
+        return [(field.name, named(field.type)) for field in self.schema]
 
     @property
     def sparkSession(self):  # noqa: N802
@@ -60,6 +64,7 @@ class ToyFrame:
         return ToyFrame(self.session, self.schema, make)
 
     def select(self, *names):
+        assert not any("`" in name.strip("`").replace("``", "") for name in names), "a quote in a name comes twice"
         names = [name[1:-1].replace("``", "`") if name[0] == "`" else name for name in names]
         schema = pa.schema([self.schema.field(name) for name in names])
         return ToyFrame(self.session, schema, lambda: [part.select(names) for part in self.make()])
