@@ -11,6 +11,7 @@ from toy_frames import ToySession
 
 import semblance as sb
 from semblance import spark
+from semblance.engines import spark as engine_module
 
 TOLD = ["id", "kept", "reason", "duplicate_of", "duplicate_is_reference", "resemblance", "cluster", "n_exact", "n_duplicates"]
 PAIR = ["left_id", "right_id", "resemblance"]
@@ -46,7 +47,7 @@ def placed(table, order_by, named):
 
 def decided(folder, data, against=None, parts=3, **given):
     """What a job on data frames says: (decisions in the order of positions, pairs, summary)."""
-    how = {name: given.pop(name) for name in ("batch_rows", "n_tasks", "fails_first") if name in given}
+    how = {name: given.pop(name) for name in ("batch_rows", "n_tasks", "fails_first", "is_old") if name in given}
     session = ToySession(**how)
     given = {"id": "id", "threshold": 0.6, "width": 1, "work": folder / "work"} | given
     frame, references = (None if table is None else session.frame(table, parts) for table in (data, against))
@@ -114,6 +115,15 @@ def test_how_rows_lie_in_a_frame_and_tasks_that_fail_change_nothing(tmp_path):
     found = decided(tmp_path, shuffled, parts=5, batch_rows=3, n_tasks=4, fails_first=True, **given)
     assert found[0].equals(wanted[0])
     assert rows_of(found[1], PAIR) == rows_of(wanted[1], PAIR)
+
+
+def test_buckets_may_share_a_task(tmp_path, monkeypatch):
+    """Before Spark 4.1 nobody can say which task gets a bucket."""
+    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 5)
+    monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 5)
+    given = {"keep": "largest:score", "evidence": "all", "n_tasks": 6}
+    found, wanted = (decided(tmp_path, documents(), is_old=is_old, **given) for is_old in (True, False))
+    assert found[0].equals(wanted[0]) and rows_of(found[1], PAIR) == rows_of(wanted[1], PAIR)
 
 
 def made(texts, ids, kind=None):
