@@ -139,7 +139,7 @@ class FromFrames(SparkTable):
         """The rows as a data frame."""
         source, reading = self._source, self._source.reading
         given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
-        names = [f"`{name}`" for name in dict.fromkeys(given) if name is not None]
+        names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
         step, frames = partial(one_after_the_other, steps=self._steps), []
         for number, one in enumerate(source.inputs):
             task = partial(

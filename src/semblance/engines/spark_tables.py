@@ -294,6 +294,10 @@ class Source(SparkTable):
         """Run a step on the documents as they are read."""
         return self._read.mapped(step, schema)
 
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        return self._read.select(names)
+
     @property
     def _read(self) -> Stepped:
         numbers = self.engine.numbers(len(self.texts.units))
