@@ -48,7 +48,7 @@ def decided(engine, scores, boundary, seen):
     members = engine.store(engine.map(both, distinct, MEMBERS), "members")
     step = partial(scored, scores=scores, boundary=boundary, seen=seen)
     rounds = Rounds(engine, lambda rows: engine.map(rows, step, MATCHES), boundary, "-here")
-    return sorted(tuple(row.values()) for row in rows_of(rounds.matches(pairs, members)))
+    return sorted(tuple(row.values()) for row in rows_of(rounds.kept_of(pairs, members)))
 
 
 def by_definition(scores, boundary):

@@ -182,7 +182,7 @@ class Decider:
     def _by_rounds(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided round by round."""
         rounds = Rounds(self.engine, self._all_verified, self.found.boundary, self.label)
-        return rounds.matches(pairs, self._members)
+        return rounds.kept_of(pairs, self._members)
 
     @cached_property
     def _members(self) -> Table:

@@ -33,7 +33,7 @@ class Rounds:
     def __init__(self, engine: Engine, verified: Callable[[Table], Table], boundary: int, label: str) -> None:
         self._engine, self._verified, self._boundary, self._label = engine, verified, boundary, label
 
-    def matches(self, pairs: Table, members: Table) -> Table:
+    def kept_of(self, pairs: Table, members: Table) -> Table:
         """Return the matches of removed documents with kept ones.
 
         Parameters
@@ -97,7 +97,8 @@ class Rounds:
 
     def _advanced(self, states: Table, removed: Table | None, blocked: Table | None, turn: int) -> Table:
         rows = states
-        for which_one, name in ((removed, "removed"), (blocked, "blocked")):
-            if which_one is not None:
-                rows = self._engine.join(rows, self._flagged(which_one, name), "order", "left")
+        if removed is not None:
+            rows = self._engine.join(rows, self._flagged(removed, "removed"), "order", "left")
+        if blocked is not None:
+            rows = self._engine.join(rows, self._flagged(blocked, "blocked"), "order", "left")
         return self._stored(self._engine.map(rows, partial(advance, settings=Advance(turn=turn)), STATES), f"states-{turn}")
