@@ -27,6 +27,9 @@ import generated
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+)  # of tasks
 DOCUMENTS = 40_000  # of a file
 TICK = os.sysconf("SC_CLK_TCK")
 
