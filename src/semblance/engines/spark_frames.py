@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, RowError
-from ..formats._split import Limit
 from ..formats.memory import table_split
+from ..formats.sources import Limit
 from ..inputs.reading import Reading, read_split
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
