@@ -8,8 +8,12 @@ from semblance.engines.spark_session import N_TASKS, USUAL, settings_for, usual_
 
 
 def session_of(settings):
-    return SimpleNamespace(conf=SimpleNamespace(get=lambda name, *default: settings.get(name, *default), set=settings.__setitem__,
-                                                unset=lambda name: settings.pop(name, None)))  # fmt: skip
+    def get(name, *default):
+        assert all(value is None or isinstance(value, str) for value in default)  # Spark takes no other
+        return settings.get(name, *default)
+
+    conf = SimpleNamespace(get=get, set=settings.__setitem__, unset=lambda name: settings.pop(name, None))
+    return SimpleNamespace(conf=conf)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _WHILE_AT_WORK = {
 
 def usual_tasks(session: Any) -> int:
     """Return how many tasks a shuffle usually has; some clusters say "auto"."""
-    given = str(session.conf.get(N_TASKS, USUAL))
+    given = str(session.conf.get(N_TASKS, str(USUAL)))
     return int(given) if given.isdecimal() and int(given) else USUAL
 
 
