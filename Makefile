@@ -11,7 +11,7 @@ export SEMBLANCE_NO_LIBRARY := 1
 # Test files are spread over this many processes.
 JOBS   := $(or $(JOBS),2)
 
-.PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale reproduce quality clean
+.PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -110,6 +110,11 @@ bench-index: install
 # Ten million generated documents under a cap of 1 GB, and corpora of one large component; about ten minutes.
 bench-scale: install
 	$(BIN)/python benchmarks/scale.py
+
+# Processor time of JVM and Python, bytes shuffled and memory of workers, beside one machine and the usual recipe; SIZES="1 5".
+bench-spark: install
+	$(BIN)/python tools/java_home.py
+	$(BIN)/python benchmarks/spark.py --gigabytes $(or $(SIZES),1 5) --usual
 
 quality: install
 	$(BIN)/python benchmarks/quality.py

@@ -1,20 +1,23 @@
 """Every kind of engine that there is, and how each is set up."""
 
+import importlib.util
 import tempfile
 from pathlib import Path
 
 import pytest
 from spark_session import session
 from toy_engine import ToyEngine
-from toy_frames import ToySession
 
 from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
 from semblance.engines.local import LocalEngine
 from semblance.engines.memory import Memory
 from semblance.engines.spark import SparkEngine
 from semblance.files.store import Workspace
+from semblance.jobs import rounds
 
-KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", "frames")
+without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+FRAMES = pytest.param("frames", marks=without_pyspark)
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", FRAMES)
 WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
 
 WORK = "work [1] of é%20"
@@ -61,11 +64,15 @@ def spark_engine(folder, partitions=2):
 
 def frames_engine(folder, **how):
     """The engine of clusters on data frames in plain Python; each task is run twice, as if it had failed."""
+    from toy_frames import ToySession  # here, as it needs pyspark
+
     return SparkEngine(ToySession(**{"fails_first": True, **how}), Path(folder) / WORK)
 
 
 def prepare(kind, monkeypatch):
     """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
+    if kind in ("rounds", "toy"):
+        monkeypatch.setattr(rounds, "FEW", -1)  # the others verify few pairs at once
     if kind == "spark":
         return {"engine": spark_engine(tempfile.mkdtemp(prefix="semblance-test-")), "threads": 1}
     if kind == "frames":

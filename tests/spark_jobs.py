@@ -16,7 +16,7 @@ from same_results import same_job
 from spark_session import watched
 
 import semblance as sb
-from semblance.engines import spark
+from semblance.engines import spark_tables
 
 FORMS = ("parquet", "jsonl", "csv", "txt")
 POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score")
@@ -108,7 +108,7 @@ def hold(case, folder, monkeypatch):
     """Run a case on both engines; all that they say is the same. Return how many documents have which reason."""
     given = inputs(case, folder)
     if case.unit_bytes is not None:
-        monkeypatch.setattr(spark, "UNIT_BYTES", case.unit_bytes)
+        monkeypatch.setattr(spark_tables, "UNIT_BYTES", case.unit_bytes)
     with closing(sb.dedup(**given)) as wanted:
         engine = spark_engine(folder, case.partitions)
         with watched(engine.session, folder, monkeypatch), closing(sb.dedup(**given, engine=engine)) as found:

@@ -5,16 +5,25 @@ import traceback
 from types import SimpleNamespace
 
 import pyarrow as pa
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
 from pyspark import TaskContext, cloudpickle
 from pyspark.errors import PythonException
 
-KINDS = {"bigint": pa.int64(), "int": pa.int32(), "tinyint": pa.int8(), "boolean": pa.bool_(), "double": pa.float64(),
-         "string": pa.string(), "binary": pa.binary()}  # fmt: skip
+KINDS = {"bigint": pa.int64(), "int": pa.int32(), "smallint": pa.int16(), "tinyint": pa.int8(), "boolean": pa.bool_(),
+         "double": pa.float64(), "string": pa.string(), "binary": pa.binary()}  # fmt: skip
+NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 def kind_of(name):
     found = re.fullmatch(r"array<(.*)>", name)
     return pa.list_(kind_of(found[1])) if found else KINDS[name]
+
+
+def named(kind):
+    return f"array<{named(kind.value_type)}>" if pa.types.is_list(kind) else NAMES[kind]
 
 
 def schema_of(ddl):
@@ -32,14 +41,33 @@ class ToyFrame:
         self.session, self.schema, self.make = session, schema, make
 
     def __getattr__(self, name):
-        raise NotImplementedError(name)
+        if name == "repartitionById" and not self.session.is_old:
+            return self._by_id
+        raise AttributeError(name)
 
     @property
     def columns(self):
         return self.schema.names
 
+    @property
+    def dtypes(self):
+        """Columns with Spark's names of their types."""
+        return [(field.name, named(field.type)) for field in self.schema]
+
+    @property
+    def sparkSession(self):  # noqa: N802
+        return self.session
+
+    def distinct(self):
+        def make():
+            rows = {repr(row): row for row in self._whole().to_pylist()}
+            return [pa.Table.from_pylist(list(rows.values()), self.schema)]
+
+        return ToyFrame(self.session, self.schema, make)
+
     def select(self, *names):
-        names = [name.strip("`") for name in names]
+        assert not any("`" in name.strip("`").replace("``", "") for name in names), "a quote in a name comes twice"
+        names = [name[1:-1].replace("``", "`") if name[0] == "`" else name for name in names]
         schema = pa.schema([self.schema.field(name) for name in names])
         return ToyFrame(self.session, schema, lambda: [part.select(names) for part in self.make()])
 
@@ -74,16 +102,21 @@ class ToyFrame:
     def _whole(self):
         return pa.concat_tables([self.schema.empty_table(), *self.make()])
 
-    def repartition(self, n):
-        """Deal the rows out."""
+    def repartition(self, n, name=None):
+        """Deal the rows out; those that are equal in a column go to one part, which may get several of them, and others none."""
+        if name is not None:
+            return self._by(n, lambda value: value // 2 % n, name)
         return ToyFrame(self.session, self.schema, lambda: deal(self._whole(), n))
 
-    def repartitionById(self, n, name):  # noqa: N802
+    def _by_id(self, n, name):
         assert self.schema.field(name).type == pa.int32()
 
+        return self._by(n, lambda number: number, name)
+
+    def _by(self, n, part_of, name):
         def make():
             whole = self._whole()
-            numbers = whole[name].to_pylist()
+            numbers = [part_of(value) for value in whole[name].to_pylist()]
             assert all(0 <= number < n for number in numbers)
             return [
                 whole.take(pa.array([i for i, number in enumerate(numbers) if number == part], pa.int64())) for part in range(n)
@@ -114,8 +147,8 @@ class ToyFrame:
 class ToySession:
     """What gives such frames."""
 
-    def __init__(self, n_tasks=3, batch_rows=7, fails_first=False):
-        self.batch_rows, self.fails_first, self.collected = batch_rows, fails_first, 0
+    def __init__(self, n_tasks=3, batch_rows=7, fails_first=False, is_old=False):
+        self.batch_rows, self.fails_first, self.is_old, self.collected = batch_rows, fails_first, is_old, 0
         settings = {"spark.sql.shuffle.partitions": str(n_tasks)}
         self.conf = SimpleNamespace(get=lambda name, *default: settings.get(name, *default), set=settings.__setitem__,
                                     unset=lambda name: settings.pop(name, None))  # fmt: skip

@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-LANES = {"searching": "search", "checks": "search", "deciding": "decide", "telling": "tell", "vouching": "tell"}
+LANES = {
+    "searching": "search",
+    "checks": "search",
+    "deciding": "decide",
+    "rounds": "decide",
+    "telling": "tell",
+    "vouching": "tell",
+}
 # Where followers begin: a function, and what its result is called further on.
 BEGINNINGS = (("search", None), ("matches", "matches"), ("all_matches", None), ("kept_matches", None), ("standing", "standing"),
               ("_table", None), ("vouched", None))  # fmt: skip
+HANDED = {"_verified": "verified"}  # functions that one object gives to another
 SAME = {"select", "slice", "lazy", "batches", "store", "rank"}  # other columns, other rows, or another place: the same table
 
 
@@ -165,9 +173,7 @@ class Follower:
                 return self.known[plain]
             if node.attr in self.properties:
                 return self.follow(self.functions[node.attr], [], {})
-            if node.attr in self.functions:
-                return self.functions[node.attr]
-            return None
+            return self.functions.get(HANDED.get(node.attr, node.attr))
         if isinstance(node, ast.IfExp):
             either = [self.value(node.body, env), self.value(node.orelse, env)]
             return together(*either) if any(isinstance(one, Rows) for one in either) else either
@@ -182,7 +188,7 @@ class Follower:
         """Follow a call: of an engine, of a function that is known, or of anything else."""
         function = node.func
         if isinstance(function, ast.Attribute):
-            if ast.unparse(function.value).split(".")[-1] == "engine":
+            if ast.unparse(function.value).split(".")[-1].lstrip("_") == "engine":
                 return self.operation(function.attr, node, env)
             if function.attr in SAME:
                 return self.value(function.value, env)

@@ -107,6 +107,8 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {},
     ),
+    "report": (["tests/report"], {}),
+    "spark": (["tests/engines/test_spark_frames.py", "tests/spark/test_writing.py", "tests/cli/test_engines.py"], {}),
     "files": (
         [
             f"tests/files/test_{name}.py"

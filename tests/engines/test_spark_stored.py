@@ -75,3 +75,9 @@ def test_texts_that_nothing_names_are_removed(engine, is_whole):
         engine.write(_Rows(), "texts")
     engine.discard_texts(files, "texts")
     assert files.path(7).exists() == is_whole
+
+
+def test_workers_find_the_folder_from_folders_of_their_own(engine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = SparkEngine(engine.session, "job/tables").write(_Rows(), "links")
+    assert files.folder == str(tmp_path / "job" / "tables" / "links")

@@ -10,6 +10,7 @@ from engine_kinds import WITH_SPARK, prepare
 from toy_engine import ToyEngine
 
 import semblance as sb
+from semblance.jobs import deciding
 
 CASES = {
     "first": {},
@@ -83,6 +84,15 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     found = told(case, references, **prepare(kind, monkeypatch))
     assert found[2] == wanted[2]
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+
+
+@pytest.mark.parametrize("case", ["crowds", "crowds and all"])
+def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, monkeypatch):
+    """Where all texts of a bundle meet."""
+    wanted = expected(case, 0)
+    monkeypatch.setattr(deciding, "PARTNERS", 2)
+    found = told(case, 0, engine=ToyEngine(7), threads=1)
+    assert found[2] == wanted[2] and found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 
 @pytest.mark.parametrize("kind", WITH_SPARK)

@@ -52,7 +52,7 @@ def test_a_chain_of_a_million(cluster, tmp_path):
         engine.store(engine.map(firsts, partial(linked, schema=schema), schema), name)
         for schema, name in ((PAIRS, "pairs"), (MEMBERS, "members"))
     )
-    found = Rounds(engine, lambda rows: engine.map(rows, matching, MATCHES), 0, "").matches(pairs, members)
+    found = Rounds(engine, lambda rows: engine.map(rows, matching, MATCHES), 0, "").kept_of(pairs, members)
     assert engine.fold(found, Every()).tolist() == [N // 2, 0, (N // 2) * (N // 2 - 1)]
     assert sum(sent(events(cluster, start))) <= MOST_BYTES
     engine.close()

@@ -8,10 +8,10 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps.bundle import bundle
+from semblance.steps.bundle import Bundling, bundle
 from semblance.steps.exact import Exact, exact
 from semblance.steps.name import name
-from semblance.values.tables import MATCHES, PAIRS
+from semblance.values.tables import MATCHES, PAIRS, SOURCE_BITS
 
 DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
 # Digests that differ in one half only, too.
@@ -39,14 +39,19 @@ def test_digests_may_come_as_other_binary_columns(kind):
     assert run(exact, batches(columns, schema, [1]), settings=Exact(boundary=0)) == [(5, 0)]
 
 
-@given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1])), cuts)
-def test_a_bundle_is_a_pivot_and_its_partners(pairs, cut):
+@given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1])),
+       st.none() | st.integers(1, 4), cuts)  # fmt: skip
+def test_a_bundle_is_a_pivot_and_its_partners(pairs, most, cut):
+    """One with many partners has several bundles."""
     ordered = sorted(pairs)
     expected = []
     for left, group in groupby(ordered, key=lambda pair: pair[0]):
-        expected += [(left, left), *group]
+        partners = [right for _, right in group]
+        for number, begin in enumerate(range(0, len(partners), most or 99)):
+            own = left + (number << SOURCE_BITS)
+            expected += [(own, left), *((own, right) for right in partners[begin : begin + (most or 99)])]
     columns = {"left": [p[0] for p in ordered], "right": [p[1] for p in ordered]}
-    assert run(bundle, batches(columns, PAIRS, cut)) == expected
+    assert run(bundle, batches(columns, PAIRS, cut), settings=Bundling(most=most)) == expected
 
 
 scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from semblance.steps.between import Between, between
 from semblance.steps.marks import MARKS, marks
-from semblance.steps.repeated import Repeated, repeated
+from semblance.steps.repeated import REPEATED, Earliest, Repeated, repeated
 from semblance.steps.states import Open, Undecided, opened
-from semblance.steps.totals import Kinds, Totals
+from semblance.steps.totals import Kinds, Number, Totals
 from semblance.values.tables import KEPT, LINKS, OPEN, PAIRS, REMOVED, STATES
 
 integer = pa.int64()
@@ -104,3 +104,17 @@ def test_pairs_between_two_orders(pairs, begin, end, cut):
         for a, b in ((0, begin), (begin, end), (end, 10))
     ]
     assert sorted(pair for part in parts for pair in part) == sorted(pairs)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=20, unique_by=lambda row: row[1]), cuts)
+def test_the_earliest_repeat_is_found(rows, cut):
+    """The one whose own position is the smallest; the largest integers if there is none."""
+    none = np.iinfo(np.int64).max
+    found = folded(Earliest(), batches(columns(rows, REPEATED), REPEATED, cut)).tolist()
+    assert found == list(min(rows, key=lambda row: row[1], default=(none, none)))
+
+
+@given(st.lists(st.integers(0, 5), max_size=20), cuts)
+def test_rows_are_counted(orders, cut):
+    schema = pa.schema([("order", integer)])
+    assert folded(Number(), batches({"order": orders}, schema, cut)).tolist() == [len(orders)]

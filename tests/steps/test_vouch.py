@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 from steps import naive_crowds as naive
@@ -10,7 +11,7 @@ from steps.made import code_column, columns, cut_at, places, rows_of
 from semblance.steps import vouch as vouching
 from semblance.steps.count import Count
 from semblance.steps.hold import Hold
-from semblance.steps.vouch import VOUCHED, Vouch, vouch
+from semblance.steps.vouch import VOUCHED, Vouch, Vouched, vouch
 from semblance.theory.agreement import crowded_recall
 
 
@@ -36,3 +37,21 @@ def test_any_cut_gives_the_formula(codes, places, budget, most, chosen):
         own = np.array([slot in within or count[slot, c] == 1 for slot, c in enumerate(code)]).reshape(1, 3, 2)
         crowded = np.array([[all(count[slot, code[slot]] > most for slot in (2 * band, 2 * band + 1)) for band in range(3)]])
         assert recall == pytest.approx(crowded_recall(own, crowded, 0.8, chosen)[0], abs=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 1)), max_size=30), st.integers(0, 9), st.floats(0.5, 1), cuts,
+       st.randoms(use_true_random=False))  # fmt: skip
+def test_recalls_are_added_up_the_same_in_any_order(rows, boundary, most, cut, chance):
+    """Bit for bit; references are left out, and no recall counts for more than the plan's."""
+    sums = set()
+    for _ in range(3):
+        chance.shuffle(rows)
+        fold = Vouched(most=most, boundary=boundary)
+        total = fold.start()
+        told = {"order": [order for order, _ in rows], "recall": [recall for _, recall in rows]}
+        for batch in batches(told, VOUCHED, cut):
+            fold.add(total, batch)
+        sums.add((int(total[0]), Vouched.sum_of(total)))
+    ((n, found),) = sums
+    own = [min(recall, most) for order, recall in rows if order >= boundary]
+    assert n == len(own) and found == pytest.approx(sum(own), abs=1e-12)

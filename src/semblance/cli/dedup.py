@@ -78,11 +78,13 @@ def dedup(
     if engine == "spark" and (report is not None or audit is not None):
         raise ParameterError("--report and --audit are for the engine of this machine; Spark writes decisions as tables")
     if engine == "spark":
+        from ..spark.sessions import check_mounted
         from ..spark.writing import check_folder
         from .spark import check_options
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
+        check_mounted(*inputs, *against, work)
         if output is not None:
             check_folder(output)
     elif master is not None or conf:

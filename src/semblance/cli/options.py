@@ -169,8 +169,9 @@ writing = apply(
 
 engines = apply(
     click.option("--engine", default=None, metavar="NAME",
-                 help="What runs the job: local (this machine), spark (a cluster; extra spark), or an engine that another "
-                 "package adds. The result does not depend on it.  [default: local]"),
+                 help="What runs the job: local (this machine), spark (a cluster; extra spark; --memory is for each task, by "
+                 "default 1500MB), or an engine that another package adds. The result does not depend on it.  "
+                 "[default: local]"),
     click.option("--master", default=None, metavar="URL",
                  help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
     click.option("--conf", multiple=True, metavar="NAME=VALUE",

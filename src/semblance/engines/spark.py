@@ -29,7 +29,7 @@ from .spark_frames import Frames, FrameSource
 from .spark_joining import LEFT, RIGHT, Joining, join_packs
 from .spark_packing import PACKED, Packing, exploded, packed, unpacked
 from .spark_ranking import Ranking, key_fields, with_ranking
-from .spark_session import N_TASKS, settings_for
+from .spark_session import settings_for, usual_tasks
 from .spark_tables import TEXTS_OF_A_TASK, Both, Joined, Source, SparkTable, Stepped, StoredTable, StoredTexts, TextTable
 from .spark_tasks import (
     FOLDED,
@@ -73,8 +73,8 @@ class SparkEngine:
     components = slices = together = sieve = None
 
     def __init__(self, session: Any, folder: str | Path, progress: Progress | None = None) -> None:
-        self.session, self.folder = session, Path(folder)
-        self.n_tasks = int(session.conf.get(N_TASKS))
+        self.session, self.folder = session, Path(folder).absolute()  # workers run in folders of their own
+        self.n_tasks = usual_tasks(session)
         self._progress = progress
         self._source: Source | FrameSource | None = None
         self._ranked: SparkTable | None = None

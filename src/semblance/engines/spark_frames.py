@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, RowError
-from ..formats._split import Limit
 from ..formats.memory import table_split
+from ..formats.sources import Limit
 from ..inputs.reading import Reading, read_split
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -139,7 +139,7 @@ class FromFrames(SparkTable):
         """The rows as a data frame."""
         source, reading = self._source, self._source.reading
         given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
-        names = [f"`{name}`" for name in dict.fromkeys(given) if name is not None]
+        names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
         step, frames = partial(one_after_the_other, steps=self._steps), []
         for number, one in enumerate(source.inputs):
             task = partial(

@@ -17,14 +17,15 @@ from ..hashing import digest_secret
 from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array
 from ..values import Int64Array
+from ..values.arrays import runs
 from ..values.arrow import to_arrow, to_numpy
 from .engine import Batches
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("pack", pa.large_binary())])
 HELD_BYTES = 32 << 20
 """Bytes of rows that are cut into packs at once, about."""
-ROWS, TEXT_ROWS = 1 << 17, 1 << 12
-"""Rows of a batch that a step gets; where they have texts, fewer."""
+BATCH_BYTES, ROW_BYTES = 16 << 20, 1 << 7
+"""Bytes of a batch that a step gets, about, or one row; a row counts for its texts and some more."""
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
@@ -178,6 +179,14 @@ def _sorted(held: list[pa.RecordBatch], settings: Packing, sort: tuple[str, ...]
         columns = [to_numpy(column)[order] for column in rows.columns]
         same = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
         order = order[np.concatenate([[True], ~same])]
-    step = ROWS if numbers else TEXT_ROWS
-    for begin in range(0, len(order), step):
-        yield rows.take(to_arrow(order[begin : begin + step]))
+    for begin, end in runs(_bytes_before(rows, order) // BATCH_BYTES):
+        yield rows.take(to_arrow(order[begin:end]))
+
+
+def _bytes_before(rows: pa.RecordBatch, order: Int64Array) -> Int64Array:
+    """Return about how many bytes come before each row in an order."""
+    sizes = np.full(len(order), ROW_BYTES, np.int64)
+    for column in rows.columns:
+        if pa.types.is_large_binary(column.type) or pa.types.is_large_string(column.type):
+            sizes += np.diff(from_arrow_array(column).offsets)[order]
+    return np.cumsum(sizes) - sizes

@@ -7,11 +7,19 @@ from contextlib import contextmanager
 from typing import Any
 
 N_TASKS = "spark.sql.shuffle.partitions"
+USUAL = 200
+"""Tasks of a shuffle where the session leaves it to the cluster: Spark's own default."""
 BATCH_BYTES = 16 << 20
 _WHILE_AT_WORK = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
 }
+
+
+def usual_tasks(session: Any) -> int:
+    """Return how many tasks a shuffle usually has; some clusters say "auto"."""
+    given = str(session.conf.get(N_TASKS, str(USUAL)))
+    return int(given) if given.isdecimal() and int(given) else USUAL
 
 
 @contextmanager

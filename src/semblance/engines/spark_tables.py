@@ -114,7 +114,29 @@ def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
         yield batch.select(list(names))
 
 
-class StoredTable(SparkTable):
+class MadeTable(SparkTable):
+    """Rows that are made, in tasks of their own, when they are asked for; steps that follow run in the same tasks."""
+
+    @property
+    def _made(self) -> Stepped:
+        """The rows as they are made."""
+        raise NotImplementedError
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        return self._made.frame
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+        """Run a step on the rows where they are made."""
+        return self._made.mapped(step, schema)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        return self._made.select(names)
+
+
+class StoredTable(MadeTable):
     """Rows in files of Parquet, which tasks read themselves where steps come next.
 
     Parameters
@@ -127,11 +149,6 @@ class StoredTable(SparkTable):
     def __init__(self, engine: SparkEngine, files: TableFiles, schema: pa.Schema) -> None:
         super().__init__(engine, None, schema, files.rows)
         self.files = files
-
-    @property
-    def frame(self) -> Any:
-        """The rows as a data frame that the tasks read."""
-        return self._read.frame
 
     def for_callers(self) -> Any:
         """Return the rows as a data frame that Spark reads, with the types that it gives them."""
@@ -146,14 +163,10 @@ class StoredTable(SparkTable):
             yield from rows_of(path, self.schema)
 
     @property
-    def _read(self) -> Stepped:
+    def _made(self) -> Stepped:
         shares = self.files.shares()
         reading = partial(read_rows, files=self.files, shares=shares, schema=self.schema)
         return Stepped(self.engine, self.engine.numbers(len(shares)), NUMBERS, (reading,), self.schema, self.rows)
-
-    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
-        """Run a step on the rows as the tasks read them."""
-        return self._read.mapped(step, schema)
 
     def select(self, names: Sequence[str]) -> StoredTable:
         """Return some columns."""
@@ -189,7 +202,7 @@ class Both(SparkTable):
         return Both(self.engine, self._first.select(names), self._second.select(names))
 
 
-class Joined(SparkTable):
+class Joined(MadeTable):
     """Rows that are joined when they are asked for; columns that nobody asks for are not moved.
 
     Parameters
@@ -207,15 +220,6 @@ class Joined(SparkTable):
     def _made(self) -> Stepped:
         return self.engine.joined_packs(self._left, self._right, self._settings)
 
-    @property
-    def frame(self) -> Any:
-        """The rows as a data frame."""
-        return self._made.frame
-
-    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
-        """Run a step on the rows as they are joined."""
-        return self._made.mapped(step, schema)
-
     def select(self, names: Sequence[str]) -> SparkTable:
         """Return some columns."""
         some = self._settings.of(names)
@@ -223,7 +227,7 @@ class Joined(SparkTable):
         return joined if some.schema.names == list(names) else joined._made.select(names)
 
 
-class TextTable(SparkTable):
+class TextTable(MadeTable):
     """Rows whose texts are read when they are needed.
 
     Parameters
@@ -244,20 +248,11 @@ class TextTable(SparkTable):
         self.where, self.texts, self.name = where, texts, name
 
     @property
-    def _read(self) -> Stepped:
+    def _made(self) -> Stepped:
         """The rows go where their texts are read, sorted as these lie there."""
         n = self.engine.tasks_for(self.rows, TEXTS_OF_A_TASK)
         rows = self.engine.together_by(self.where, "unit", n, ("place",))
         return rows.mapped(partial(read_wanted, texts=self.texts, name=self.name, schema=self.schema), self.schema)
-
-    @property
-    def frame(self) -> Any:
-        """The rows as a data frame."""
-        return self._read.frame
-
-    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
-        """Run a step on the rows where their texts are read."""
-        return self._read.mapped(step, schema)
 
     def select(self, names: Sequence[str]) -> SparkTable:
         """Return some columns."""
@@ -271,7 +266,7 @@ class StoredTexts(TextTable):
     """Texts that were written to files, and the table of where each is."""
 
 
-class Source(SparkTable):
+class Source(MadeTable):
     """The documents of the inputs, read anew wherever they are needed.
 
     Parameters
@@ -286,16 +281,7 @@ class Source(SparkTable):
         super().__init__(engine, None, reading.schema)
 
     @property
-    def frame(self) -> Any:
-        """The documents as a data frame."""
-        return self._read.frame
-
-    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
-        """Run a step on the documents as they are read."""
-        return self._read.mapped(step, schema)
-
-    @property
-    def _read(self) -> Stepped:
+    def _made(self) -> Stepped:
         numbers = self.engine.numbers(len(self.texts.units))
         return Stepped(self.engine, numbers, NUMBERS, (partial(read_units, texts=self.texts),), self.schema, None)
 

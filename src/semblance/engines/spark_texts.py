@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..errors import InputDataError
 from ..inputs.reading import Reading, read_split
 from ..text.texts import from_arrow_array
 from ..values.arrays import runs
@@ -65,12 +66,15 @@ class InputTexts:
     def open(self, unit: int) -> Reader:
         """Return what gives the batch of texts that holds a place, and its first place; places only ascend."""
         piece = self.units[unit]
+        piece.split.check_unchanged()
         batches = read_split(piece.split, piece.number, self.reading, 0, piece.first)
         held: list[Held] = []
 
         def read(place: int) -> Held:
             while not held or place >= held[0][0] + len(held[0][1]):
-                _, documents = next(batches)
+                _, documents = next(batches, (None, None))
+                if documents is None:
+                    raise InputDataError(f"{piece.split.name}: fewer rows than were read at first; run again")
                 held[:] = [(documents.column("position")[0].as_py(), documents.column("text"))]
             return held[0]
 
@@ -139,14 +143,14 @@ def read_wanted(batches: Batches, texts: InputTexts | TextFiles, name: str, sche
             first, held = read(int(places[done]))
             stop = int(np.searchsorted(units, unit, side="right"))
             stop = done + int(np.searchsorted(places[done:stop], first + len(held)))
-            column = held.take(to_arrow(places[done:stop] - first))
-            del held
-            sizes = np.diff(from_arrow_array(column).offsets)
+            wanted = places[done:stop] - first
+            sizes = np.diff(from_arrow_array(held).offsets)[wanted]
             for begin, end in runs((np.cumsum(sizes) - sizes) // BATCH_BYTES):
-                rows, some = batch.slice(done + begin, end - begin), column.slice(begin, end - begin)
+                rows, some = batch.slice(done + begin, end - begin), held.take(to_arrow(wanted[begin:end]))
                 yield pa.RecordBatch.from_arrays(
                     [some if field.name == name else rows.column(field.name) for field in schema], schema=schema
                 )
+            del held
             done = stop
 
 
@@ -182,8 +186,8 @@ class Spool:
         if self._writer is None:
             Path(self._files.folder).mkdir(parents=True, exist_ok=True)
             self._writer = pq.ParquetWriter(self._files.path(self.unit), _TEXT, compression="lz4", use_dictionary=False)
-        table = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
-        self._writer.write_table(table, len(table))
+        group = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
+        self._writer.write_table(group, max(1, len(group)))
         self._held, self._size = [], 0
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
 from ..steps.between import Between, between
-from ..steps.bundle import BUNDLED, bundle
+from ..steps.bundle import BUNDLED, Bundling, bundle
 from ..steps.decide import Settle, settle, settled_schema
 from ..steps.members import MEMBERS, distinct, sides
 from ..steps.name import name
@@ -29,6 +29,9 @@ from ..values.arrow import to_numpy
 from ..values.tables import MATCHES, PAIRS, STANDING
 from .rounds import Rounds
 from .searching import Searched
+
+PARTNERS = 1 << 10
+"""Documents that one is compared with in a bundle, where all texts of a bundle meet: the first of a crowd has many partners."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,8 @@ class Decider:
     def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
         engine = self.engine
-        bundled = engine.map(engine.meet(pairs, "left", "right"), bundle, BUNDLED)
+        bundling = Bundling(most=None if engine.joins_in_place else PARTNERS)
+        bundled = engine.map(engine.meet(pairs, "left", "right"), partial(bundle, settings=bundling), BUNDLED)
         rows = self._compared(bundled)
         if not engine.joins_in_place:
             rows = engine.meet(rows, "bundle", "order")
@@ -178,7 +182,7 @@ class Decider:
     def _by_rounds(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided round by round."""
         rounds = Rounds(self.engine, self.verified, self.found.boundary, self.label)
-        return rounds.matches(pairs, self._members)
+        return rounds.kept_of(pairs, self._members)
 
     @cached_property
     def _members(self) -> Table:

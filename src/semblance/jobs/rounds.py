@@ -8,9 +8,12 @@ from functools import partial, reduce
 from ..engines.engine import Engine, Table
 from ..steps.rounds import FACED, Advance, Faced, Flag, Last, Resolve, Which, advance, face, flag, not_verified, resolve, which
 from ..steps.states import Open, Undecided, opened
+from ..steps.totals import Number
 from ..values.tables import MATCHES, PAIRS, STATES
 
 ROUNDS, ENOUGH = 6, 10
+FEW = 50_000
+"""Pairs that are all verified at once: rounds would take longer to begin than they save."""
 
 
 class Rounds:
@@ -30,7 +33,7 @@ class Rounds:
     def __init__(self, engine: Engine, verified: Callable[[Table], Table], boundary: int, label: str) -> None:
         self._engine, self._verified, self._boundary, self._label = engine, verified, boundary, label
 
-    def matches(self, pairs: Table, members: Table) -> Table:
+    def kept_of(self, pairs: Table, members: Table) -> Table:
         """Return the matches of removed documents with kept ones.
 
         Parameters
@@ -40,6 +43,16 @@ class Rounds:
         members : Table
             The documents of the pairs, column order, stored.
         """
+        if int(self._engine.fold(pairs, Number())[0]) <= FEW:
+            return self._stored(self._resolved(pairs), "named")
+        return self._round_by_round(pairs, members)
+
+    def _resolved(self, pairs: Table) -> Table:
+        """Verify all pairs, and choose the matches with documents that are kept."""
+        stream = self._engine.meet(self._verified(pairs), None, ("right", "left"))
+        return self._engine.map(stream, partial(resolve, settings=Resolve(boundary=self._boundary)), MATCHES)
+
+    def _round_by_round(self, pairs: Table, members: Table) -> Table:
         engine = self._engine
         first = engine.map(members, partial(opened, settings=Open(boundary=self._boundary)), STATES)
         states = self._stored(first, "states-0")
@@ -60,9 +73,7 @@ class Rounds:
         last = turn + 1
         if open_now:
             faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{last}")
-            stream = engine.meet(self._verified(faced.select(PAIRS.names)), None, ("right", "left"))
-            settings = Resolve(boundary=self._boundary)
-            resolved = self._stored(engine.map(stream, partial(resolve, settings=settings), MATCHES), "resolved")
+            resolved = self._stored(self._resolved(faced.select(PAIRS.names)), "resolved")
             found.append(resolved)
             states = self._advanced(states, resolved, None, last)
         rest = engine.map(self._with_states(pairs, states), partial(not_verified, settings=Last(turn=last)), PAIRS)
@@ -86,7 +97,8 @@ class Rounds:
 
     def _advanced(self, states: Table, removed: Table | None, blocked: Table | None, turn: int) -> Table:
         rows = states
-        for which_one, name in ((removed, "removed"), (blocked, "blocked")):
-            if which_one is not None:
-                rows = self._engine.join(rows, self._flagged(which_one, name), "order", "left")
+        if removed is not None:
+            rows = self._engine.join(rows, self._flagged(removed, "removed"), "order", "left")
+        if blocked is not None:
+            rows = self._engine.join(rows, self._flagged(blocked, "blocked"), "order", "left")
         return self._stored(self._engine.map(rows, partial(advance, settings=Advance(turn=turn)), STATES), f"states-{turn}")

@@ -32,7 +32,7 @@ from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
 from .result import Finished, SparkResult, SparkSummary
-from .sessions import check_workers, is_local, session_of
+from .sessions import check_mounted, check_workers, is_local, session_of
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -127,6 +127,8 @@ def dedup(
     settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
+    for given in (data, against, work):
+        check_mounted(*(given if isinstance(given, list | tuple) else [given]))
     frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
     session = session_of(session, frames)
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
@@ -171,7 +173,15 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
     frames = Frames([*given, FrameInput("the data frame", data, limit)])
     for frame in frames:
         _check_columns(frame, settings, order_by)
-    return frames, len(given), Skipped().to_dict(), dict(data.dtypes)[settings.id]
+    return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
+
+
+def _id_type(frames: Sequence[FrameInput], name: str) -> str:
+    """Return the type of Spark that the ids of all frames have, or can be given without loss."""
+    kinds = {dict(frame.frame.dtypes)[name] for frame in frames}
+    if len(kinds) == 1:
+        return str(*kinds)
+    return "string" if "string" in kinds else "bigint"
 
 
 def _anywhere(split: Any) -> Any:
@@ -203,6 +213,11 @@ def _check_columns(frame: FrameInput, settings: Settings, order_by: str | None) 
             raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
     if kinds[settings.text] not in ("string", "binary"):
         raise InputDataError(f"{frame.name}: column {settings.text!r} holds {kinds[settings.text]}, not strings")
+    if order_by is not None and kinds[order_by].startswith(("array", "map", "struct")):
+        raise InputDataError(
+            f"{frame.name}: order_by: column {order_by!r} holds {kinds[order_by]}, which has no order; name a column of "
+            "numbers, times or text"
+        )
     if kinds[str(settings.id)] not in _IDS:
         raise InputDataError(
             f"{frame.name}: ids must be strings or integers; column {settings.id!r} holds {kinds[str(settings.id)]}: cast it"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LEAST_JAVA = 17
+_URL = re.compile(r"[A-Za-z][\w+.-]+:/")  # pathlib leaves one slash of two
 _SEEN = pa.schema([("seen", pa.bool_()), ("version", pa.large_string()), ("python", pa.large_string())])
 _NUMBERS = pa.schema([("id", pa.int64())])
 
@@ -93,6 +94,22 @@ def start_session(master: str | None = None, *, name: str = "semblance", **setti
     for key, value in settings.items():
         builder = builder.config(key if "." in key else key.replace("_", "."), value)
     return builder.getOrCreate()
+
+
+def check_mounted(*paths: Any) -> None:
+    """Check that no path is a URL: tasks read and write files themselves, and would take it for a folder's name.
+
+    Raises
+    ------
+    ParameterError
+        If one is.
+    """
+    for path in paths:
+        if isinstance(path, str | os.PathLike) and _URL.match(os.fspath(path)):
+            raise ParameterError(
+                f"{os.fspath(path)} is a URL, and paths must be on storage that the driver and all workers have mounted; what "
+                "is on an object store is read and written as a data frame (semblance.spark.dedup, and clean of its result)"
+            )
 
 
 def session_of(given: Any, frames: list[Any]) -> Any:

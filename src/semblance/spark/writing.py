@@ -34,6 +34,7 @@ from ..jobs.settings import added_columns
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
+from .sessions import check_mounted
 
 if TYPE_CHECKING:
     from .result import Finished
@@ -81,8 +82,9 @@ def check_folder(output: str | Path) -> None:
     Raises
     ------
     ParameterError
-        If it means a single file.
+        If it means a single file, or is a URL.
     """
+    check_mounted(output)
     if not means_folder(output):
         folder = str(Path(output).with_name(Path(output).name.partition(".")[0] or "clean"))
         raise ParameterError(

@@ -25,7 +25,7 @@ def verify(rows: Batches, settings: Verify, key: bytes) -> Batches:
     Parameters
     ----------
     rows : iterator of RecordBatch
-        BUNDLES without partners, those of a bundle together, its pivot (whose order is the number of the bundle) first. Only
+        BUNDLES without partners, those of a bundle together, its pivot, of the lowest order, first. Only
         the pivot is held, and about 2 MB of text.
     settings : Verify
     key : bytes, 16 of them
