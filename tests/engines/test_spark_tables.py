@@ -68,11 +68,11 @@ def test_only_columns_that_are_asked_for_are_read_to_find_the_order(engine, monk
 
 
 def test_fewer_long_texts_meet_in_a_task(engine, monkeypatch):
-    monkeypatch.setattr(engine_module, "TEXT_BYTES_OF_A_TASK", 1000)
+    monkeypatch.setattr(engine_module, "TEXT_BYTES_OF_A_TASK", 10_000)
     assert engine.texts_of_a_task == engine_module.TEXTS_OF_A_TASK
     ranked(engine, bytes=[100] * 6)
-    assert engine.texts_of_a_task == 10
-    ranked(engine, bytes=[10_000] * 6)
+    assert engine.texts_of_a_task == 100
+    ranked(engine, bytes=[20_000] * 6)
     assert engine.texts_of_a_task == 1
 
 
