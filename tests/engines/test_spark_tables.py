@@ -44,10 +44,10 @@ def doubled(rows, schema):
         yield pa.RecordBatch.from_arrays([*batch.columns[:-1], pa.compute.multiply(batch.columns[-1], 2)], schema=schema)
 
 
-def ranked(engine, **more):
+def ranked(engine, name="made", **more):
     """Stored rows with their order."""
     made = pa.table({"position": list(range(6)), "x": [1] * 6, "y": [2] * 6} | more)
-    return engine.rank(engine.store(engine.rows(made), "made"), ["position"], 0)
+    return engine.rank(engine.store(engine.rows(made), name), ["position"], 0)
 
 
 def test_only_columns_that_are_asked_for_are_read_to_find_the_order(engine, monkeypatch):
@@ -72,7 +72,7 @@ def test_fewer_long_texts_meet_in_a_task(engine, monkeypatch):
     assert engine.texts_of_a_task == engine_module.TEXTS_OF_A_TASK
     ranked(engine, bytes=[100] * 6)
     assert engine.texts_of_a_task == 100
-    ranked(engine, bytes=[20_000] * 6)
+    ranked(engine, "long", bytes=[20_000] * 6)
     assert engine.texts_of_a_task == 1
 
 
