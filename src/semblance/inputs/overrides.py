@@ -57,7 +57,7 @@ class Overrides:
     keep: int
     remove: int
     sha256: str
-    entries: tuple[Override, ...] = field(default=(), repr=False)
+    entries: tuple[Override, ...] = field(default=(), repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a result depends on."""

@@ -108,8 +108,8 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
         summary = dict(said["summary"])
         summary["least_alike"] = [tuple(call) for call in summary["least_alike"]]
         facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary)}
-        settings = dict(said["settings"])
-        if settings.get("overrides") is not None:
+        settings = {"overrides": None} | said["settings"]
+        if settings["overrides"] is not None:
             settings["overrides"] = Overrides(**settings["overrides"])
         return tables, facts, Settings(**settings)
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:

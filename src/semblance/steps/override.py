@@ -69,7 +69,7 @@ class Overriding:
         """Return the number of the override of each document; columns position, number and, where it is one, id."""
         found = np.zeros(len(batch), np.int32)
         positions = ints(batch, "position")
-        if not len(self.digests) or not len(batch) or positions[-1] < self.boundary:
+        if not len(self.digests) or not (positions >= self.boundary).any():
             return found
         if self.labels is None:
             ids = batch.column("id")
