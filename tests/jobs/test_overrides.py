@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from contextlib import closing
 
 import pyarrow as pa
@@ -154,6 +155,20 @@ def test_ids_that_no_document_has(kind, monkeypatch):
         sb.dedup(table, id="id", overrides=keep(1, 4, 5, 6, "\ud800"), **prepare(kind, monkeypatch))
     with pytest.raises(sb.InputDataError, match=r"no document has the id '1' .*; reference documents cannot be overridden"):
         sb.dedup(table.slice(1), against=table.slice(0, 1), id="id", overrides=remove(1), **prepare(kind, monkeypatch))
+
+
+def test_an_id_that_two_files_share(tmp_path):
+    """Names of files that are no UTF-8 are shown with escapes, which another name may have as they are."""
+    names = [b"\xff.jsonl", b"\\xff.jsonl"]
+    for name in names:
+        with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:
+            file.write('{"text": "a b c d e f"}\n')
+    result = sb.dedup(tmp_path)
+    (shared,) = {row["id"] for row in result.decisions.to_pylist()}
+    with pytest.raises(
+        sb.InputDataError, match="number 1: the id '.*xff.jsonl:1' is that of two documents; name a column of ids"
+    ):
+        sb.dedup(tmp_path, overrides=keep(shared))
 
 
 def test_a_reference_of_the_same_id_is_not_meant():

@@ -104,9 +104,10 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
     rests = "exact resemblances of the texts" if s.verified_by == "exact" else "estimates"
     if s.score != "resemblance":
         rests = rests.replace("resemblances", "cosines")
+    but = ", but for those that overrides remove" if s.removed_by_override else ""
     return {
-        "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed. "
-        f"Each{' that no override removes' if s.removed_by_override else ''} names a kept document; removals rest on {rests}.",
+        "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed. Each "
+        f"names a kept document{but}; removals rest on {rests}.",
         "alarms": told.vanished(),
         "tiles": tiles,
         "settings": [(name, short(value)) for name, value in _flat(told.settings)],
