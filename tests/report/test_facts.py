@@ -61,6 +61,18 @@ def test_the_matrix_says_who_duplicates_whom(run):
     assert found == wanted and len(wanted) > 3
 
 
+def test_a_kept_document_that_an_override_keeps_supports_no_removal():
+    """At a higher threshold it may be removed by another one, and so remove nobody, and yet be kept."""
+    texts = [" ".join(f"w{i}" for i in range(first, first + 100)) for first in (0, 23, 33, 48)]
+    given = {"threshold": 0.6, "width": 1, "evidence": "all"}
+    for overrides, removed, bound in ((None, 1, 1), ([{"id": 2, "action": "keep"}], 0, 0)):
+        result = sb.dedup(texts, overrides=overrides, **given)
+        assert result.keep.tolist() == [True, False, True, False]
+        assert result.rethreshold(0.65).summary.near_duplicates == removed
+        facts = facts_of(result)
+        assert facts.thresholds[5] == 0.65 and facts.supported[5] == bound
+
+
 @pytest.mark.parametrize("more", [{}, BY_HAND, BY_HAND | {"keep": "longest"}])
 def test_scores_thresholds_and_the_bound(run, more):
     for references in (True, False):
