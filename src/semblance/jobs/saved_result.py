@@ -1,4 +1,4 @@
-"""Results in folders: two tables of plain Parquet, and a description."""
+"""Results in folders: tables of plain Parquet, and a description."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from ..errors import InputDataError
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
+from ..files.store import JOB
 from ..values.tables import DECISIONS
 from .rows import Rows
+from .saved_inputs import INPUTS
 from .settings import Settings
 from .summary import Summary
 
@@ -37,8 +39,7 @@ def save_result(
     OutputError
         If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
     """
-    path = check_output(folder, force, single=False)
-    check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], single=False)
+    path = check_folder(folder, sources, force)
     with atomic_directory(path) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
@@ -49,6 +50,19 @@ def save_result(
         described = facts["provenance"] | {"files": sorted(new.files)}
         with new.file(SIDECAR) as stream:
             stream.write(json.dumps(described, indent=2).encode() + b"\n")
+
+
+def check_folder(folder: str | Path, sources: Sequence[Any], force: bool, also: Sequence[str | Path] = ()) -> Path:
+    """Return the folder to save to, if it may be written to and meets neither an input nor another output.
+
+    Raises
+    ------
+    OutputError
+        If it does, exists and ``force`` is not set, or holds files of others.
+    """
+    path = check_output(folder, force, single=False)
+    check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], also, single=False)
+    return path
 
 
 def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
@@ -91,7 +105,11 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
         checksum = said.pop("checksum")
         form, version = said["format"], said["semblance"]
     except (FileNotFoundError, NotADirectoryError):
-        raise InputDataError(f"{name}: not a saved result: it has no {DESCRIPTION}") from None
+        if (path / JOB).exists():
+            what = "a work folder (--work) is not a saved result"
+        else:
+            what = f"not a saved result: it has no {DESCRIPTION}"
+        raise InputDataError(f"{name}: {what}; 'semblance dedup ... --save DIR' (Result.save) makes one") from None
     except OSError as error:
         raise InputDataError(f"{name}/{DESCRIPTION}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -102,6 +120,8 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
         raise InputDataError(f"{name}/{DESCRIPTION}: damaged or changed: the checksum does not match")
     try:
         tables = {table: _read(path, f"{table}.parquet", said["files"], needed) for table, needed in _NEEDED.items()}
+        if "inputs.parquet" in said["files"]:  # versions before 0.2 did not note them
+            tables["inputs"] = _read(path, "inputs.parquet", said["files"], set(INPUTS.names))
         summary = dict(said["summary"])
         summary["least_alike"] = [tuple(call) for call in summary["least_alike"]]
         facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary)}
