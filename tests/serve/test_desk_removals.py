@@ -88,15 +88,14 @@ def test_kinds_and_sources(removals, table):
     assert found(removals, source=7) == []
 
 
-def test_ids_of_either_document_are_searched_whatever_their_case(removals, table):
+def test_ids_of_either_document_are_searched(removals, table):
     wanted = [row for row, of in naive(table) if "c39" in of["id"] or "c39" in of["duplicate_of"]]
     assert len(wanted) > 5
-    assert found(removals, order="source", find="C39") == wanted
-    assert found(removals, find="%") == [] == found(removals, find="Doc.")
+    assert found(removals, order="source", find="c39") == wanted
+    assert found(removals, find="%") == [] == found(removals, find="Doc.") == found(removals, find="DOC")
     as_numbers = table.set_column(4, "id", pa.array(range(len(table)), pa.int64()))
-    as_numbers = as_numbers.set_column(9, "duplicate_of", pa.array([None] * len(table), pa.int64()))
     assert found(Removals(HeldRows(as_numbers), 1), order="source", find="25") == [
-        row for row, _ in naive(table) if "25" in str(row)
+        row for row, of in naive(table) if "25" in str(row) or "25" in of["duplicate_of"]
     ]
 
 

@@ -100,6 +100,20 @@ def texts_at(inputs: pa.Table, positions: Int64Array, reading: Reading, most: in
     return texts
 
 
+def places_of(inputs: pa.Table, source: int) -> list[Place]:
+    """Return the files of a source, as they were; none if it was no file.
+
+    Raises
+    ------
+    InputDataError
+        If a file is gone, or has changed.
+    """
+    sources = to_numpy(inputs["source"])
+    first, end = np.searchsorted(sources, [source, source + 1]).tolist()
+    rows = inputs.slice(first, end - first).to_pylist()
+    return [_place(row) for row in rows if row["path"] is not None]
+
+
 def _no_file(name: str) -> InputDataError:
     """The error for an input that cannot be read a second time."""
     return InputDataError(f"{name}: the texts cannot be read again: this input was no file, but values in memory or a pipe")

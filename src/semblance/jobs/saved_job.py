@@ -9,11 +9,12 @@ import numpy as np
 
 from ..errors import InputDataError
 from ..files.names import shown
+from ..files.places import Place
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from .choosing import rows_at
 from .result import Result
-from .saved_inputs import reading_of, texts_at
+from .saved_inputs import places_of, reading_of, texts_at
 
 
 class SavedJob:
@@ -72,3 +73,13 @@ class SavedJob:
         positions = to_numpy(rows_at(self.result._decisions.select(["position"]), wanted)["position"])
         texts = texts_at(self.result._inputs, positions, reading_of(self.result.settings), most)
         return {place: texts[position] for place, position in zip(wanted.tolist(), positions.tolist(), strict=True)}
+
+    def places(self, source: int) -> list[Place]:
+        """Return the files of an input, by its number; none if it was no file, or an older version saved the result.
+
+        Raises
+        ------
+        InputDataError
+            If a file is gone, or has changed since.
+        """
+        return [] if self.result._inputs is None else places_of(self.result._inputs, source)

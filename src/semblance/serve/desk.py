@@ -1,211 +1,250 @@
-"""A saved result as people look at it: some removals at a time, two documents side by side, what was judged of them."""
+"""The pages of the service: files of this package, and what their scripts ask for."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Sequence
+import asyncio
+import pkgutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from .. import __version__
-from ..errors import ParameterError, SemblanceError
-from ..jobs.saved_job import SavedJob
+from ..errors import InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
+from ..index.opened import OpenIndex
 from ..report.compared import compare
-from ..report.inputs import digest_of
 from ..report.samples import MOST_TEXT, short
-from ..report.writing import write_report
-from ..theory.minhash import exact_interval
+from ..values.arrays import whole
 from ..wording import counted
-from .desk_removals import JUDGED, MOST_ROWS, Removals, Wanted
-from .desk_review import Judgement, Removed, Review
+from .desk_job import MOST_SHOWN, Desk
+from .desk_removals import Wanted
+from .desk_review import Judgement
+from .problems import Problem, invalid
+from .store import Store
 
-MOST_SHOWN = 60_000  # bytes of what a pair takes on a page
-HELD_BYTES = 32 << 20  # of texts that were read
-MOST_SOURCES = 100
+PAGES = {"page.css": "text/css", "desk.css": "text/css", "beside.js": "text/javascript", "desk.js": "text/javascript",
+         "job.js": "text/javascript", "index.js": "text/javascript", "icon.svg": "image/svg+xml"}  # fmt: skip
+OF_REPORT = ("page.css", "beside.js")  # the pages and the report have them in common
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
+_REPORT = {"Content-Security-Policy": "frame-ancestors 'none'", "Referrer-Policy": "no-referrer"}  # the page has its own
+READING = frozenset(("/v1/neighbours", "/v1/beside"))  # a key for reading is enough
+SHOWN, MOST = 10, 100  # neighbours
+_STATUS = {MissingExtraError: 501, OutputError: 507, InputDataError: 500}
 
 
-class Desk:
-    """All that the pages of a job ask for.
+class Said(msgspec.Struct, forbid_unknown_fields=True):
+    """A judgement, as a page sends it."""
+
+    row: int
+    judgement: str | None
+    note: str = ""
+    drawn: bool = False
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True):
+    """A text whose neighbours are asked for."""
+
+    text: str
+    top: int = SHOWN
+
+
+class Beside(msgspec.Struct, forbid_unknown_fields=True):
+    """A text, and the id, as text, of the document that it is compared with."""
+
+    text: str
+    id: str
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    """No parameters."""
+
+
+@cache
+def page(name: str) -> bytes:
+    """Return a file of the pages."""
+    package = "semblance.report" if name in OF_REPORT else __package__
+    content = pkgutil.get_data(package, name if name in OF_REPORT else f"pages/{name}")
+    assert content is not None
+    return content
+
+
+def static(first: str) -> list[Route]:
+    """Return the routes of the pages themselves, which hold nothing of a user's and need no key.
+
+    Parameters
+    ----------
+    first : str
+        The file at ``/``.
+    """
+    return [_file("/", first, "text/html"), *(_file(f"/pages/{name}", name, kind) for name, kind in PAGES.items())]
+
+
+def _file(path: str, name: str, kind: str) -> Route:
+    """Return the route of a file."""
+
+    async def answer(request: Request) -> Response:
+        return Response(page(name), headers=_HEADERS, media_type=kind)
+
+    return Route(path, answer)
+
+
+def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None) -> Route:
+    """Return a route that answers with what some work, done by a thread, returns.
+
+    Parameters
+    ----------
+    path : str
+    work : callable
+        Called with the request and, if there is a form, with what its body says.
+    form : type, optional
+        What the body of a POST must be; without one the route is for GET.
+    """
+
+    async def answer(request: Request) -> Response:
+        given = () if form is None else (_parsed(await request.body(), form),)
+        return Response(msgspec.json.encode(await _done(work, request, *given)), media_type="application/json")
+
+    return Route(path, answer, methods=["GET" if form is None else "POST"])
+
+
+async def _done(work: Callable[..., Any], *given: Any) -> Any:
+    """Do something by a thread, since it takes time; what is wrong with it becomes a problem."""
+    try:
+        return await asyncio.to_thread(work, *given)
+    except SemblanceError as error:
+        status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
+        raise Problem(status, str(error)) from None
+
+
+def _parsed(body: bytes, form: type[Any]) -> Any:
+    """Read a body of JSON.
+
+    Raises
+    ------
+    Problem
+        422 if it is not as expected.
+    """
+    try:
+        return msgspec.json.decode(body, type=form)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise invalid(f"the body is not as expected: {error}") from None
+
+
+def _number(name: str, text: str) -> int:
+    """Return a number of an address."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise ParameterError(f"{name} must be a whole number; got {text[:40]!r}")
+    return int(text)
+
+
+def routes_of_job(folder: str | Path) -> list[Route]:
+    """Return the routes of the review of a saved job.
 
     Parameters
     ----------
     folder : str or path
-        What ``Result.save`` or ``semblance dedup --save`` wrote.
 
     Raises
     ------
     InputDataError
-        If there is no saved result, it is damaged, or its review is.
+        If there is no saved result, or it is damaged.
     """
+    desk = Desk(folder)
 
-    def __init__(self, folder: str | Path) -> None:
-        self._job = SavedJob.open(folder)
-        self.result = self._job.result
-        decisions = self.result._decisions
-        self.removals = Removals(decisions, int(self.result.settings.seed))
-        self.review = Review(Path(folder), self._removed, self._source_of)
-        self._names = [short(identity["name"]) for identity in self.result.provenance["inputs"]]
-        self._texts = _Texts(self._job)
-        self._digests: dict[int, str | None] = {}
-        self._report: bytes | None = None
-        self._turn = threading.Lock()
+    def removals(request: Request) -> Any:
+        asked = dict(request.query_params)
+        begin, n = (_number(name, asked.pop(name, default)) for name, default in (("begin", "0"), ("n", "50")))
+        source = asked.pop("source", "")
+        if unknown := sorted(set(asked) - {"order", "kind", "judged", "find"}):
+            raise ParameterError(f"unknown parameter {unknown[0][:40]!r}")
+        return desk.listed(Wanted(source=_number("source", source) if source else None, **asked), begin, n)
 
-    def close(self) -> None:
-        """Let others review the result."""
-        self.review.close()
+    def pair(request: Request) -> Any:
+        beside = [_number("beside", one) for one in request.query_params.get("beside", "").split(",") if one]
+        return desk.pair(_number("the row", request.path_params["row"]), beside)
 
-    def _removed(self, row: int) -> Removed:
-        """Return the ids of a removal."""
-        self.removals.index_of(row)
-        (found,) = self.removals.documents(np.array([row]))
-        return Removed(found["id"], found["duplicate_of"])
+    async def report(request: Request) -> Response:
+        return Response(await _done(desk.report), headers=_REPORT, media_type="text/html")
 
-    def _source_of(self, row: int) -> dict[str, Any]:
-        """Return name and digest of the file of a document, as the report exports them."""
-        (found,) = self.removals.documents(np.array([row]))
-        source = found["source"]
-        with self._turn:
-            if source not in self._digests:
-                self._digests[source] = digest_of(self._job.places(source))
-        return {"input": self._names[source], "sha256": self._digests[source]}
+    return [
+        *static("job.html"),
+        _route("/v1/job", lambda request: desk.about()),
+        _route("/v1/removals", removals),
+        _route("/v1/removals/{row}", pair),
+        _route("/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note, said.drawn)), Said),
+        _route("/v1/undo", lambda request, _: desk.undo(), Nothing),
+        Route("/v1/report", report),
+    ]
 
-    def about(self) -> dict[str, Any]:
-        """Return what a page says at first: counts, settings, sources with removals, and how far the review is."""
-        s, settings = self.result.summary, self.result.settings
-        of_sources = self.removals.sources()
-        most = np.argsort(-of_sources, kind="stable")[:MOST_SOURCES]
-        n = len(self.removals)
+
+def routes_of_index(store: Store) -> list[Route]:
+    """Return the routes of the page on which a text can be looked up in an index.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    index = store.index
+
+    def about(request: Request) -> Any:
+        info = index.info
         return {
             "version": __version__,
-            "folder": short(self._job.folder),
-            "said": f"{n:,} of {counted(s.documents, 'document')} were removed as duplicates: {s.exact_duplicates:,} exact and "
-            f"{s.near_duplicates:,} near, with {s.score} of at least {settings.threshold:g}.",
-            "score": s.score if s.verified_by == "exact" else f"estimated {s.score}",
-            "sources": [
-                {"source": i, "name": self._names[i], "removed": int(of_sources[i])} for i in most.tolist() if of_sources[i]
-            ],
-            "more_sources": int(np.count_nonzero(of_sources)) - int(np.count_nonzero(of_sources[most])),
-            "progress": self.progress(),
+            "keeps_texts": info["keep_text"],
+            "said": f"{short(index.path.name)} has {counted(info['documents'], 'document')}. Shown are those whose "
+            f"{_score(index)} with a text is at least {index.kind.threshold:g}.",
         }
 
-    def progress(self) -> dict[str, Any]:
-        """Count the judgements; precision and its interval are of those that came up in random order."""
-        judged = list(self.review.judged.items())
-        counts = {name: sum(said.judgement == name for _, said in judged) for name in JUDGED[2:]}
-        near = self.removals.near
-        said = [judgement for row, judgement in judged if judgement.judgement and near[self.removals.index_of(row)]]
-        drawn = [judgement.judgement for judgement in said if judgement.drawn and judgement.judgement != "unsure"]
-        found = {**counts, "judged": len(said), "of": int(near.sum()), "drawn": len(drawn)}
-        if drawn:
-            right = drawn.count("duplicate")
-            low, high = exact_interval(right, len(drawn))
-            found |= {"precision": right / len(drawn), "low": low, "high": high}
-        return found
+    def neighbours(request: Request, asked: Asked) -> Any:
+        found = index.query([asked.text], top=whole("top", asked.top, 1, MOST)).to_pylist()
+        keeps_texts = index.info["keep_text"]
+        return {"threshold": index.kind.threshold, "results": [_match(row, keeps_texts) for row in found]}
 
-    def listed(self, wanted: Wanted, begin: int, n: int) -> dict[str, Any]:
-        """Return how many removals are asked for, and some of them.
+    def beside(request: Request, asked: Beside) -> Any:
+        found = index.get([_id(index, asked.id)])
+        if not len(found):
+            raise Problem(404, "the index has no document of this id any more")
+        if "text" not in found.column_names:
+            return {"compared": None, "why": "This index keeps no texts."}
+        texts = [text.encode("utf-8", "replace")[:MOST_TEXT] for text in (found["text"][0].as_py(), asked.text)]
+        return {"compared": compare(texts[0], texts[1], index.kind.shingling, MOST_SHOWN).to_dict(), "why": None}
 
-        Raises
-        ------
-        ParameterError
-            If they are asked for from a place below 0, or more than 200 at a time.
-        """
-        if begin < 0 or not 1 <= n <= MOST_ROWS:
-            raise ParameterError(f"begin must be at least 0, and n in 1..{MOST_ROWS}; got {begin} and {n}")
-        state = np.ones(len(self.removals), np.int8)
-        for row, said in list(self.review.judged.items()):
-            state[self.removals.index_of(row)] = JUDGED.index(said.judgement or "none")
-        found = self.removals.find(wanted, state)
-        rows = self.removals.rows[found[begin : begin + n]]
-        told = [self._told(document) for document in self.removals.documents(rows)]
-        return {"total": len(found), "begin": begin, "drawn": wanted.is_drawn, "rows": told}
-
-    def _told(self, document: Any) -> dict[str, Any]:
-        """Return what a page needs of a removed document; its id is text that is shown, its row is what names it."""
-        said = self.review.judged.get(document["row"], Judgement())
-        names = ("row", "name", "kept", "reason", "score", "file", "bytes")
-        return {name: document[name] for name in names} | {"judgement": said.judgement, "note": said.note}
-
-    def pair(self, row: int, beside: Sequence[int] = ()) -> dict[str, Any]:
-        """Return a removed document beside the one that it was removed for.
-
-        Parameters
-        ----------
-        row : int
-            In decisions.
-        beside : sequence of int
-            Rows of removals that will be asked for next; their texts are read in the same pass over the inputs.
-
-        Raises
-        ------
-        ParameterError
-            If a document was not removed, or more than 200 are named.
-        """
-        if len(beside) > MOST_ROWS:
-            raise ParameterError(f"at most {MOST_ROWS} removals are read at a time; got {len(beside):,}")
-        pairs = {other: int(self.removals.keepers[self.removals.index_of(other)]) for other in (row, *beside)}
-        removed, kept = self.removals.documents(np.array([row, pairs[row]]))
-        told = self._told(removed) | {"left": kept["name"], "left_file": kept["file"], "left_bytes": kept["bytes"]}
-        try:
-            texts = self._texts.read((row, pairs[row]), [place for pair in pairs.items() for place in pair])
-        except SemblanceError as error:
-            return told | {"compared": None, "why": str(error)}
-        found = compare(texts[pairs[row]], texts[row], self.result.settings.shingling, MOST_SHOWN)
-        return told | {"compared": found.to_dict(), "why": None}
-
-    def judge(self, row: int, judgement: Judgement) -> dict[str, Any]:
-        """Note a judgement; return how far the review is."""
-        self.review.judge(row, judgement)
-        return {"row": row, "progress": self.progress()}
-
-    def undo(self) -> dict[str, Any]:
-        """Take back the last judgement; return its row, or none, and how far the review is."""
-        return {"row": self.review.undo(), "progress": self.progress()}
-
-    def report(self) -> bytes:
-        """Return the report; it is made once.
-
-        Raises
-        ------
-        MissingExtraError
-            If the extra ``report`` is not installed.
-        """
-        with self._turn:
-            if self._report is None:
-                with TemporaryDirectory(prefix="semblance-") as folder:
-                    write_report(self.result, Path(folder) / "report.html")
-                    self._report = (Path(folder) / "report.html").read_bytes()
-            return self._report
+    return [
+        *static("index.html"),
+        _route("/v1/about", about),
+        _route("/v1/neighbours", neighbours, Asked),
+        _route("/v1/beside", beside, Beside),
+    ]
 
 
-class _Texts:
-    """Texts of documents, read again when they are needed; those that were used last are held."""
+def _id(index: OpenIndex, text: str) -> int | str:
+    """Return an id of the type that the index has."""
+    if index.id_type != "int":
+        return text
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
+        raise ParameterError(f"ids of this index are integers; got {text[:40]!r}")
+    return int(text)
 
-    def __init__(self, job: SavedJob) -> None:
-        self._job = job
-        self._held: OrderedDict[int, bytes] = OrderedDict()
-        self._n_bytes = 0
-        self._turn = threading.Lock()
 
-    def read(self, needed: Sequence[int], also: Sequence[int]) -> dict[int, bytes]:
-        """Return the texts of some places; if one must be read, others are read with it, as far as there is room for them."""
-        with self._turn:
-            if any(place not in self._held for place in needed):
-                missing = [place for place in dict.fromkeys((*needed, *also)) if place not in self._held]
-                try:
-                    read = self._job.texts(missing, MOST_TEXT)
-                except SemblanceError:  # that of another document may be what cannot be read
-                    read = self._job.texts([place for place in needed if place not in self._held], MOST_TEXT)
-                for place, text in read.items():
-                    self._held[place] = text
-                    self._n_bytes += len(text)
-            found = {place: self._held[place] for place in needed}
-            for place in needed:
-                self._held.move_to_end(place)
-            while self._n_bytes > HELD_BYTES and len(self._held) > 1:
-                self._n_bytes -= len(self._held.popitem(last=False)[1])
-            return found
+def _score(index: OpenIndex) -> str:
+    """Return what an index estimates."""
+    return "cosine" if index.kind.name == "simhash" else "resemblance"
+
+
+def _match(row: dict[str, Any], keeps_texts: bool) -> dict[str, Any]:
+    """Return what the page needs of a neighbour: its id as text, since numbers of scripts are not exact."""
+    estimate, half = row["estimated_resemblance"], 1.96 * row["standard_error"]
+    return {
+        "id": str(row["id"]), "name": short(row["id"]), "resemblance": row["resemblance"], "estimate": estimate,
+        "low": max(0.0, estimate - half), "high": min(1.0, estimate + half), "has_text": keeps_texts,
+    }  # fmt: skip

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..jobs.choosing import drawn, of_reason, rows_at
+from ..jobs.choosing import Draw, of_reason, rows_at
 from ..jobs.rows import Rows
 from ..report.samples import short
 from ..values import Int64Array
@@ -93,7 +93,7 @@ class Removals:
     """
 
     def __init__(self, decisions: Rows, seed: int) -> None:
-        self._decisions, self._seed = decisions, seed
+        self._decisions = decisions
         found: list[tuple[NDArray[Any], ...]] = []
         orders, first = [np.empty(0, np.int64)], 0
         for batch in decisions.select(["order", "position", "reason", "keeper", "resemblance"]).batches():
@@ -111,46 +111,41 @@ class Removals:
         row_of = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
         row_of[place[place >= 0]] = np.flatnonzero(place >= 0)
         self.keepers: Int64Array = row_of[keepers]
-        self._orders = self._sorted()
-        self._ids = self._columns_of_ids()
+        self._orders = self._sorted(seed)
+        self._ids = self._column_of_ids()
         self._matching = lru_cache(SEARCHES)(self._search)
 
     def __len__(self) -> int:
         """Return the number of removals."""
         return len(self.rows)
 
-    def _sorted(self) -> dict[str, NDArray[np.int32]]:
-        """Return each order of the removals; the first ones of "random" are those that the report draws."""
+    def _sorted(self, seed: int) -> dict[str, NDArray[np.int32]]:
+        """Return each order of the removals; the first near-duplicates of "random" are those that the report draws."""
         n = len(self.rows)
         least = np.argsort(self._scores, kind="stable")
-        draw = drawn(self._decisions, n, self._seed, "report", ("near", "exact"))
+        draw = Draw(n, seed, "report")
+        draw.add(self.rows)
+        number = np.zeros(int(self.rows[-1]) + 1 if n else 0, np.int32)  # of each row that is a removal
+        number[self.rows] = np.arange(n)
         found = {
             "least alike": least,
             "most alike": np.argsort(-self._scores, kind="stable"),
-            "random": np.searchsorted(self.rows, draw.in_turn),
+            "random": number[draw.in_turn],
             "source": np.arange(n),
             "group": np.lexsort((self.rows, self.keepers)),
         }
         return {name: order.astype(np.int32) for name, order in found.items()}
 
-    def _columns_of_ids(self) -> list[pa.ChunkedArray]:
-        """Return the ids of removed documents, and of those that they were removed for, as text."""
-        schema = self._decisions.schema
-        columns = []
-        for name in ("id", "duplicate_of"):
-            batches = [batch.column(0) for batch in self._decisions.select([name]).batches()]
-            kind = schema.field(name).type
-            column = pa.chunked_array(batches, kind)
-            columns.append(column if pa.types.is_string(kind) or pa.types.is_large_string(kind) else column.cast(pa.string()))
-        return columns
+    def _column_of_ids(self) -> pa.ChunkedArray:
+        """Return the ids of all documents, as text."""
+        kind = self._decisions.schema.field("id").type
+        column = pa.chunked_array([batch.column(0) for batch in self._decisions.select(["id"]).batches()], kind)
+        return column if pa.types.is_string(kind) or pa.types.is_large_string(kind) else column.cast(pa.string())
 
     def _search(self, find: str) -> Mask:
-        """Return which removals have a text in an id."""
-        found = np.zeros(len(self), np.bool_)
-        for column in self._ids:
-            matches = pc.fill_null(pc.match_substring(column, find, ignore_case=True), False)
-            found |= matches.to_numpy()[self.rows]
-        return found
+        """Return which removals have a text in an id: their own, or that of the document that they were removed for."""
+        matches = pc.fill_null(pc.match_substring(self._ids, find), False).to_numpy()
+        return np.asarray(matches[self.rows] | matches[self.keepers])
 
     def index_of(self, row: int) -> int:
         """Return the number of a removal by its place in decisions.

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -204,7 +205,7 @@ class Review:
             except BaseException:
                 log.close()
                 raise
-        self._log = log
+        self._log, self._close = log, weakref.finalize(self, log.close)
         return log
 
     def _add(self, row: int, judgement: Judgement, undo: bool) -> None:
@@ -263,5 +264,5 @@ class Review:
         """Let others review this result."""
         with self._turn:
             if self._log is not None:
-                self._log.close()
+                self._close()
                 self._log = None

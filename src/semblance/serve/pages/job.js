@@ -191,7 +191,7 @@
     event.preventDefault();
     await attempt(async () => {
       const link = make("a");
-      link.href = URL.createObjectURL(await (await desk.ask("/report")).blob());
+      link.href = URL.createObjectURL(await (await desk.ask("/v1/report")).blob());
       link.download = "report.html";
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
