@@ -20,6 +20,7 @@ from .overlap import overlap
 from .pairs import pairs
 from .plan import plan
 from .saying import say, say_all
+from .serve import serve
 from .tune import tune
 from .warmup import warmup
 
@@ -37,7 +38,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, pairs, overlap, index, compare, plan, tune, warmup):
+for command in (dedup, pairs, overlap, index, serve, compare, plan, tune, warmup):
     program.add_command(command)
 
 
