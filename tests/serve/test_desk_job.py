@@ -96,7 +96,9 @@ def test_without_its_texts_a_pair_says_why(desk, tmp_path):
 def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
     texts = ["one two three four five six seven eight nine ten " * 3, "eleven twelve thirteen fourteen fifteen sixteen " * 3]
     for name, text in zip("ab", texts, strict=True):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"id": f"{name}{i}", "text": text + " x" * i}) + "\n" for i in range(2)))
+        (tmp_path / f"{name}.jsonl").write_text(
+            "".join(json.dumps({"id": f"{name}{i}", "text": text + " x" * i}) + "\n" for i in range(2))
+        )
     sb.dedup([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], id="id", threshold=0.5).save(tmp_path / "job")
     (tmp_path / "a.jsonl").unlink()
     desk = Desk(tmp_path / "job")
@@ -127,7 +129,9 @@ def test_precision_is_of_what_came_in_random_order(desk):
     desk.judge(some[21], Judgement("keep"))
     exact = rows(desk, kind="exact")[0]["row"]
     progress = desk.judge(exact, Judgement("keep"))["progress"]
-    assert (progress["judged"], progress["drawn"], progress["precision"]) == (22, 20, 0.9), "neither unsure, nor chosen, nor exact"
+    assert (progress["judged"], progress["drawn"], progress["precision"]) == (22, 20, 0.9), (
+        "neither unsure, nor chosen, nor exact"
+    )
     assert (progress["keep"], progress["unsure"]) == (4, 1)
 
 

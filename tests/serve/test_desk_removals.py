@@ -75,7 +75,9 @@ def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_repo
     texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i}" for i in range(90)]
     result = sb.dedup(texts, threshold=0.5)
     ours = Removals(result._decisions, seed=1)
-    facts = gather(result._decisions, 0.5, boundary=0, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1, orders=np.empty(0, np.int64))
+    facts = gather(
+        result._decisions, 0.5, boundary=0, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1, orders=np.empty(0, np.int64)
+    )
     near = ours.rows[ours.find(Wanted("random", "near"), np.ones(len(ours), np.int8))]
     assert sorted(near[:20].tolist()) == facts.audit.rows.tolist()
 

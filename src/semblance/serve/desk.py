@@ -180,7 +180,9 @@ def routes_of_job(folder: str | Path) -> list[Route]:
         _route("/v1/job", lambda request: desk.about()),
         _route("/v1/removals", removals),
         _route("/v1/removals/{row}", pair),
-        _route("/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note, said.drawn)), Said),
+        _route(
+            "/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note, said.drawn)), Said
+        ),
         _route("/v1/undo", lambda request, _: desk.undo(), Nothing),
         Route("/v1/report", report),
     ]
@@ -202,14 +204,21 @@ def routes_of_index(store: Store) -> list[Route]:
             "keeps_texts": info["keep_text"],
             "said": f"{short(index.path.name)} has {counted(info['documents'], 'document')}. Shown are those whose "
             f"{_score(index)} with a text is at least {index.kind.threshold:g}.",
+            "most_bytes": store.limits.text,
         }
 
+    def check(text: str) -> None:
+        if 4 * len(text) > store.limits.text and (n := len(text.encode("utf-8", "replace"))) > store.limits.text:
+            raise invalid(f"a text must have at most {store.limits.text:,} bytes in UTF-8; this one has {n:,}")
+
     def neighbours(request: Request, asked: Asked) -> Any:
+        check(asked.text)
         found = index.query([asked.text], top=whole("top", asked.top, 1, MOST)).to_pylist()
         keeps_texts = index.info["keep_text"]
         return {"threshold": index.kind.threshold, "results": [_match(row, keeps_texts) for row in found]}
 
     def beside(request: Request, asked: Beside) -> Any:
+        check(asked.text)
         found = index.get([_id(index, asked.id)])
         if not len(found):
             raise Problem(404, "the index has no document of this id any more")

@@ -10,8 +10,8 @@ import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from io import FileIO
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputDataError, OutputError, ParameterError

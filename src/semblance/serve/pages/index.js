@@ -2,8 +2,7 @@
 // The neighbours of a text, and how it differs from them.
 (() => {
   const { $, json, attempt } = desk, { make, count } = beside;
-  const MOST = 4000000; // characters; the service refuses larger requests
-  let turn = 0;
+  let turn = 0, most = 1 << 20; // bytes of a text that the service takes
 
   const scoreOf = (match) => {
     if (match.resemblance !== null) return [match.resemblance.toFixed(4), "exact"];
@@ -38,10 +37,13 @@
     return item;
   };
 
+  const tooLarge = (what, size) => "The " + what + " has " + count(size) + " bytes; the service takes at most " + count(most) + ".";
+
   const find = async () => {
     const text = $("text").value, mine = ++turn;
     if (!text.trim()) return desk.tell("Paste a text first.");
-    if (text.length > MOST) return desk.tell("The text has " + count(text.length) + " characters; at most " + count(MOST) + " are compared.");
+    const size = new Blob([text]).size;
+    if (size > most) return desk.tell(tooLarge("text", size));
     $("result").textContent = "Searching…";
     const found = await attempt(() => json("/v1/neighbours", { text, top: 10 }));
     if (mine !== turn) return;
@@ -65,7 +67,7 @@
   $("file").addEventListener("change", () => attempt(async () => {
     const file = $("file").files[0];
     if (!file) return;
-    if (file.size > MOST) throw new Error("The file has " + count(file.size) + " bytes; at most " + count(MOST) + " are compared.");
+    if (file.size > most) throw new Error(tooLarge("file", file.size));
     try {
       $("text").value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     } catch {
@@ -77,6 +79,7 @@
   attempt(async () => {
     const about = await json("/v1/about");
     $("said").textContent = about.said;
+    most = about.most_bytes;
     $("texts").hidden = about.keeps_texts;
     $("texts").textContent = "This index keeps no texts: scores are estimates, and how documents differ cannot be shown.";
     $("made").textContent = "semblance " + about.version;
