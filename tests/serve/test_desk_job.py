@@ -38,15 +38,14 @@ def test_about(desk):
 
 def test_removals_come_in_pages(desk):
     first = desk.listed(Wanted(kind="near"), 0, 50)
-    assert (first["total"], first["begin"], len(first["rows"]), first["drawn"]) == (60, 0, 50, False)
+    assert (first["total"], first["begin"], len(first["rows"])) == (60, 0, 50)
     rest = rows(desk, begin=50, kind="near")
     scores = [row["score"] for row in first["rows"] + rest]
     assert len(scores) == 60 and scores == sorted(scores)
     assert len({row["row"] for row in first["rows"] + rest}) == 60
     row = first["rows"][0]
     assert row["name"][1:] == row["kept"][1:] and (row["name"][0], row["kept"][0]) == ("b", "a")
-    assert desk.listed(Wanted("random", "near"), 0, 5)["drawn"]
-    assert desk.listed(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "drawn": False, "rows": []}
+    assert desk.listed(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "rows": []}
 
 
 @pytest.mark.parametrize("begin, n", [(-1, 5), (0, 0), (0, 201)])
@@ -119,20 +118,21 @@ def test_texts_that_were_in_memory(tmp_path):
     }  # fmt: skip
 
 
-def test_precision_is_of_what_came_in_random_order(desk):
+def test_precision_is_of_the_first_in_random_order(desk):
     some = [row["row"] for row in rows(desk, n=30, order="random", kind="near")]
-    for i, row in enumerate(some[:20]):
-        progress = desk.judge(row, Judgement("keep" if i < 2 else "duplicate", "", True))["progress"]
+    for i, row in enumerate(reversed(some[:20])):
+        assert "precision" not in desk.progress(), "the first one is judged last"
+        progress = desk.judge(row, Judgement("keep" if i < 2 else "duplicate"))["progress"]
     assert (progress["judged"], progress["of"], progress["drawn"], progress["precision"]) == (20, 60, 20, 0.9)
     assert progress["low"] == pytest.approx(0.6830, abs=1e-4) and progress["high"] == pytest.approx(0.9877, abs=1e-4)
-    desk.judge(some[20], Judgement("unsure", "", True))
-    desk.judge(some[21], Judgement("keep"))
+    desk.judge(some[25], Judgement("keep"))
     exact = rows(desk, kind="exact")[0]["row"]
     progress = desk.judge(exact, Judgement("keep"))["progress"]
-    assert (progress["judged"], progress["drawn"], progress["precision"]) == (22, 20, 0.9), (
-        "neither unsure, nor chosen, nor exact"
-    )
-    assert (progress["keep"], progress["unsure"]) == (4, 1)
+    assert (progress["judged"], progress["drawn"], progress["precision"]) == (21, 20, 0.9), "neither chosen nor exact"
+    progress = desk.judge(some[20], Judgement("unsure"))["progress"]
+    assert (progress["keep"], progress["unsure"], progress["drawn"], progress["precision"]) == (4, 1, 21, 0.9)
+    progress = desk.judge(some[0], Judgement(None, "only a note"))["progress"]
+    assert (progress["judged"], progress["drawn"]) == (21, 0) and "precision" not in progress
 
 
 def test_judgements_are_there_after_a_restart(folder, tmp_path):

@@ -134,10 +134,8 @@ def test_rows_that_are_no_removals_are_refused(removals, table):
             removals.index_of(row)
 
 
-def test_only_an_order_by_chance_of_all_near_duplicates_is_a_sample():
-    assert Wanted("random", "near").is_drawn and Wanted("random", "near", judged="none").is_drawn
-    for wrong in ({"kind": "all"}, {"order": "source"}, {"source": 1}, {"find": "a"}):
-        assert not Wanted(**({"order": "random", "kind": "near"} | wrong)).is_drawn
+def test_the_sample_is_of_near_duplicates(removals):
+    assert list(removals.drawn()) == found(removals, order="random", kind="near")
 
 
 def test_a_result_without_removals():

@@ -49,7 +49,7 @@ def test_looking_writes_nothing(open_review, tmp_path):
 def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path):
     review = open_review()
     review.judge(3, KEEP)
-    review.judge(1, Judgement("duplicate", "clear", True))
+    review.judge(1, Judgement("duplicate", "clear"))
     assert overrides(tmp_path) == [{"id": "id3", "action": "keep", "input": "a.jsonl", "sha256": "ab"}]
     lines = [json.loads(line) for line in (tmp_path / "review.jsonl").read_text().splitlines()]
     assert lines[1] == {
@@ -58,7 +58,6 @@ def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path)
         "duplicate_of": "id1001",
         "judgement": "duplicate",
         "note": "clear",
-        "drawn": True,
     }
     assert lines[0]["judgement"] == "keep"
 
@@ -171,10 +170,10 @@ def test_a_second_process_can_look_and_cannot_judge(open_review, tmp_path):
     [
         (b"nonsense", "line 2 is damaged"),
         (b'{"row": 1}', "line 2 is damaged"),
-        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":"","drawn":false}', "line 2 is damaged"),
-        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":"","drawn":false}', "line 2 is damaged"),
-        (b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":"","drawn":false}', "another result"),
-        (b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":"","drawn":false}', "another result"),
+        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}', "line 2 is damaged"),
+        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}', "line 2 is damaged"),
+        (b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}', "another result"),
+        (b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}', "another result"),
     ],
 )
 def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path, line, said):
@@ -208,7 +207,7 @@ def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
     assert (tmp_path / "review.jsonl").read_bytes() == before and sorted(review.judged) == [3]
 
 
-@pytest.mark.parametrize("wrong", [("yes",), ([],), ("keep", "x" * 2001), ("keep", 5), ("keep", "", 1)])
+@pytest.mark.parametrize("wrong", [("yes",), ([],), ("keep", "x" * 2001), ("keep", 5)])
 def test_judgements_are_checked(wrong):
     with pytest.raises(sb.ParameterError):
         Judgement(*wrong)

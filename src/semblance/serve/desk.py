@@ -47,7 +47,6 @@ class Said(msgspec.Struct, forbid_unknown_fields=True):
     row: int
     judgement: str | None
     note: str = ""
-    drawn: bool = False
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
@@ -172,6 +171,9 @@ def routes_of_job(folder: str | Path) -> list[Route]:
         beside = [_number("beside", one) for one in request.query_params.get("beside", "").split(",") if one]
         return desk.pair(_number("the row", request.path_params["row"]), beside)
 
+    def judge(request: Request, said: Said) -> Any:
+        return desk.judge(said.row, Judgement(said.judgement, said.note))
+
     async def report(request: Request) -> Response:
         return Response(await _done(desk.report), headers=_REPORT, media_type="text/html")
 
@@ -181,7 +183,7 @@ def routes_of_job(folder: str | Path) -> list[Route]:
         _route("/v1/removals", removals),
         _route("/v1/removals/{row}", pair),
         _route(
-            "/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note, said.drawn)), Said
+            "/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note)), Said
         ),
         _route("/v1/undo", lambda request, _: desk.undo(), Nothing),
         Route("/v1/report", report),
@@ -205,6 +207,7 @@ def routes_of_index(store: Store) -> list[Route]:
             "said": f"{short(index.path.name)} has {counted(info['documents'], 'document')}. Shown are those whose "
             f"{_score(index)} with a text is at least {index.kind.threshold:g}.",
             "most_bytes": store.limits.text,
+            "score": _score(index),
         }
 
     def check(text: str) -> None:
@@ -219,7 +222,7 @@ def routes_of_index(store: Store) -> list[Route]:
 
     def beside(request: Request, asked: Beside) -> Any:
         check(asked.text)
-        found = index.get([_id(index, asked.id)])
+        found = index.get(_ids(index, asked.id))
         if not len(found):
             raise Problem(404, "the index has no document of this id any more")
         if "text" not in found.column_names:
@@ -235,14 +238,14 @@ def routes_of_index(store: Store) -> list[Route]:
     ]
 
 
-def _id(index: OpenIndex, text: str) -> int | str:
-    """Return an id of the type that the index has."""
+def _ids(index: OpenIndex, text: str) -> list[int] | list[str]:
+    """Return an id, in a list, of the type that the index has."""
     if index.id_type != "int":
-        return text
+        return [text]
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
         raise ParameterError(f"ids of this index are integers; got {text[:40]!r}")
-    return int(text)
+    return [int(text)]
 
 
 def _score(index: OpenIndex) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,7 @@ from ..report.writing import write_report
 from ..theory.minhash import exact_interval
 from ..wording import counted
 from .desk_removals import JUDGED, MOST_ROWS, Removals, Wanted
-from .desk_review import Judgement, Removed, Review
+from .desk_review import JUDGEMENTS, Judgement, Removed, Review
 
 MOST_SHOWN = 60_000  # bytes of what a pair takes on a page
 HELD_BYTES = 32 << 20  # of texts that were read
@@ -104,17 +105,22 @@ class Desk:
         }
 
     def progress(self) -> dict[str, Any]:
-        """Count the judgements; precision and its interval are of those that came up in random order."""
-        judged = list(self.review.judged.items())
-        counts = {name: sum(said.judgement == name for _, said in judged) for name in JUDGED[2:]}
+        """Count the judgements.
+
+        Precision and its interval are of a random sample: of the first near-duplicates in random order, as far as all of them
+        are judged, whatever the order in which that was done.
+        """
+        judged = {row: said.judgement for row, said in list(self.review.judged.items()) if said.judgement}
         near = self.removals.near
-        said = [judgement for row, judgement in judged if judgement.judgement and near[self.removals.index_of(row)]]
-        drawn = [judgement.judgement for judgement in said if judgement.drawn and judgement.judgement != "unsure"]
-        found = {**counts, "judged": len(said), "of": int(near.sum()), "drawn": len(drawn)}
-        if drawn:
-            right = drawn.count("duplicate")
-            low, high = exact_interval(right, len(drawn))
-            found |= {"precision": right / len(drawn), "low": low, "high": high}
+        found: dict[str, Any] = {name: list(judged.values()).count(name) for name in JUDGEMENTS}
+        found |= {"judged": sum(bool(near[self.removals.index_of(row)]) for row in judged), "of": int(near.sum())}
+        drawn = [judged[row] for row in takewhile(judged.__contains__, self.removals.drawn())]
+        sure = [judgement for judgement in drawn if judgement != "unsure"]
+        found["drawn"] = len(drawn)
+        if sure:
+            right = sure.count("duplicate")
+            low, high = exact_interval(right, len(sure))
+            found |= {"precision": right / len(sure), "low": low, "high": high}
         return found
 
     def listed(self, wanted: Wanted, begin: int, n: int) -> dict[str, Any]:
@@ -133,7 +139,7 @@ class Desk:
         found = self.removals.find(wanted, state)
         rows = self.removals.rows[found[begin : begin + n]]
         told = [self._told(document) for document in self.removals.documents(rows)]
-        return {"total": len(found), "begin": begin, "drawn": wanted.is_drawn, "rows": told}
+        return {"total": len(found), "begin": begin, "rows": told}
 
     def _told(self, document: Any) -> dict[str, Any]:
         """Return what a page needs of a removed document; its id is text that is shown, its row is what names it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -68,11 +68,6 @@ class Wanted:
         if len(self.find) > MOST_SOUGHT:
             raise ParameterError(f"a search has at most {MOST_SOUGHT} characters; got {len(self.find):,}")
 
-    @property
-    def is_drawn(self) -> bool:
-        """Whether those that come first are a random sample of all near-duplicates that were removed."""
-        return self.order == "random" and self.kind == "near" and self.source is None and not self.find
-
 
 class Removals:
     """The removed documents of a result, exact and near; about 60 bytes for each are held, and 4 for each document.
@@ -112,6 +107,7 @@ class Removals:
         row_of[place[place >= 0]] = np.flatnonzero(place >= 0)
         self.keepers: Int64Array = row_of[keepers]
         self._orders = self._sorted(seed)
+        self._drawn = self._orders["random"][self.near[self._orders["random"]]]
         self._ids = self._column_of_ids()
         self._matching = lru_cache(SEARCHES)(self._search)
 
@@ -127,7 +123,7 @@ class Removals:
         draw.add(self.rows)
         number = np.zeros(int(self.rows[-1]) + 1 if n else 0, np.int32)  # of each row that is a removal
         number[self.rows] = np.arange(n)
-        found = {
+        found: dict[str, NDArray[Any]] = {
             "least alike": least,
             "most alike": np.argsort(-self._scores, kind="stable"),
             "random": number[draw.in_turn],
@@ -159,6 +155,10 @@ class Removals:
         if i == len(self.rows) or self.rows[i] != row:
             raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
         return i
+
+    def drawn(self) -> Iterator[int]:
+        """Yield the rows of all near-duplicates in random order: those that come first are a random sample."""
+        return (int(self.rows[i]) for i in self._drawn)
 
     def sources(self) -> Int64Array:
         """Return how many removals each input has."""

@@ -33,8 +33,6 @@ class Judgement:
         "keep": both documents should be kept. None: nothing yet, or it was taken back.
     note : str, default ""
         At most 2,000 characters.
-    drawn : bool, default False
-        Whether the pair came up in a random order of all near-duplicates that were removed.
 
     Raises
     ------
@@ -44,7 +42,6 @@ class Judgement:
 
     judgement: str | None = None
     note: str = ""
-    drawn: bool = False
 
     def __post_init__(self) -> None:
         """Check the values, which come from files and from the network."""
@@ -52,8 +49,6 @@ class Judgement:
             raise ParameterError(f"judgement must be one of {', '.join(JUDGEMENTS)}, or null; got {self.judgement!r:.40}")
         if not isinstance(self.note, str) or len(self.note) > MOST_NOTE:
             raise ParameterError(f"note must be a text of at most {MOST_NOTE:,} characters")
-        if not isinstance(self.drawn, bool):
-            raise ParameterError("drawn must be true or false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ class Review:
         for number, line in enumerate(log.split(b"\n")[:-1], 1):
             try:
                 said = json.loads(line)
-                row, judgement = int(said["row"]), Judgement(said["judgement"], said["note"], said["drawn"])
+                row, judgement = int(said["row"]), Judgement(said["judgement"], said["note"])
                 theirs, undo, source = Removed(said["id"], said["duplicate_of"]), bool(said.get("undo")), said.get("source")
                 if judgement.judgement == "keep" or source is not None:
                     self._sources[row] = {name: source[name] for name in ("input", "sha256")}

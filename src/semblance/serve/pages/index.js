@@ -2,16 +2,16 @@
 // The neighbours of a text, and how it differs from them.
 (() => {
   const { $, json, attempt } = desk, { make, count } = beside;
-  let turn = 0, most = 1 << 20; // bytes of a text that the service takes
+  let turn = 0, score = "resemblance", most = 1 << 20; // bytes of a text that the service takes
 
   const scoreOf = (match) => {
-    if (match.resemblance !== null) return [match.resemblance.toFixed(4), "exact"];
-    return [match.estimate.toFixed(3), "estimate; 95% interval " + match.low.toFixed(3) + " to " + match.high.toFixed(3)];
+    if (match.resemblance !== null) return [match.resemblance.toFixed(4), "exact " + score];
+    return [match.estimate.toFixed(3), "estimated " + score + "; 95% interval " + match.low.toFixed(3) + " to " + match.high.toFixed(3)];
   };
 
   const entry = (match, text, open) => {
-    const item = make("li"), score = scoreOf(match);
-    const said = [make("span", "score", score[0]), make("bdi", "mono", match.name), make("span", "soft", score[1])];
+    const item = make("li"), [value, what] = scoreOf(match);
+    const said = [make("span", "score", value), make("bdi", "mono", match.name), make("span", "soft", what)];
     if (!match.has_text) {
       item.className = "pair";
       const head = make("div", "head");
@@ -53,7 +53,7 @@
       return;
     }
     const n = found.results.length;
-    $("result").textContent = n ? (n === 1 ? "1 neighbour" : n + " neighbours") + ", the most alike first." : "Nothing in the index is as alike as " + found.threshold + ".";
+    $("result").textContent = n ? (n === 1 ? "1 neighbour." : n + " neighbours, the most alike first.") : "Nothing in the index is as alike as " + found.threshold + ".";
     $("found").append(...found.results.map((match, i) => entry(match, text, i === 0)));
   };
 
@@ -80,6 +80,7 @@
     const about = await json("/v1/about");
     $("said").textContent = about.said;
     most = about.most_bytes;
+    score = about.score;
     $("texts").hidden = about.keeps_texts;
     $("texts").textContent = "This index keeps no texts: scores are estimates, and how documents differ cannot be shown.";
     $("made").textContent = "semblance " + about.version;

@@ -4,15 +4,15 @@
   const { $, json, attempt } = desk, { make, count } = beside;
   const PAGE = 50, CHOICES = ["order", "kind", "judged", "source", "find"];
   const NAMES = { duplicate: "duplicate", keep: "keep both", unsure: "unsure" };
-  let rows = [], at = -1, begin = 0, total = 0, drawn = false, shown = null, turn = 0, score = "resemblance";
+  let rows = [], at = -1, begin = 0, total = 0, shown = null, turn = 0, score = "resemblance";
 
   const showProgress = (p) => {
     $("bar").max = Math.max(1, p.of);
     $("bar").value = p.judged;
     let said = "Judged " + count(p.judged) + " of " + count(p.of) + " near-duplicates: " + p.duplicate + " duplicate, " + p.keep + " keep both, " + p.unsure + " unsure.";
-    if (p.drawn) {
-      said += " Precision " + p.precision.toFixed(3) + " (95% interval " + p.low.toFixed(3) + " to " + p.high.toFixed(3) + "), from " + count(p.drawn) + " judged in random order; unsure ones left out.";
-    } else if (p.judged) said += " The precision is measured on near-duplicates judged in random order.";
+    if (p.precision !== undefined) {
+      said += " Precision " + p.precision.toFixed(3) + " (95% interval " + p.low.toFixed(3) + " to " + p.high.toFixed(3) + "): of the first " + count(p.drawn) + " in random order, unsure ones left out.";
+    } else if (p.judged) said += " To measure the precision, judge the first ones in random order.";
     $("progress").textContent = said;
   };
 
@@ -88,7 +88,7 @@
     for (const name of CHOICES) if ($(name).value) asked.set(name, $(name).value);
     const mine = ++turn, found = await attempt(() => json("/v1/removals?" + asked));
     if (!found || mine !== turn) return;
-    ({ rows, begin, total, drawn } = found);
+    ({ rows, begin, total } = found);
     if (!rows.length && total) return list(Math.max(0, PAGE * Math.floor((total - 1) / PAGE)), true);
     showRows();
     await open(rows.length ? (last ? rows.length - 1 : 0) : -1);
@@ -120,7 +120,7 @@
 
   let saving = Promise.resolve(); // one after the other, in the order in which they were made
   const save = (row, judgement, note) => {
-    const body = { row, judgement, note, drawn };
+    const body = { row, judgement, note };
     saving = saving.then(() => attempt(async () => {
       const said = await json("/v1/judgements", body);
       showProgress(said.progress);
