@@ -182,9 +182,7 @@ def routes_of_job(folder: str | Path) -> list[Route]:
         _route("/v1/job", lambda request: desk.about()),
         _route("/v1/removals", removals),
         _route("/v1/removals/{row}", pair),
-        _route(
-            "/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note)), Said
-        ),
+        _route("/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note)), Said),
         _route("/v1/undo", lambda request, _: desk.undo(), Nothing),
         Route("/v1/report", report),
     ]

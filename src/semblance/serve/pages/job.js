@@ -58,6 +58,7 @@
   const showPair = (pair) => {
     shown = pair;
     showJudgement();
+    $("view").removeAttribute("aria-busy");
     if (!pair) {
       $("about").textContent = "No removal is chosen.";
       $("view").textContent = "";
@@ -71,6 +72,9 @@
   // Show a removal; the texts of the others on this page are read with it.
   const load = async (row) => {
     const mine = ++turn;
+    shown = null; // what is not shown yet cannot be judged
+    showJudgement();
+    $("view").setAttribute("aria-busy", "true");
     const near = rows.map((other) => other.row).filter((other) => other !== row).join(",");
     const pair = await attempt(() => json("/v1/removals/" + row + "?beside=" + near));
     if (pair && mine === turn) showPair(pair);
@@ -86,8 +90,14 @@
   const list = async (from, last) => {
     const asked = new URLSearchParams({ begin: from, n: PAGE });
     for (const name of CHOICES) if ($(name).value) asked.set(name, $(name).value);
-    const mine = ++turn, found = await attempt(() => json("/v1/removals?" + asked));
-    if (!found || mine !== turn) return;
+    const mine = ++turn, before = begin;
+    begin = from; // at once, so that a second click goes a page further
+    const found = await attempt(() => json("/v1/removals?" + asked));
+    if (mine !== turn) return;
+    if (!found) {
+      begin = before;
+      return;
+    }
     ({ rows, begin, total } = found);
     if (!rows.length && total) return list(Math.max(0, PAGE * Math.floor((total - 1) / PAGE)), true);
     showRows();
@@ -130,10 +140,14 @@
     return saving;
   };
 
+  let judging = false;
   const judge = async (judgement) => {
-    if (!shown) return;
+    if (!shown || judging) return;
     const same = shown.judgement === judgement;
-    if (await save(shown.row, same ? null : judgement, $("note").value) && !same) await step(1);
+    judging = true;
+    const saved = await save(shown.row, same ? null : judgement, $("note").value);
+    judging = false;
+    if (saved && !same) await step(1);
   };
 
   const undo = async () => {
