@@ -1,12 +1,19 @@
 """What each route answers, and that it is what the index answers when it is asked directly."""
 
+import asyncio
+
+import httpx
 import msgspec
 import pyarrow as pa
 import pytest
-from served import JSON, TEXTS, Server, make_index
+from served import JSON, TEXTS, make_index
 
 import semblance as sb
 from semblance.jobs.compare import compare_texts
+from semblance.serve.app import make_app
+from semblance.serve.limits import Limits
+from semblance.serve.metrics import Metrics
+from semblance.serve.store import Store
 
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
 KIND = ARROW["content-type"]
@@ -227,23 +234,29 @@ def test_a_damaged_arrow_stream_never_fails_the_server(client):
 
 
 def test_ids_that_are_numbers(tmp_path):
-    server = Server(make_index(tmp_path / "numbers.idx", None)).start()
-    try:
-        with server.client() as client:
-            given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}]
-            assert client.get("/v1/documents/-5").status_code == 404
-            assert client.post("/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
-            assert client.get("/v1/documents/-5").json() == {"id": -5, "text": None}
-            for other in ("5", "x", "1e3", "²", "9" * 30, "--5"):
-                assert client.get(f"/v1/documents/{other}").status_code == 404
-            (found,) = client.post("/v1/query", json={"texts": ["four five six"]}).json()["results"]
-            assert found[0]["id"] == 1 << 60 and found[0]["resemblance"] is None
-            body = stream(pa.table({"text": ["four five six"]}))
-            answer = client.post("/v1/query", content=body, headers=ARROW | {"accept": KIND})
-            assert pa.ipc.open_stream(answer.content).read_all().schema.field("id").type == pa.int64()
-            assert client.request("DELETE", "/v1/documents", json={"ids": ["-5"]}).status_code == 422
-    finally:
-        assert server.stop()[0] == 0
+    store = Store(sb.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
+    app = make_app(store)
+
+    def ask(method, path, **more):
+        async def asking():
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8077") as client:
+                return await client.request(method, path, **more)
+
+        return asyncio.run(asking())
+
+    given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}]
+    assert ask("GET", "/v1/documents/-5").status_code == 404
+    assert ask("POST", "/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
+    assert ask("GET", "/v1/documents/-5").json() == {"id": -5, "text": None}
+    for other in ("5", "x", "1e3", "²", "9" * 30, "--5", "-"):
+        assert ask("GET", f"/v1/documents/{other}").status_code == 404
+    (found,) = ask("POST", "/v1/query", json={"texts": ["four five six"]}).json()["results"]
+    assert found[0]["id"] == 1 << 60 and found[0]["resemblance"] is None
+    body = stream(pa.table({"text": ["four five six"]}))
+    answer = ask("POST", "/v1/query", content=body, headers=ARROW | {"accept": KIND})
+    assert pa.ipc.open_stream(answer.content).read_all().schema.field("id").type == pa.int64()
+    assert ask("DELETE", "/v1/documents", json={"ids": ["-5"]}).status_code == 422
+    assert store.close(10)
 
 
 def test_structs_are_those_of_the_document(client):
