@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -69,3 +70,41 @@ def make_index(folder, texts=TEXTS, **more):
         if texts:
             index.add(list(texts), list(texts.values()))
     return folder
+
+
+def connect(server):
+    """Return a connection."""
+    made = socket.create_connection(("127.0.0.1", server.port))
+    made.settimeout(10)
+    return made
+
+
+def head(server, length, extra=b""):
+    """Return the head of a request."""
+    return (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
+            + extra + (b"" if length is None else b"Content-Length: %d\r\n" % length) + b"\r\n")  # fmt: skip
+
+
+def status_of(connection):
+    """Read one answer; return its status."""
+    out = b""
+    while b"\r\n\r\n" not in out:
+        got = connection.recv(1 << 16)
+        assert got, out
+        out += got
+    top, _, body = out.partition(b"\r\n\r\n")
+    length = int(top.partition(b"content-length: ")[2].partition(b"\r")[0])
+    while len(body) < length:
+        body += connection.recv(1 << 16)
+    return int(top[9:12])
+
+
+def answer(connection):
+    """Return what comes until the connection ends, and how long that took."""
+    begun, out = time.monotonic(), b""
+    try:
+        while got := connection.recv(1 << 16):
+            out += got
+    except ConnectionResetError:
+        pass
+    return out, time.monotonic() - begun

@@ -1,16 +1,15 @@
-"""One server for each module of tests."""
+"""One server for the tests that need nothing special of it."""
 
 import pytest
 from served import Server, make_index
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """A server of an index that keeps its texts, without keys."""
-    made = Server(make_index(tmp_path_factory.mktemp("serve") / "seen.idx", keep_text=True)).start()
+    made = Server(make_index(tmp_path_factory.mktemp("served") / "seen.idx", keep_text=True)).start()
     yield made
-    if made.process.poll() is None:
-        assert made.stop()[0] == 0
+    assert made.stop()[0] == 0
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
-"""Clients that are slow, send half of a request, or are many: the server answers the others, and ends what stalls."""
+"""Clients that are slow, or send half of a request: the server answers the others, and ends what stalls."""
 
-import resource
 import socket
 import time
 from contextlib import ExitStack
 
 import pytest
-from served import TEXTS, Server, make_index
+from served import TEXTS, Server, answer, connect, head, make_index, status_of
 
 SECONDS = 1.0
 
@@ -14,48 +13,10 @@ SECONDS = 1.0
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A server that waits for a second."""
-    options = ("--seconds", str(SECONDS), "--max-body", "100000", "--max-connections", "12000", "--quiet")
+    options = ("--seconds", str(SECONDS), "--max-body", "100000", "--max-connections", "1000", "--quiet")
     made = Server(make_index(tmp_path_factory.mktemp("serve") / "seen.idx", TEXTS, keep_text=True), options).start()
     yield made
     assert made.stop()[0] == 0
-
-
-def connect(server):
-    """Return a connection."""
-    made = socket.create_connection(("127.0.0.1", server.port))
-    made.settimeout(10)
-    return made
-
-
-def head(server, length, extra=b""):
-    """Return the head of a request."""
-    return (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
-            + extra + (b"" if length is None else b"Content-Length: %d\r\n" % length) + b"\r\n")  # fmt: skip
-
-
-def status_of(connection):
-    """Read one answer; return its status."""
-    out = b""
-    while b"\r\n\r\n" not in out:
-        got = connection.recv(1 << 16)
-        assert got, out
-        out += got
-    top, _, body = out.partition(b"\r\n\r\n")
-    length = int(top.partition(b"content-length: ")[2].partition(b"\r")[0])
-    while len(body) < length:
-        body += connection.recv(1 << 16)
-    return int(top[9:12])
-
-
-def answer(connection):
-    """Return what comes until the connection ends, and how long that took."""
-    begun, out = time.monotonic(), b""
-    try:
-        while got := connection.recv(1 << 16):
-            out += got
-    except ConnectionResetError:
-        pass
-    return out, time.monotonic() - begun
 
 
 def is_well(server):
@@ -169,32 +130,6 @@ def test_a_client_that_takes_no_answers_is_left(server):
                 connection.sendall(head(server, len(body)) + body)
         assert time.monotonic() - begun < 15
     is_well(server)
-
-
-@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_many_connections(server, n):
-    """Half of them have sent half of a request; others are answered beside them, and each of them in the end."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < n + 100:
-        pytest.skip(f"the system allows {hard:,} open files")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, n + 100), hard))
-    body = b'{"texts": ["one two three four five six seven"]}'
-    whole = head(server, len(body)) + body
-    slow = Server(server.folder.parent / "many.idx", ("--quiet",))
-    make_index(slow.folder, TEXTS)
-    slow.start()
-    whole = whole.replace(str(server.port).encode(), str(slow.port).encode())
-    with ExitStack() as stack:
-        connections = [stack.enter_context(connect(slow)) for _ in range(n)]
-        for i, connection in enumerate(connections):
-            connection.sendall(whole[: len(whole) // 2] if i % 2 else b"")
-        is_well(slow)
-        for i, connection in enumerate(connections):
-            connection.sendall(whole[len(whole) // 2 :] if i % 2 else whole)
-        statuses = [status_of(connection) for connection in connections]
-        assert set(statuses) <= {200, 429} and statuses.count(200) >= min(n, 1000)
-        is_well(slow)
-    assert slow.stop()[0] == 0
 
 
 def test_connections_are_limited(tmp_path):

@@ -11,7 +11,7 @@ from served import Server, make_index
 
 import semblance as sb
 
-ROUNDS, WRITERS = 3, 3
+ROUNDS, WRITERS = 2, 3
 
 
 def write(client, name, acknowledged, attempted):
