@@ -5,11 +5,11 @@ import threading
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import semblance as sb
 from semblance.errors import OutputError
+from semblance.index.answers import Answers
 from semblance.serve import store as module
 from semblance.serve.limits import Limits
 from semblance.serve.metrics import Metrics
@@ -62,8 +62,8 @@ def test_queries_that_come_together_are_answered_as_one_by_one(store, rng, monke
 
 def test_as_many_as_fit_are_answered_by_one_call(store, rng, monkeypatch):
     calls = []
-    query = store.index.query
-    monkeypatch.setattr(store.index, "query", lambda texts, top: calls.append((len(texts), top)) or query(texts, top=top))
+    answers = store.index.answers
+    monkeypatch.setattr(store.index, "answers", lambda texts, top: calls.append((len(texts), top)) or answers(texts, top=top))
 
     async def ask(sizes, tops):
         await asyncio.gather(*(store.query(["x y z"] * n, top, 5 * n) for n, top in zip(sizes, tops, strict=True)))
@@ -156,17 +156,17 @@ def test_what_cannot_be_written_fails_for_all_of_a_group(store, monkeypatch):
 
 
 def test_a_query_that_fails_fails_alone(store, monkeypatch):
-    query = store.index.query
+    answers = store.index.answers
 
     def picky(texts, top):
         if "bad" in texts:
             raise ZeroDivisionError
-        return query(texts, top=top)
+        return answers(texts, top=top)
 
     async def ask():
         return await asyncio.gather(*(store.query([text], 10, 1) for text in ("a", "bad", "b")), return_exceptions=True)
 
-    monkeypatch.setattr(store.index, "query", picky)
+    monkeypatch.setattr(store.index, "answers", picky)
     first, bad, last = asyncio.run(ask())
     assert isinstance(bad, ZeroDivisionError) and first.n_texts == last.n_texts == 1
 
@@ -174,9 +174,10 @@ def test_a_query_that_fails_fails_alone(store, monkeypatch):
 def blocked(store):
     """Let every call of the index wait; return what ends that."""
     go = threading.Event()
-    empty = pa.table({name: [] for name in ("query", "id", "estimated_resemblance", "standard_error", "resemblance")})
+    none = np.empty(0)
+    empty = Answers(np.empty(0, int), [], none, none, None, None)
 
-    def query(texts, top):
+    def answers(texts, top):
         go.wait(10)
         return empty
 
@@ -185,7 +186,7 @@ def blocked(store):
 
     index = store.index
     store.index = SimpleNamespace(
-        query=query, add=add, contains=lambda ids: np.zeros(len(ids), bool), id_type=None, close=index.close
+        answers=answers, add=add, contains=lambda ids: np.zeros(len(ids), bool), id_type=None, close=index.close
     )
     return go
 
