@@ -1,6 +1,7 @@
 """What a kind of index makes of scores."""
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -44,17 +45,21 @@ def test_errors_of_estimates():
     ("left", "right"), [([1, 2, 3, 3], [3, 4, 2, 5, 5, 5]), ([7], [7]), ([1, 1], [2]), ([1] * 3 + [2], [2, 2, 1])]
 )
 def test_measures_are_those_of_sets_and_of_counts(left, right):
-    a, b = (np.array(sorted(x), np.uint64) for x in (left, right))
+    """Of documents (left, right, an empty one, another) and pairs of them."""
+    values = np.array([*left, *right, 1, 9, 9], np.uint64)
+    offsets = np.cumsum([0, len(left), len(right), 0, 3])
+    measure = {kind: partial(make_kind(kind).measure, values, offsets) for kind in ("minhash", "simhash")}
+    there, back = np.array([0, 1, 0, 2, 2, 1, 0]), np.array([1, 0, 0, 2, 0, 2, 3])
     expected = len({*left} & {*right}) / len({*left} | {*right})
-    assert make_kind("minhash").measure(a, b) == make_kind("minhash").measure(b, a) == expected
+    other = len({*left} & {1, 9}) / len({*left} | {1, 9})
+    assert measure["minhash"](there, back).tolist() == [expected, expected, 1.0, 0.0, 0.0, 0.0, other]
     m, n = Counter(left), Counter(right)
     dot = sum(m[x] * n[x] for x in m)
     lengths = sum(c * c for c in m.values()) * sum(c * c for c in n.values())
-    assert make_kind("simhash").measure(a, b) == pytest.approx(dot / lengths**0.5)
-    assert make_kind("simhash").measure(a, a) <= 1.0
-    empty = np.empty(0, np.uint64)
-    for kind in ("minhash", "simhash"):
-        assert make_kind(kind).measure(a, empty) == make_kind(kind).measure(empty, empty) == 0.0
+    cosine = dot / lengths**0.5
+    other = left.count(1) / (5 * sum(c * c for c in m.values())) ** 0.5
+    found = measure["simhash"](there, back).tolist()
+    assert found == pytest.approx([cosine, cosine, 1.0, 0.0, 0.0, 0.0, other]) and max(found) <= 1.0
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95, 1.0])

@@ -1,9 +1,7 @@
-"""From the segments' matches to an answer; and ids, which lie in segments as text."""
+"""From matches to an answer; and ids, which lie in segments as text."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,52 +11,52 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IndexFormatError, InputDataError, ParameterError
-from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, concatenate, from_strings
-from ..values import Int64Array
+from ..values import Float64Array, Int64Array
+from ..values.arrow import to_arrow
 from .kind import Sketches
 from .kinds import AnyKind
+from .lookup import look_up
 from .manifest import Manifest
-from .segments import MOST_ROWS, Segment
+from .measuring import measure
+from .segments import Segment
 
-MOST_KNOWN = 1 << 16  # pairs of texts whose resemblance is remembered
-SCORES = ("estimated_resemblance", "standard_error", "resemblance")
+ID_TYPES = {"int": pa.int64(), "str": pa.string(), None: pa.string()}
+NAMES = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """Matches: the query, the segment and row of what was found, and its score."""
+class Answers:
+    """The matches of some queries, in columns: those of each query together, the best first.
+
+    Parameters
+    ----------
+    query : ndarray of int64
+        Places of the queries.
+    id : list of int, or of str
+    estimated_resemblance, standard_error : ndarray of float64
+    resemblance : ndarray of float64, or None
+        Exact; None unless the index keeps texts and the queries are texts.
+    id_type : {"int", "str", None}
+        What ids are; None while there are none.
+    """
 
     query: Int64Array
-    segment: Int64Array
-    row: Int64Array
-    score: Int64Array
+    id: list[int] | list[str]
+    estimated_resemblance: Float64Array
+    standard_error: Float64Array
+    resemblance: Float64Array | None
+    id_type: str | None
 
+    def __len__(self) -> int:
+        """Return the number of matches."""
+        return len(self.query)
 
-def look_up(
-    kind: AnyKind,
-    segments: Sequence[Segment],
-    sketches: Sketches,
-    top: int | None,
-    first_only: bool,
-    threads: int,
-) -> Found:
-    """Look up sketches in all segments: the best matches of each query, in the order of the queries, the best first."""
-    asked = np.flatnonzero(~sketches.empty)
-    none = np.empty(0, np.int64)
-    parts = [(none, none, none, none)]
-    most = -1 if first_only else 0 if top is None else min(top, MOST_ROWS)
-    for number, segment in enumerate(segments):
-        found, row, score = segment.search(kind, sketches, asked, most, threads)
-        parts.append((found, np.full(len(found), number), row, score))
-        if first_only and len(found):
-            asked = np.setdiff1d(asked, found)
-    query, segment_of, row, score = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((row, segment_of, -score, query))
-    if top is not None:
-        asking = query[order]
-        order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < top]
-    return Found(query[order], segment_of[order], row[order], score[order])
+    def to_table(self) -> pa.Table:
+        """Return the same as the table of ``Index.query``."""
+        exact = pa.nulls(len(self), pa.float64()) if self.resemblance is None else to_arrow(self.resemblance)
+        scores = to_arrow(self.estimated_resemblance), to_arrow(self.standard_error), exact
+        return pa.table([to_arrow(self.query), pa.array(self.id, ID_TYPES[self.id_type]), *scores], NAMES)
 
 
 def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
@@ -70,34 +68,14 @@ def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
 
-def measure(kind: AnyKind, segments: Sequence[Segment], asked: Texts, found: Found) -> Iterator[float]:
-    """Compare queries, given by their texts, with the texts of their matches, exactly: by hashes under a key drawn for it.
+def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, kind: str | None) -> list[Any]:
+    """Return ids, of the type that they were added with.
 
-    Equal texts, told by digests under a key, are compared once: a thousand copies would be compared with ten others each.
+    Raises
+    ------
+    IndexFormatError
+        If one is of another type, or not where it should be.
     """
-    hashes, key = KeyedHashes(kind.shingling, os.urandom(16)).hashes, os.urandom(16)
-    last, text, mine, known = -1, asked, b"", dict[bytes, float]()
-    for q, n, r in zip(found.query.tolist(), found.segment.tolist(), found.row.tolist(), strict=True):
-        if q != last:
-            last, text, values = q, asked.slice(q, q + 1), None
-            mine = _digest(text, key)
-        other = segments[n].take("text", np.array([r]))
-        pair = mine + _digest(other, key)
-        if pair not in known:
-            if len(known) == MOST_KNOWN:
-                known.clear()
-            values = hashes(text)[0].copy() if values is None else values
-            known[pair] = kind.measure(values, hashes(other)[0])
-        yield known[pair]
-
-
-def _digest(text: Texts, key: bytes) -> bytes:
-    """Return a digest of a single text."""
-    return hashlib.blake2b(text.row(0), key=key, digest_size=16).digest()
-
-
-def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, kind: str | None) -> pa.Array:
-    """Return ids as an Arrow array, of the type that they were added with."""
     read = int if kind == "int" else bytes.decode
     out: list[Any] = []
     for n, r in zip(segment.tolist(), row.tolist(), strict=True):
@@ -107,29 +85,28 @@ def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, ki
             if isinstance(error, IndexFormatError):
                 raise
             raise IndexFormatError(f"{segments[n].path}: damaged: the id of row {r:,} is not of type {kind}") from None
-    return pa.array(out, pa.int64() if kind == "int" else pa.string())
+    return out
 
 
 def answer(
     kind: AnyKind, manifest: Manifest, segments: tuple[Segment, ...], sketches: Sketches,
     texts: list[Texts] | None, top: int | None, first_only: bool, threads: int,
-) -> pa.Table:  # fmt: skip
-    """Look up sketches, and measure their matches where texts were given and are kept: the table of ``Index.query``."""
+) -> Answers:  # fmt: skip
+    """Look up sketches, and measure their matches where texts were given and are kept."""
     found = look_up(kind, segments, sketches, top, first_only, threads)
-    estimated, error = kind.estimate(found.score)
-    measured: list[float | None] = [None] * len(found.query)
+    measured = None
     if manifest.keep_text and texts is not None:
-        measured = list(measure(kind, segments, concatenate(texts), found))
-    columns = [pa.array(found.query), ids_of(segments, found.segment, found.row, manifest.ids), pa.array(estimated),
-               pa.array(error), pa.array(measured, pa.float64())]  # fmt: skip
-    return pa.table(columns, ["query", "id", *SCORES])
+        measured = measure(kind, segments, concatenate(texts), found)
+    ids = ids_of(segments, found.segment, found.row, manifest.ids)
+    return Answers(found.query, ids, *kind.estimate(found.score), measured, manifest.ids)
 
 
 def all_documents(manifest: Manifest, segments: tuple[Segment, ...]) -> Iterator[pa.Table]:
     """Yield tables of all documents."""
     for number, segment in enumerate(segments):
         for rows in np.array_split(segment.live, 1 + segment.n_live // 10_000):
-            columns = {"id": ids_of(segments, np.full(len(rows), number), rows, manifest.ids)}
+            ids = ids_of(segments, np.full(len(rows), number), rows, manifest.ids)
+            columns = {"id": pa.array(ids, ID_TYPES[manifest.ids])}
             if segment.has_texts:
                 columns["text"] = texts_of(segment, rows)
             yield pa.table(columns)

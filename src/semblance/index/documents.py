@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..text.texts import Texts
 from ..values import Int64Array
-from .answers import ids_of, texts_of
+from .answers import ID_TYPES, ids_of, texts_of
 from .manifest import Manifest
 from .segments import Segment, hash_ids
 
@@ -29,7 +29,7 @@ def documents(manifest: Manifest, segments: Sequence[Segment], names: Texts) -> 
     """Return the documents of some ids, in their order: ``id``, and ``text`` if the index keeps texts."""
     segment_of, row_of = find(segments, names)
     there = np.flatnonzero(row_of >= 0)
-    columns = {"id": ids_of(segments, segment_of[there], row_of[there], manifest.ids)}
+    columns = {"id": pa.array(ids_of(segments, segment_of[there], row_of[there], manifest.ids), ID_TYPES[manifest.ids])}
     if manifest.keep_text:
         pieces = [texts_of(segments[segment_of[i]], row_of[i : i + 1]) for i in there.tolist()]
         columns["text"] = pa.concat_arrays(pieces) if pieces else pa.array([], pa.large_string())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..planner import check_targets
 from ..text.shingle import Shingling
-from ..values import UInt64Array
+from ..values import Int64Array, UInt64Array
 
 NO_PREFIXES = np.empty((0, 0), np.uint32)
 
@@ -41,6 +41,13 @@ class Sketches:
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.keys)
+
+    def take(self, rows: Int64Array) -> Sketches:
+        """Return the sketches of some documents: of all where as many are asked for as there are, which ascend."""
+        if len(rows) == len(self):
+            return self
+        margins = None if self.margins is None else self.margins[rows]
+        return Sketches(self.keys[rows], self.codes[rows], self.empty[rows], self.kind, margins)
 
 
 @dataclass(frozen=True, kw_only=True)

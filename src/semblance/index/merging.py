@@ -57,8 +57,8 @@ def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[s
     )
     n = int(firsts[-1])
     arrays = describe(kind, n, n_full, merged("band"), merged("id"))
-    n_codes = segments[0].codes.shape[1]
-    arrays["codes"] = Streamed(np.uint16, (n, n_codes), (s.codes[part] for s, part in _parts(segments, live)))
+    n_codes = segments[0].tables.codes.shape[1]
+    arrays["codes"] = Streamed(np.uint16, (n, n_codes), (s.tables.codes[part] for s, part in _parts(segments, live)))
     for name in ("id", *(["text"] if segments[0].has_texts else [])):
         arrays |= _merged_texts(name, segments, live)
     write_arrays(path, arrays, meta | {"rows": n, "full": n_full})

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
+from ..kernels.banding import band_keys
 from ..kernels.bbit import pack_lanes
-from ..methods.minhash import MinHashMethod
+from ..methods.exact_sets import RowSets
 from ..planner import Plan, choose_sketch, plan
 from ..sketches.fast_similarity import FastSimilarity
 from ..theory import shares
@@ -56,7 +56,7 @@ class MinHashKind(Kind):
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
         if self.bits not in LANES:
             raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}; got {self.bits}")
-        FastSimilarity(permutations=self.method.plan.permutations, seed=self.seed)
+        _ = self.scheme
 
     def resolved(self) -> Self:
         """Write out bands and rows too."""
@@ -123,26 +123,27 @@ class MinHashKind(Kind):
         """Return the share of what bands bring together that is looked at: all of it."""
         return 1.0
 
-    def prefixes(self, sketches: Sketches, rows: Int64Array, prefix_bits: int) -> UInt32Array:
+    def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
         """Return no prefixes: a query looks at its own keys only."""
         return NO_PREFIXES
 
     @cached_property
-    def method(self) -> MinHashMethod:
-        """What sketches: the bands, and as many slots set aside for estimates as there are codes."""
-        permutations = self.plan.bands * self.plan.rows + self.slots
-        shape = replace(self.plan, permutations=permutations, estimation_slots=self.slots)
-        return MinHashMethod(plan=shape, seed=self.seed, exact=False, coded=False)
+    def scheme(self) -> FastSimilarity:
+        """What signs: the slots of the bands, then as many for estimates as there are codes."""
+        return FastSimilarity(permutations=self.plan.bands * self.plan.rows + self.slots, seed=self.seed)
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
         """Sketch documents given by their shingle hashes."""
-        empty = np.diff(offsets) == 0
-        made = self.method.sketch(values, offsets, np.zeros(len(empty), np.uint64))
+        n, bands = len(offsets) - 1, self.plan.bands
+        signed, keys = self.scheme.sign_values(values, offsets), np.empty((n, bands), np.uint64)
+        band_keys(signed, np.zeros(n, np.uint64), bands, self.plan.rows, keys)
+        estimates = signed[:, signed.shape[1] - self.slots :]
         if self.bits == BITS:
-            return Sketches(made.keys, made.estimates.astype(np.uint16), empty, self)
-        codes: NDArray[np.uint16] = np.zeros((len(empty), self.n_codes), np.uint16)
-        pack_lanes(made.estimates, self.bits, codes)
-        return Sketches(made.keys, codes, empty, self)
+            codes = estimates.astype(np.uint16)
+        else:
+            codes = np.zeros((n, self.n_codes), np.uint16)
+            pack_lanes(np.ascontiguousarray(estimates), self.bits, codes)
+        return Sketches(keys, codes, offsets[1:] == offsets[:-1], self)
 
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimated resemblance, standard error) of scores."""
@@ -156,11 +157,9 @@ class MinHashKind(Kind):
         estimated = np.clip((equal / self.slots - self.chance) / (1 - self.chance), 0, 1)
         return estimated, np.asarray(shares.share_error(equal, self.slots) / (1 - self.chance), np.float64)
 
-    def measure(self, a: UInt64Array, b: UInt64Array) -> float:
-        """Return the exact resemblance of two documents given by their shingle hashes."""
-        a, b = np.unique(a), np.unique(b)
-        common = len(np.intersect1d(a, b, assume_unique=True))
-        return common / (len(a) + len(b) - common) if len(a) or len(b) else 0.0
+    def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
+        """Return the exact resemblance of pairs of documents, all of which are given by their shingle hashes."""
+        return np.maximum(RowSets.from_values(values, offsets).compare(left, right, 0.0), 0.0)
 
 
 def plan_codes(given: dict[str, Any]) -> dict[str, Any]:

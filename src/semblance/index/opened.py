@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, OutputError, ParameterError
 from ..text.texts import Texts
 from ..wording import counted, printable
-from .answers import all_documents, answer, check_type, id_texts
+from .answers import Answers, all_documents, answer, check_type, id_texts
 from .documents import documents, find
 from .kind import Sketches
 from .manifest import Manifest, read_manifest
@@ -158,6 +158,25 @@ class OpenIndex:
         IndexFormatError
             If something that it reads is damaged. It does not read everything: ``check`` does.
         """
+        return self.answers(texts, top=top, threads=threads).to_table()
+
+    def answers(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> Answers:
+        """Look up documents: what ``query`` returns, as arrays, which take less time to make and to read where texts are few.
+
+        Parameters
+        ----------
+        texts, top, threads
+            As for ``query``.
+
+        Returns
+        -------
+        Answers
+
+        Raises
+        ------
+        ParameterError, IndexFormatError
+            As ``query``.
+        """
         if top is not None and top < 1:
             raise ParameterError(f"top must be at least 1; got {top}")
         return self._look_up(texts, top, False, threads)
@@ -176,9 +195,9 @@ class OpenIndex:
         -------
         pyarrow.Table
         """
-        return self._look_up(texts, 1, True, threads)
+        return self._look_up(texts, 1, True, threads).to_table()
 
-    def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> pa.Table:
+    def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> Answers:
         sketches, pieces = self._sketch(texts, threads)
         return answer(self.kind, *self._now(), sketches, pieces, top, first_only, threads)
 

@@ -14,7 +14,6 @@ from ..errors import IndexFormatError
 from ..files.container import ArrayFile, write_arrays
 from ..files.layout import Streamed, is_count
 from ..kernels import lookup as kernel
-from ..kernels._threads import in_order
 from ..kernels.hashing import digest_rows
 from ..kernels.hits import room_for
 from ..kernels.shingling import gather_rows
@@ -24,8 +23,9 @@ from .kind import Kind, Sketches
 from .kinds import AnyKind
 
 MOST_ROWS = (1 << 32) - 1
+Cells = tuple[memoryview, memoryview]
 Places = NDArray[np.integer[Any]]
-MOST_PREFIXES = 1 << 20  # of queries that are looked up together
+LEAST_ROOM = 1 << 12  # for candidates, and for matches
 KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
 NONE = np.empty(0, np.bool_)
 
@@ -94,6 +94,25 @@ def _ragged(name: str, parts: list[Texts]) -> dict[str, Any]:
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     data = Streamed(np.uint8, (int(sizes.sum()),), (part.data[part.offsets[0] : part.offsets[-1]] for part in parts))
     return {f"{name}_bytes": data, f"{name}_offsets": np.concatenate([[0], np.cumsum(sizes)])}
+
+
+class Room:
+    """What searches write into, one after the other: candidates, matches, and where runs begin and end."""
+
+    def __init__(self) -> None:
+        self._size, self._runs = LEAST_ROOM // 4, np.empty((0, 0, 0), np.int64)
+        self.grow()
+
+    def grow(self) -> None:
+        """Make room for four times as many candidates and matches."""
+        self._size *= 4
+        self.near, self.hits = np.empty(self._size, np.int64), room_for(self._size)
+
+    def runs(self, n: int) -> NDArray[np.int64]:
+        """Return room for so many runs of each query."""
+        if self._runs.shape[1] != n:
+            self._runs = np.empty((kernel.AHEAD, n, 2), np.int64)
+        return self._runs
 
 
 class Segment:
@@ -179,12 +198,12 @@ class Segment:
             bounds = self.file.map(f"{name}_offsets")
             if bounds[0] != 0 or bounds[-1] != len(self.file.map(f"{name}_bytes")) or (np.diff(bounds) < 0).any():
                 raise self._damaged(f"the offsets of its {name}s")
-        ids = Texts(np.asarray(self._ids), np.asarray(self._id_offsets))
+        ids = Texts(self.file.map("id_bytes"), self.file.map("id_offsets"))
         if (hash_ids(ids)[self.file.map("id_rows-00")] != self.file.map("id_keys-00")).any() or ids.find_invalid():
             raise self._damaged("its ids")
         self.file.let_go()
 
-    @property
+    @cached_property
     def prefix_bits(self) -> int:
         """Bits by which its tables are entered."""
         return int(self.file.described("band_starts-00")[1][0] - 1).bit_length() - 1
@@ -205,18 +224,13 @@ class Segment:
         return np.flatnonzero(~self.removed) if len(self.removed) else np.arange(self.n_rows)
 
     @cached_property
-    def bands(self) -> tuple[Any, Any, Any, np.uint64]:
-        """The tables: keys, rows and starts, each a row a table, and the bits by which runs are told apart."""
+    def tables(self) -> kernel.Tables:
+        """The tables, as they are looked up in."""
         keys, rows, starts = (
             self.file.map_stack([f"band_{part}-{table:02}" for table in range(self._n_tables)])
             for part in ("keys", "rows", "starts")
         )
-        return keys, rows, starts, np.uint64((starts.shape[1] - 1).bit_length() - 1)
-
-    @cached_property
-    def codes(self) -> NDArray[np.uint16]:
-        """The codes of all rows."""
-        return self.file.map("codes")
+        return kernel.Tables(keys, rows, starts, np.uint64(self.prefix_bits), self.file.map("codes"), self.removed)
 
     def find_ids(self, ids: Texts, hashes: UInt64Array) -> Int64Array:
         """Return the live row of each id, or -1."""
@@ -233,61 +247,61 @@ class Segment:
         return out
 
     @cached_property
-    def _id_offsets(self) -> Int64Array:
-        return self.file.map("id_offsets")
+    def _ids(self) -> Cells:
+        return self._cells("id")
 
     @cached_property
-    def _ids(self) -> NDArray[np.uint8]:
-        return self.file.map("id_bytes")
+    def _texts(self) -> Cells:
+        return self._cells("text")
+
+    def _cells(self, name: str) -> Cells:
+        """Return offsets and bytes, from which Python takes one value faster than from arrays."""
+        return self.file.map(f"{name}_offsets").view(np.int64).data, self.file.map(f"{name}_bytes").data
 
     def id(self, row: int) -> bytes:
         """Return the id of a row, as text."""
-        begin, end = int(self._id_offsets[row]), int(self._id_offsets[row + 1])
-        if not 0 <= begin <= end <= len(self._ids):
-            raise self._damaged("the offsets of its ids")
-        return self._ids[begin:end].tobytes()
+        return self._cell("id", self._ids, row)
+
+    def text(self, row: int) -> bytes:
+        """Return the text of a row of a segment that keeps texts."""
+        return self._cell("text", self._texts, row)
+
+    def _cell(self, name: str, cells: Cells, row: int) -> bytes:
+        bounds, data = cells
+        begin, end = bounds[row], bounds[row + 1]
+        if not 0 <= begin <= end <= len(data):
+            raise self._damaged(f"the offsets of its {name}s")
+        return data[begin:end].tobytes()
 
     @property
     def has_texts(self) -> bool:
         """Whether the texts are kept."""
         return "text_bytes" in self.file
 
-    def search(
-        self, kind: AnyKind, sketches: Sketches, asked: Int64Array, most: int, threads: int = 1
-    ) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Return (query, row, score) of the matches of some queries; ``most``: see ``kernels.lookup.search``."""
+    def search(self, kind: AnyKind, asked: Sketches, most: int, room: Room) -> tuple[Int64Array, Int64Array, Int64Array] | None:
+        """Return (place in ``asked``, row, score) of the matches of one or more sketches; None where there are none.
 
-        def work(some: Int64Array) -> list[tuple[Int64Array, Int64Array, Int64Array]]:
-            query_keys, query_codes = sketches.keys[some], sketches.codes[some]
-            wanted = kind.prefixes(sketches, some, self.prefix_bits)
-            room, query, parts = 1 << 12, 0, []
-            tables = kernel.Tables(*self.bands, self.codes, self.removed)
-            runs = np.empty((kernel.AHEAD, wanted.shape[1] if len(wanted) else self._n_tables, 2), np.int64)
-            while query < len(some):
-                hits, near = room_for(room), np.empty(room, np.int64)
-                after, count = kernel.search(
-                    query_keys, query_codes, wanted, kind.radius, kind.least, kind.lane, most, tables, near, runs, query,
-                    hits,
-                )  # fmt: skip
-                if after < 0:
-                    raise self._damaged("the tables that a query needs")
-                parts.append((some[hits.left[:count]], hits.right[:count], hits.counted[:count]))
-                room, query = room if after > query else 4 * room, after
-            return parts
-
-        n_pieces = 1 if threads == 1 or len(asked) < 128 else min(4 * threads, len(asked) // 64)
-        n_pieces = max(n_pieces, -(-len(asked) * (kind.probes or 0) // MOST_PREFIXES))
-        if n_pieces == 1:
-            parts = work(asked)
-            if len(parts) == 1:
-                return parts[0]
-        else:
-            pieces = np.array_split(asked, n_pieces)
-            parts = [part for found in in_order(work, pieces, threads) for part in found]
-        none = np.empty(0, np.int64)
-        columns = zip((none, none, none), *parts, strict=True)
-        query, row, score = (np.concatenate(column) for column in columns)
-        return query, row, score
+        ``most``: see ``kernels.lookup.search``; ``room``: is used, and can be used again.
+        """
+        wanted = kind.prefixes(asked, self.prefix_bits)
+        runs = room.runs(wanted.shape[1] if len(wanted) else self._n_tables)
+        query, parts = 0, []
+        while query < len(asked):
+            after, count = kernel.search(
+                asked.keys, asked.codes, wanted, kind.radius, kind.least, kind.lane, most, self.tables, room.near, runs, query,
+                room.hits,
+            )  # fmt: skip
+            if after < 0:
+                raise self._damaged("the tables that a query needs")
+            if count:
+                parts.append(tuple(column[:count].copy() for column in room.hits))
+            if after == query:
+                room.grow()
+            query = after
+        if not parts:
+            return None
+        place, row, score = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        return place, row, score
 
     def take(self, name: str, rows: Int64Array) -> Texts:
         """Copy the ids ("id") or texts ("text") of some rows together."""

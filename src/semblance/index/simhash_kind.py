@@ -125,14 +125,13 @@ class SimHashKind(Kind):
             return probed_share(self.threshold, MAX_PREFIX, self.probes, self._farthest, BITS)
         return sum(n * share for n, share in shares) / sum(n for n, _ in shares)
 
-    def prefixes(self, sketches: Sketches, rows: Int64Array, prefix_bits: int) -> UInt32Array:
+    def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
         """Return the prefixes that some queries look at in a table, the likeliest first; none where they look at their keys."""
         if self.probes is None:
             return NO_PREFIXES
         every = combinations_within(prefix_bits, self._farthest)
         weak = WeakBits(BITS - prefix_bits, prefix_bits, self._farthest, min(self.probes, every))
-        margins = None if sketches.margins is None else sketches.margins[rows]
-        return weak.prefixes(sketches.keys[rows], margins, 0, len(rows))
+        return weak.prefixes(sketches.keys, sketches.margins, 0, len(sketches))
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
         """Fingerprint documents given by their shingle hashes; a feature weighs as often as it occurs.
@@ -158,12 +157,16 @@ class SimHashKind(Kind):
         estimated = np.asarray(simhash.cosine(np.arange(BITS + 1), BITS), np.float64)
         return estimated, np.asarray(simhash.cosine_error(np.arange(BITS + 1), BITS), np.float64)
 
-    def measure(self, a: UInt64Array, b: UInt64Array) -> float:
-        """Return the exact cosine of two documents given by their features."""
-        counted = [count_repeats(x, np.array([0, len(x)])) for x in (a, b)]
-        if not len(a) or not len(b):
-            return 0.0
-        (left, m, _), (right, n, _) = counted
-        _, i, j = np.intersect1d(left, right, assume_unique=True, return_indices=True)
-        dot = float(m[i].astype(np.float64) @ n[j].astype(np.float64))
-        return min(1.0, dot / float(np.linalg.norm(m) * np.linalg.norm(n)))
+    def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
+        """Return the exact cosine of pairs of documents, all of which are given by their features."""
+        distinct, counts, bounds = count_repeats(values, offsets)
+        parts = [slice(*bounds[i : i + 2]) for i in range(len(offsets) - 1)]
+        lengths = [float(np.linalg.norm(counts[part])) for part in parts]
+        out = np.zeros(len(left))
+        for pair, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            if lengths[a] and lengths[b]:
+                some, others = distinct[parts[a]], distinct[parts[b]]
+                _, i, j = np.intersect1d(some, others, assume_unique=True, return_indices=True)
+                dot = float(counts[parts[a]][i].astype(np.float64) @ counts[parts[b]][j].astype(np.float64))
+                out[pair] = min(1.0, dot / (lengths[a] * lengths[b]))
+        return out

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels._threads import in_order
-from ..text.texts import Texts, as_texts, from_strings
+from ..text.texts import PIECE_BYTES, Texts, as_texts, from_strings
 from .kind import Sketches
 from .kinds import AnyKind
 
@@ -39,6 +39,8 @@ def sketch_texts(kind: AnyKind, given: Any, threads: int, asking: bool) -> tuple
         return kind.sketch(*kind.shingling.hashes(piece), asking)
 
     texts = as_texts(given)
+    if len(texts) == 1 and texts[0].n_bytes <= PIECE_BYTES:
+        return work(texts[0]), texts
     pieces = (some.slice(*bounds) for some in texts for bounds in some.cut())
     parts = list(in_order(work, pieces, threads)) or [work(from_strings([]))]
     keys, codes, empty = (np.concatenate([getattr(p, name) for p in parts]) for name in ("keys", "codes", "empty"))
@@ -54,7 +56,7 @@ def check_rules(path: Path, kind: AnyKind, rules: int, keep_text: bool) -> None:
     IncompatibleSketchError
         If they are not; the message says how to make the index anew.
     """
-    newest = kind.shingling.to_dict().get("rules", 1)
+    newest = kind.shingling.rules
     if rules == newest:
         return
     again = "make a new one with the same options (semblance index create NEW)"

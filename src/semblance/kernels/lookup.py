@@ -53,7 +53,7 @@ class Tables(NamedTuple):
 def fetch_runs(query_keys, wanted, begin, end, tables, runs):
     """Write where the runs of some queries start and end into ``runs``, and ask for what lies there.
 
-    A look at a table waits for memory three times; this many at once take hardly longer than one.
+    A look at a table waits for memory twice; this many at once take hardly longer than one.
     """
     shift = np.uint64(63) - tables.prefix_bits
     n_runs = runs.shape[1]
@@ -71,8 +71,7 @@ def fetch_runs(query_keys, wanted, begin, end, tables, runs):
             run = np.int64(tables.starts[table, prefix])
             runs[query - begin, i, 0] = run
             runs[query - begin, i, 1] = np.int64(tables.starts[table, prefix + 1])
-            prefetch(tables.keys[table], run)
-            prefetch(tables.rows[table], run)
+            prefetch(tables.keys[table], run)  # and not the rows: few runs hold the key of a query
 
 
 @inlined("uint64(int64)")

@@ -7,8 +7,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request as PageRequest
-from starlette.responses import Response
 from starlette.routing import Router
 
 from .guard import Guard, Scope
@@ -17,7 +15,7 @@ from .limits import Limits
 from .logs import Log
 from .metrics import Metrics
 from .openapi import openapi
-from .problems import PROBLEM, Problem
+from .problems import Problem
 from .routes import Api, of_server
 from .store import Store
 
@@ -74,9 +72,7 @@ def make_app(
             await router(scope, receive, send)
         except HTTPException as error:
             detail = "there is nothing at this path" if error.status_code == 404 else error.detail
-            problem = Problem(error.status_code, detail)
-            body = problem.body(PageRequest(scope).headers.get("x-request-id", ""))
-            await Response(body, error.status_code, error.headers, PROBLEM.decode())(scope, receive, send)
+            raise Problem(error.status_code, detail, **dict(error.headers or {})) from None
 
     routes |= of_server(page, ready, openapi(keys is not None, store is not None))
     guard = Guard(routes, answer, limits, keys, hosts, log, metrics, reading)

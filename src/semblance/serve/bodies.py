@@ -86,7 +86,7 @@ class Pair(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Compared(msgspec.Struct):
-    """What ``semblance.compare`` says of two texts; null where a text without tokens leaves a number undefined."""
+    """What ``semblance compare`` says of two texts; null where a text without tokens leaves a number undefined."""
 
     shingles_left: int
     shingles_right: int

@@ -73,6 +73,21 @@ class Gone(Exception):  # noqa: N818
     """The client went away."""
 
 
+class _Turn:
+    """What is known of a request while it is answered."""
+
+    __slots__ = ("begun", "headers", "id", "pattern", "scope", "sent", "size", "status")
+
+    def __init__(self, scope: Scope) -> None:
+        self.begun = perf_counter()
+        self.scope = scope
+        self.headers: dict[bytes, bytes] = {}
+        for name, value in scope["headers"]:
+            self.headers[name] = value if name not in self.headers else self.headers[name] + b", " + value
+        self.id, self.pattern = "", "other"
+        self.status, self.size, self.sent = 500, 0, 0
+
+
 @dataclass(slots=True, eq=False)
 class Guard:
     """The application: checks a request, reads its body, asks a route, and writes the answer, a line and a count.
@@ -110,80 +125,77 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        begun = perf_counter()
-        headers: dict[bytes, bytes] = {}
-        for name, value in scope["headers"]:
-            headers[name] = value if name not in headers else headers[name] + b", " + value
-        given = headers.get(b"x-request-id", b"")
-        request_id = given.decode() if _ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
-        method, pattern, body = scope["method"], "other", b""
+        turn = _Turn(scope)
+        given = turn.headers.get(b"x-request-id", b"")
+        turn.id = given.decode() if _ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
         self.open += 1
         try:
-            try:
-                self._admit(scope, headers)
-                route = self._route(scope["path"], method)
-                reads = method in ("GET", "HEAD")
-                if route is None:
-                    pattern = "page"
-                    open_to_all = not scope["path"].startswith(_API)
-                    self._check("" if open_to_all else READ if reads or scope["path"] in self.reading else WRITE, headers)
-                    if not reads and self._is_arrow(headers):
-                        raise Problem(415, f"the body must be {JSON.decode()}")
-                    body = b"" if reads else await self._read(headers, receive)
-                    await self._page(scope, body, send, (request_id, begun))
-                    return
-                pattern = route.pattern
-                self._check(route.needs, headers)
-                arrow = route.takes_body and self._is_arrow(headers)
-                body = await self._read(headers, receive) if route.takes_body else b""
-                wants = ARROW in headers.get(b"accept", b"")
-                reply = await route.answer(Request(scope["path"], scope["query_string"], body, arrow, wants))
-            finally:
-                self._held -= len(body)
+            reply = await self._reply(turn, receive, send)
         except Problem as problem:
             closing = ((b"connection", b"close"),) if self.ending else ()
-            reply = Reply(problem.body(request_id), PROBLEM, problem.status, (*problem.headers, *closing))
+            reply = Reply(problem.body(turn.id), PROBLEM, problem.status, (*problem.headers, *closing))
         except Gone:
-            self._note(scope, pattern, (request_id, begun), GONE, (0, 0))
-            return
+            turn.status, reply = GONE, None
         except Exception as error:
-            self.log.failed("failure", error, id=request_id, route=pattern)
+            self.log.failed("failure", error, id=turn.id, route=turn.pattern)
             failed = Problem(500, "the server failed; its log has more, under this request's id")
-            reply = Reply(failed.body(request_id), PROBLEM, 500)
-        await send({"type": "http.response.start", "status": reply.status, "headers": [
-            (b"content-type", reply.type), (b"content-length", b"%d" % len(reply.body)), (b"x-request-id", request_id.encode()),
-            *_SAFE, *reply.headers]})  # fmt: skip
-        await send({"type": "http.response.body", "body": reply.body})
-        self._note(scope, pattern, (request_id, begun), reply.status, (len(body), len(reply.body)))
-
-    def _note(self, scope: Scope, pattern: str, known: tuple[str, float], status: int, sizes: tuple[int, int]) -> None:
-        """Count an answer, and write its line."""
+            reply = Reply(failed.body(turn.id), PROBLEM, 500)
+        finally:
+            self._held -= turn.size
+        if reply is not None:
+            turn.status, turn.sent = reply.status, len(reply.body)
+            try:
+                await send({"type": "http.response.start", "status": reply.status, "headers": [
+                    (b"content-type", reply.type), (b"content-length", b"%d" % turn.sent), (b"x-request-id", turn.id.encode()),
+                    *_SAFE, *reply.headers]})  # fmt: skip
+                await send({"type": "http.response.body", "body": reply.body})
+            except (RuntimeError, OSError):  # the connection has ended meanwhile
+                turn.status = GONE
         self.open -= 1
-        seconds = perf_counter() - known[1]
+        seconds = perf_counter() - turn.begun
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self.metrics.request(pattern, method, status, seconds)
+        self.metrics.request(turn.pattern, method, turn.status, seconds)
         client = (scope.get("client") or ("",))[0]
-        self.log.request(known[0], client, method, pattern, status, round(1000 * seconds, 3), *sizes)
+        self.log.request(turn.id, client, method, turn.pattern, turn.status, round(1000 * seconds, 3), turn.size, turn.sent)
 
-    async def _page(self, scope: Scope, body: bytes, send: Send, known: tuple[str, float]) -> None:
-        """Let a page answer, with the headers that all answers have."""
-        seen = [500, 0]
+    async def _reply(self, turn: _Turn, receive: Receive, send: Send) -> Reply | None:
+        """Let a route answer, or a page, which sends its answer itself."""
+        scope, headers, path = turn.scope, turn.headers, turn.scope["path"]
+        self._admit(scope, headers)
+        route = self._route(path, scope["method"])
+        if route is None:
+            await self._page(turn, receive, send)
+            return None
+        turn.pattern = route.pattern
+        self._check(route.needs, headers)
+        arrow = route.takes_body and self._is_arrow(headers)
+        body = await self._read(turn, receive) if route.takes_body else b""
+        return await route.answer(Request(path, scope["query_string"], body, arrow, ARROW in headers.get(b"accept", b"")))
 
-        async def receive() -> MutableMapping[str, Any]:
+    async def _page(self, turn: _Turn, receive: Receive, send: Send) -> None:
+        """Let a page answer, with the headers that all answers have, once its body is read."""
+        turn.pattern, path = "page", turn.scope["path"]
+        reads = turn.scope["method"] in ("GET", "HEAD")
+        if path.startswith(_API):
+            self._check(READ if reads or path in self.reading else WRITE, turn.headers)
+        if not reads and self._is_arrow(turn.headers):
+            raise Problem(415, f"the body must be {JSON.decode()}")
+        body = b"" if reads else await self._read(turn, receive)
+
+        async def receiving() -> MutableMapping[str, Any]:
             return {"type": "http.request", "body": body, "more_body": False}
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                seen[0] = message["status"]
+                turn.status = message["status"]
                 own = {name.lower() for name, _ in message.get("headers", ())}
                 more = [pair for pair in _SAFE if pair[0] not in own]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", known[0].encode()), *more]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", turn.id.encode()), *more]
             else:
-                seen[1] += len(message.get("body", b""))
+                turn.sent += len(message.get("body", b""))
             await send(message)
 
-        await self.pages(scope, receive, sending)
-        self._note(scope, "page", known, seen[0], (len(body), seen[1]))
+        await self.pages(turn.scope, receiving, sending)
 
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Check for whom a request is, and from where.
@@ -256,7 +268,7 @@ class Guard:
             raise Problem(415, "compressed bodies are not taken", accept_encoding="identity")
         return kind == ARROW
 
-    async def _read(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    async def _read(self, turn: _Turn, receive: Receive) -> bytes:
         """Read a body, within the limits; what all of them hold is counted.
 
         Raises
@@ -265,29 +277,24 @@ class Guard:
             413 if it is too large, before it is read if its length is stated; 429 if too much is in memory.
         """
         most = self.limits.body
-        stated = headers.get(b"content-length", b"0")
+        stated = turn.headers.get(b"content-length", b"0")
         if not stated.isdigit() or int(stated[:20]) > most:
             raise Problem(413, f"the body must have at most {most:,} bytes")
         parts: list[bytes] = []
-        size = 0
-        try:
-            while True:
-                message = await receive()
-                if message["type"] != "http.request":
-                    raise Gone
-                part = message.get("body", b"")
-                size += len(part)
-                self._held += len(part)
-                parts.append(part)
-                if size > most:
-                    raise Problem(413, f"the body must have at most {most:,} bytes")
-                if self._held > self.limits.held:
-                    raise busy("too many bodies are in memory")
-                if not message.get("more_body"):
-                    return parts[0] if len(parts) == 1 else b"".join(parts)
-        except BaseException:
-            self._held -= size
-            raise
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                raise Gone
+            part = message.get("body", b"")
+            turn.size += len(part)
+            self._held += len(part)
+            parts.append(part)
+            if turn.size > most:
+                raise Problem(413, f"the body must have at most {most:,} bytes")
+            if self._held > self.limits.held:
+                raise busy("too many bodies are in memory")
+            if not message.get("more_body"):
+                return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 _API = "/v1/"

@@ -81,7 +81,10 @@ def now() -> str:
 
 
 class Handler(logging.Handler):
-    """Writes what other libraries log in the same form: the message's pattern, without its arguments."""
+    """Writes what other libraries log in the same form: the pattern of uvicorn's messages, without what fills it.
+
+    Messages of others can quote anything; their place is known by the error, if there is one.
+    """
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
@@ -89,7 +92,7 @@ class Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
-        message = str(record.msg).strip()[:200] if record.args or record.exc_info else record.name
+        message = str(record.msg).strip()[:200] if record.name.startswith("uvicorn") else ""
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             self._log.failed("library", error, logger=record.name, message=message)

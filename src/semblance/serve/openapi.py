@@ -13,7 +13,7 @@ from .problems import PROBLEM, Details
 
 _JSON, _ARROW, _PROBLEM = "application/json", ARROW.decode(), PROBLEM.decode()
 _ALWAYS = {403: "A foreign origin, or a key that does not allow this.", 421: "Another name than the server's.",
-           500: "A failure of the server.", 503: "The server is ending, or the request waited for too long: try again."}  # fmt: skip
+           500: "A failure of the server.", 503: "It is ending, or the request waited for too long: try again."}  # fmt: skip
 _KEYED = {401: "No key that is known."}
 _BODIED = {400: "Not JSON, or not an Arrow stream.", 408: "The request did not arrive in time.", 413: "Too large a body.",
            415: "Another type than JSON and Arrow.", 422: "Not what is expected, or above a limit.",

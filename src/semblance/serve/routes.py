@@ -94,6 +94,8 @@ class Api:
         if request.arrow:
             (texts,), top = read_columns(request.body, ("text",), self._limits.batch), _top_of(request.query)
         else:
+            if request.query:
+                raise invalid("parameters in the address are for Arrow bodies; JSON has them inside")
             given = _read_query(request.body)
             texts, top = given.texts, given.top
         self._check_batch(len(texts), "texts")

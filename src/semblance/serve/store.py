@@ -164,18 +164,20 @@ class Store:
     def _look_up(self, group: list[Waiting]) -> list[Done]:
         """Answer a group by one call, and cut the answer."""
         texts = [text for one in group for text in one.texts or ()]
-        found = self.index.query(texts, top=group[0].top)
+        found = self.index.answers(texts, top=group[0].top)
         self.metrics.groups.observe(len(group))
         self.metrics.texts += len(texts)
-        query, *columns = (column.to_pylist() for column in found.columns)
+        query, exact = found.query.tolist(), found.resemblance
+        scores = [found.id, found.estimated_resemblance.tolist(), found.standard_error.tolist()]
+        columns = [*scores, [None] * len(query) if exact is None else exact.tolist()]
         out: list[Done] = []
         begin = first = 0
         for one in group:
             last, end = first + len(one.texts or ()), begin
             while end < len(query) and query[end] < last:
                 end += 1
-            ids, estimated, error, exact = (column[begin:end] for column in columns)
-            out.append((one, Matches(last - first, [q - first for q in query[begin:end]], ids, estimated, error, exact)))
+            mine = (column[begin:end] for column in columns)
+            out.append((one, Matches(last - first, [q - first for q in query[begin:end]], *mine)))
             first, begin = last, end
         return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -140,10 +140,10 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
             return from_arrow_array(pa.array(items, pa.large_string()))
         except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
             pass
-    encoded = []
+    encoded: list[bytes | bytearray] = []
     for row, item in enumerate(items, first_row):
         if item is None or isinstance(item, (bytes, bytearray)):
-            encoded.append(item)
+            encoded.append(item or b"")
         elif isinstance(item, str):
             try:
                 encoded.append(item.encode("utf-8", "surrogatepass" if encoding_errors == "replace" else "strict"))
@@ -155,7 +155,12 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
         else:
             hint = "; pass rows as a table, pyarrow.Table.from_pylist(rows)" if isinstance(item, dict) else ""
             raise InputDataError(f"row {row}: a text must be a str; this one is {type(item).__name__}: {item!r:.60}{hint}")
-    return from_arrow_array(as_column(encoded, pa.large_binary()))
+    return from_bytes(encoded)
+
+
+def from_bytes(items: Sequence[bytes | bytearray]) -> Texts:
+    """Put texts, encoded, one behind the other."""
+    return Texts(np.frombuffer(b"".join(items), np.uint8), np.array([*accumulate(map(len, items), initial=0)], np.int64))
 
 
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
@@ -227,14 +232,16 @@ def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
     InputDataError
         If ``data`` is not a collection of texts in an order, or an item is not a text.
     """
-    column = as_arrow_columns(data)
+    column = None if isinstance(data, (list, tuple)) else as_arrow_columns(data)
     if column is not None:
         return [from_arrow_array(chunk) for chunk in column.chunks]
     items = as_items(data, "texts must be a list of str or a column")
     if hasattr(data, "isna"):  # pandas: missing values of any kind
         items = [None if missing else item for item, missing in zip(items, data.isna(), strict=True)]
     # Few at a time: what Arrow needs beside a column while it is made is as large as the column.
-    lengths = np.fromiter((len(item) if isinstance(item, (str, bytes)) else 0 for item in items), np.int64, len(items))
+    lengths = [len(item) if isinstance(item, (str, bytes)) else 0 for item in items]
+    if 0 < len(items) < CHUNK_ROWS and sum(lengths) < CHUNK_CHARACTERS:
+        return [from_strings(items, 0, encoding_errors)]
     chunk = (np.cumsum(lengths) // CHUNK_CHARACTERS) + (np.arange(len(items)) // CHUNK_ROWS)
     bounds = [*np.flatnonzero(np.diff(chunk, prepend=-1)).tolist(), len(items)]
     return [from_strings(items[start:end], start, encoding_errors) for start, end in pairwise(bounds)]
