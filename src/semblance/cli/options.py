@@ -108,6 +108,7 @@ seed = click.option("--seed", type=_Seed(), default=1, show_default=True, metava
                     help="The only source of randomness: a number, or "
                     "'random' for one that the system draws, and that outputs state.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per group or document.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
                         show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip
 

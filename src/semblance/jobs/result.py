@@ -324,9 +324,7 @@ class Result(Shown):
         InputDataError
             If there is no saved result, it is damaged or changed, or a newer version saved it.
         """
-        tables, facts, settings = load_result(folder)
-        decisions, matches = HeldRows(tables["decisions"]), HeldRows(tables["pairs"])
-        return cls(decisions=decisions, matches=matches, settings=settings, inputs=tables.get("inputs"), **facts)
+        return cls(**load_result(folder))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""

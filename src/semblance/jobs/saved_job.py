@@ -15,6 +15,7 @@ from ..values.arrow import to_numpy
 from .choosing import rows_at
 from .result import Result
 from .saved_inputs import places_of, reading_of, texts_at
+from .saved_result import load_result
 
 
 class SavedJob:
@@ -34,14 +35,14 @@ class SavedJob:
 
     @classmethod
     def open(cls, folder: str | Path) -> SavedJob:
-        """Load a result that ``Result.save`` or ``semblance dedup --save`` wrote.
+        """Load a result that ``Result.save`` or ``semblance dedup --save`` wrote; its tables stay in their files.
 
         Raises
         ------
         InputDataError
             As ``Result.load`` does.
         """
-        return cls(folder, Result.load(folder))
+        return cls(folder, Result(**load_result(folder, held=False)))
 
     def texts(self, places: Sequence[int] | Int64Array, most: int | None = None) -> dict[int, bytes]:
         """Read the texts of some documents again, from the inputs of the job.

@@ -18,7 +18,7 @@ from ..files.names import shown
 from ..files.outputs import check_apart, check_output
 from ..files.store import JOB
 from ..values.tables import DECISIONS
-from .rows import Rows
+from .rows import HeldRows, ParquetRows, Rows, collect
 from .saved_inputs import INPUTS
 from .settings import Settings
 from .summary import Summary
@@ -91,8 +91,14 @@ def _checksum(said: Mapping[str, Any]) -> str:
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any], Settings]:
-    """Return tables, facts and settings that were saved.
+def load_result(folder: str | Path, held: bool = True) -> dict[str, Any]:
+    """Return what ``Result`` is made of, as it was saved.
+
+    Parameters
+    ----------
+    folder : str or path
+    held : bool, default True
+        Whether decisions and pairs are read into memory; otherwise they are read from the file whenever they are asked for.
 
     Raises
     ------
@@ -119,30 +125,31 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
     if checksum != _checksum(said):
         raise InputDataError(f"{name}/{DESCRIPTION}: damaged or changed: the checksum does not match")
     try:
-        tables = {table: _read(path, f"{table}.parquet", said["files"], needed) for table, needed in _NEEDED.items()}
-        if "inputs.parquet" in said["files"]:  # versions before 0.2 did not note them
-            tables["inputs"] = _read(path, "inputs.parquet", said["files"], set(INPUTS.names))
+        tables = {
+            parameter: _read(path, f"{table}.parquet", said["files"], needed, held)
+            for (table, needed), parameter in zip(_NEEDED.items(), ("decisions", "matches"), strict=True)
+        }
+        inputs = None
+        if "inputs.parquet" in said["files"]:  # older versions did not note them
+            inputs = collect(_read(path, "inputs.parquet", said["files"], set(INPUTS.names)))
         summary = dict(said["summary"])
         summary["least_alike"] = [tuple(call) for call in summary["least_alike"]]
-        facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary)}
-        return tables, facts, Settings(**said["settings"])
+        facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary), "inputs": inputs}
+        return tables | facts | {"settings": Settings(**said["settings"])}
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         if isinstance(error, InputDataError):
             raise
         raise InputDataError(f"{name}: damaged: it does not describe a result ({error!r:.80})") from None
 
 
-def _read(folder: Path, name: str, files: Mapping[str, Any], needed: set[str]) -> pa.Table:
+def _read(folder: Path, name: str, files: Mapping[str, Any], needed: set[str], held: bool = True) -> Rows:
     """Read a table that is as it was saved."""
-    import pyarrow.parquet as pq
-
     try:
         if _digest(folder / name) != files[name]["blake2b"]:
             raise InputDataError(f"{shown(folder / name)}: damaged or changed: it is not the file that was saved")
-        with open(folder / name, "rb") as stream:
-            table = pq.ParquetFile(stream).read()  # not read_table, which adds columns for folders named such as a=b
+        rows = ParquetRows(folder / name)
     except OSError as error:
         raise InputDataError(f"{shown(folder / name)}: cannot be read: {error.strerror}") from None
-    if missing := needed - set(table.column_names):
+    if missing := needed - set(rows.schema.names):
         raise InputDataError(f"{shown(folder / name)}: damaged: it has no column {min(missing)!r}")
-    return table
+    return HeldRows(collect(rows)) if held else rows

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputDataError, ParameterError, SemblanceError
+from ..jobs.result import Result
 from ..jobs.saved_job import SavedJob
 from ..report.compared import compare
 from ..report.inputs import digest_of
@@ -44,8 +45,8 @@ class Desk:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._job = SavedJob.open(folder)
-        self.result = self._job.result
+        self.result = Result.load(folder)  # whole: rows in files would be read again for each page
+        self._job = SavedJob(folder, self.result)
         decisions = self.result._decisions
         self.removals = Removals(decisions, int(self.result.settings.seed))
         self.review = Review(Path(folder), self._removed, self._source_of)
