@@ -164,3 +164,17 @@ def test_many_places_of_one_source_stay_in_order():
     assert noted["source"].to_pylist() == [0, 0, 0, 1, 2, 2]
     assert noted["path"].to_pylist() == [b"/0", b"/1", b"/2", None, b"/0", b"/1"]
     assert np.array_equal(noted["bytes"].drop_null(), [0, 1, 2, 0, 1])
+
+
+def test_the_files_of_an_input(tmp_path):
+    path = as_files(tmp_path, "txt")
+    jsonl = as_files(tmp_path, "jsonl")
+    sb.dedup([jsonl, path]).save(tmp_path / "job")
+    job = SavedJob.open(tmp_path / "job")
+    assert [place.path for place in job.places(0)] == [jsonl]
+    assert [place.path.name for place in job.places(1)] == [f"{i}.txt" for i in range(5)]
+    (path / "3.txt").write_text("changed")
+    with pytest.raises(sb.InputDataError, match="changed"):
+        job.places(1)
+    sb.dedup(TEXTS).save(tmp_path / "memory")
+    assert SavedJob.open(tmp_path / "memory").places(0) == []

@@ -8,8 +8,8 @@ from ..errors import MissingExtraError
 from .saying import say
 
 
-@click.command(short_help="An index over HTTP: add, look up, remove documents.")
-@click.argument("folder", metavar="INDEX")
+@click.command(short_help="An index, or the review of a saved result, over HTTP.")
+@click.argument("folder", metavar="DIR")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this machine's own need --keys."
 )
@@ -35,6 +35,8 @@ def serve(
     max_waiting: int, max_connections: int, seconds: float, threads: int | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve an index over HTTP until it is interrupted: add documents, look them up, remove them.
+
+    DIR is an index, or a result that `semblance dedup --save` wrote: then the page is for judging all removals.
 
     A change is acknowledged once it is on disk. /openapi.json describes all requests; logs are JSON on standard error,
     without texts.

@@ -43,7 +43,11 @@
       if (i === at) item.firstChild.setAttribute("aria-current", "true");
       else item.firstChild.removeAttribute("aria-current");
     });
-    if (at >= 0 && $("rows").children[at]) $("rows").children[at].scrollIntoView({ block: "nearest" });
+    const box = $("rows"), item = box.children[at];
+    if (!item) return;
+    const end = item.offsetTop + item.offsetHeight; // only the list is scrolled, not the page
+    if (item.offsetTop < box.scrollTop) box.scrollTop = item.offsetTop;
+    else if (end > box.scrollTop + box.clientHeight) box.scrollTop = end - box.clientHeight;
   };
 
   const showJudgement = () => {
@@ -75,9 +79,10 @@
     shown = null; // what is not shown yet cannot be judged
     showJudgement();
     $("view").setAttribute("aria-busy", "true");
+    $("about").textContent = "Reading the texts…";
     const near = rows.map((other) => other.row).filter((other) => other !== row).join(",");
     const pair = await attempt(() => json("/v1/removals/" + row + "?beside=" + near));
-    if (pair && mine === turn) showPair(pair);
+    if (mine === turn) showPair(pair || null);
   };
 
   const open = async (i) => {
