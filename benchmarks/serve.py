@@ -212,6 +212,7 @@ def main():
     for connections in given.connections:
         measure("framework alone", bare, port, texts, 1, connections, given.seconds)
     measure("framework alone", bare, port, rest, 100, 8, given.seconds)
+    measure("framework alone, 1,000 a second", bare, port, texts, 1, 64, given.seconds, 1000)
     bare.kill()
     server, port = start([sys.executable, "-m", "semblance", "serve", str(folder), "--port", "0"])
     try:
