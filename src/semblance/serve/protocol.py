@@ -49,6 +49,11 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._head_bytes = 1
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header; those that follow a body in chunks count for nothing, and would have no limit."""
+        if self._head_bytes:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Note that the head has ended, and offer to write the answer as a whole."""
         self._head_bytes = 0
