@@ -128,7 +128,9 @@ async def load(port, requests, connections, seconds, rate):
             while time.perf_counter() < due or not free:
                 await asyncio.sleep(min(0.001, max(0.0, due - time.perf_counter())))
             free.pop().send(request, due)
+        begun += max(0.0, time.perf_counter() - begun - seconds)  # the rate is of the time in which requests were sent
         await asyncio.sleep(0.5)
+        begun += 0.5
     else:
         for client in clients:
             client.send(next(left))
@@ -212,6 +214,7 @@ def main():
     for connections in given.connections:
         measure("framework alone", bare, port, texts, 1, connections, given.seconds)
     measure("framework alone", bare, port, rest, 100, 8, given.seconds)
+    measure("framework alone, 1,000 a second", bare, port, texts, 1, 64, given.seconds, 1000)
     bare.kill()
     server, port = start([sys.executable, "-m", "semblance", "serve", str(folder), "--port", "0"])
     try:

@@ -96,6 +96,15 @@ def test_a_large_body_in_chunks_is_refused_on_the_way(server):
     is_well(server)
 
 
+def test_headers_after_a_body_count_for_nothing(server):
+    body = b'{"texts": []}'
+    with connect(server) as connection:
+        connection.sendall(head(server, None, b"Transfer-Encoding: chunked\r\n") + b"%x\r\n%b\r\n0\r\n" % (len(body), body))
+        connection.sendall(b"Host: evil.example\r\n" * 1000 + b"\r\n")
+        assert status_of(connection) == 200
+    is_well(server)
+
+
 def test_after_a_refusal_the_connection_goes_on(server):
     with connect(server) as connection:
         connection.sendall(head(server, 100_001) + b" " * 100_001)

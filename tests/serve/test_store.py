@@ -225,6 +225,20 @@ def test_full_queues_and_late_requests(store, monkeypatch):
     assert told(changes) == ([50, 3], 1)
 
 
+def test_work_beside_queries_is_limited(store):
+    go = threading.Event()
+
+    async def ask():
+        work = [asyncio.ensure_future(store.run(lambda: go.wait(10))) for _ in range(53)]
+        await asyncio.sleep(0)
+        go.set()
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    done = asyncio.run(ask())
+    assert done[:50] == [True] * 50 and [one.status for one in done[50:]] == [429] * 3
+    assert asyncio.run(store.run(lambda: 7)) == 7
+
+
 def test_closing_waits_for_a_while_only(store):
     go = blocked(store)
 

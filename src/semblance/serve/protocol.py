@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from .guard import WHOLE
 from .limits import HEAD_BYTES, Limits
 from .problems import PROBLEM, Problem
 
@@ -47,10 +49,38 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._head_bytes = 1
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header; those that follow a body in chunks count for nothing, and would have no limit."""
+        if self._head_bytes:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
-        """Note that the head has ended."""
+        """Note that the head has ended, and offer to write the answer as a whole."""
         self._head_bytes = 0
         super().on_headers_complete()
+        self.scope["extensions"] = {WHOLE: partial(self._write_whole, self.cycle)}  # type: ignore[dict-item]
+
+    async def _write_whole(
+        self, cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> None:
+        """Write an answer at once; what uvicorn does in two steps, each with a call of the system."""
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if cycle.disconnected:
+            raise ConnectionError
+        own = [*self.server_state.default_headers, *headers]
+        if not cycle.keep_alive and (b"connection", b"close") not in headers:
+            own.append((b"connection", b"close"))
+        elif (b"connection", b"close") in headers:
+            cycle.keep_alive = False
+        head = b"".join([part for name, value in own for part in (name, b": ", value, b"\r\n")])
+        self.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[status], head, b"" if cycle.scope["method"] == "HEAD" else body))
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
 
     def on_message_complete(self) -> None:
         """Note that the request is complete."""

@@ -110,7 +110,10 @@ def _listen(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
         for family, place in addresses(host, port):
-            one = socket.socket(family, socket.SOCK_STREAM)
+            try:
+                one = socket.socket(family, socket.SOCK_STREAM)
+            except OSError:  # a name can have addresses of a kind that this machine does not use
+                continue
             sockets.append(one)
             one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
@@ -121,6 +124,8 @@ def _listen(host: str, port: int) -> list[socket.socket]:
         for one in sockets:
             one.close()
         raise OutputError(f"{host}, port {port}: cannot listen: {error.strerror}") from None
+    if not sockets:
+        raise OutputError(f"{host}, port {port}: cannot listen: this machine has no such addresses")
     return sockets
 
 

@@ -73,6 +73,7 @@ class Store:
         self._writer = ThreadPoolExecutor(1, self._writer_name)
         self._readers = ThreadPoolExecutor(threads, self._reader_name)
         self._idle = threads
+        self._beside = 0
         self._asked = self._writing = False
 
     @property
@@ -105,8 +106,20 @@ class Store:
                     )
 
     async def run(self, work: Callable[[], Any]) -> Any:
-        """Do something that takes time beside the queries."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+        """Do something that takes time beside the queries.
+
+        Raises
+        ------
+        Problem
+            429 if too much of that waits.
+        """
+        if self._beside >= self.limits.waiting:
+            raise busy(f"{self.limits.waiting:,} requests are waiting")
+        self._beside += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+        finally:
+            self._beside -= 1
 
     # Queries
 
@@ -127,6 +140,7 @@ class Store:
             self._asked = True
             loop.call_soon(self._answer, loop)
         found: Matches = await waiting.answer
+        self.metrics.texts += found.n_texts
         return found
 
     def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -134,6 +148,7 @@ class Store:
         self._asked = False
         while self._queries and self._idle:
             group = self._next_group()
+            self.metrics.groups.observe(len(group))
             if sum(one.n_bytes for one in group) <= DIRECT_BYTES:
                 _settle(_attempt(self._look_up, group))
                 if self._queries:  # but not before others had their turn
@@ -165,8 +180,6 @@ class Store:
         """Answer a group by one call, and cut the answer."""
         texts = [text for one in group for text in one.texts or ()]
         found = self.index.answers(texts, top=group[0].top)
-        self.metrics.groups.observe(len(group))
-        self.metrics.texts += len(texts)
         query, exact = found.query.tolist(), found.resemblance
         scores = [found.id, found.estimated_resemblance.tolist(), found.standard_error.tolist()]
         columns = [*scores, [None] * len(query) if exact is None else exact.tolist()]
