@@ -1,5 +1,7 @@
 """The largest groups, the documents of a kept one, and names that resemble one that is not there."""
 
+import statistics
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -47,7 +49,7 @@ def test_groups_are_those_of_decisions(result, batch, least, monkeypatch):
         for group, (_, some) in zip(found, wanted, strict=False):
             near = [score for score, _ in some if score <= 1]
             assert group.scores.tolist() == near and group.n_exact == len(some) - len(near) and group.size == len(some) + 1
-            assert group.spread == ((near[0], near[len(near) // 2], near[-1]) if near else None)
+            assert group.spread == ((near[0], statistics.median(near), near[-1]) if near else None)
 
 
 def test_members_of_documents_that_stand_for_none(result):

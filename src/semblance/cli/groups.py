@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..wording import counted
 from . import options
 from .saying import fitted, say
 
@@ -29,7 +30,7 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
     """List the largest groups of a saved result: a kept document, and those that were removed for it.
 
     JOB is a folder that 'semblance dedup --save' or Result.save wrote. For each group: how many documents it has, how many of
-    them are copies byte for byte, the least and the middle resemblance of the others to the kept document, its id, and the
+    them are copies byte for byte, the least and the median resemblance of the others to the kept document, its id, and the
     ids of those removed that resemble it least.
 
     Examples:
@@ -59,7 +60,7 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
         return
     s = result.summary
     of = f" of at least {min_size:,} documents" if min_size > 2 else ""
-    say(f"{total:,} groups{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
+    say(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
     if found:
         _print_table(found, ids)
 
@@ -85,8 +86,8 @@ def _print_table(found: list[Members], ids: dict[int, Any]) -> None:
     column = max(4, *(size for _, size in kept))
     say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  least alike of those removed")
     for group, (name, size) in zip(found, kept, strict=True):
-        least, middle = ("-", "-") if group.spread is None else (f"{value:.4f}" for value in group.spread[:2])
-        line = f"{group.size:>9,}  {group.n_exact:>7,}  {least:>6}  {middle:>6}  {name}{' ' * (column - size)}  "
+        least, median = ("-", "-") if group.spread is None else (f"{value:.4f}" for value in group.spread[:2])
+        line = f"{group.size:>9,}  {group.n_exact:>7,}  {least:>6}  {median:>6}  {name}{' ' * (column - size)}  "
         room = None if width is None else max(12, width - 39 - column - 1)
         names = ", ".join(fitted(ids[row], most)[0] for row in group.rows[:SAMPLED].tolist())
         say(line + fitted(names + (", ..." if len(group.rows) > SAMPLED else ""), room, at_end=True)[0])

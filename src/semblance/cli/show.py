@@ -109,8 +109,8 @@ def _print(saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None,
         n = len(members.rows)
         say(f"decision   {_WHY[told['reason']]}; it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte")
         if members.spread is not None:
-            least, middle, greatest = members.spread
-            say(f"           resemblance of the others: {least:.4f} to {greatest:.4f}, median {middle:.4f}")
+            least, median, greatest = members.spread
+            say(f"           resemblance of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
         _print_members(known, members)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError
 from ..text.texts import Texts
-from ..wording import counted, printable
+from ..wording import counted, html_table, printable
 from .answers import Answers, all_documents, answer, check_type, id_texts
 from .documents import documents, find
 from .kind import Sketches
@@ -66,6 +66,12 @@ class OpenIndex:
             return f"{said}>"
         found = self._share_probed(self._state.segments)
         return f"{said}, {counted(self.kind.probes, 'probe')} (share found at the threshold: {found:.3f})>"
+
+    def _repr_html_(self) -> str:
+        """Return where it is and what is in it as a small table, for notebooks."""
+        inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
+        facts = {"folder": str(self.path), "inside": inside, "sketches": self.kind.name}
+        return html_table("Index", facts | {"threshold": f"{self.kind.threshold:g}"})
 
     def _share_probed(self, segments: tuple[Segment, ...]) -> float:
         """Return the share of the matches at the threshold that probes find in segments, which depends on their sizes."""

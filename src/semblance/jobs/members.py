@@ -51,9 +51,10 @@ class Members:
 
     @property
     def spread(self) -> tuple[float, float, float] | None:
-        """The least, the middle and the greatest resemblance of near-duplicates; None if there are none."""
-        n = len(self.scores)
-        return (float(self.scores[0]), float(self.scores[n // 2]), float(self.scores[-1])) if n else None
+        """The least, the median and the greatest resemblance of near-duplicates; None if there are none."""
+        if not len(self.scores):
+            return None
+        return float(self.scores[0]), float(np.median(self.scores)), float(self.scores[-1])
 
 
 def largest_groups(decisions: Rows, n: int, least: int = 2) -> tuple[int, list[Members]]:
