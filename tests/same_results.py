@@ -8,6 +8,8 @@ COUNTED = ("candidate_pairs", "verified_pairs", "crowded", "exact_duplicates", "
 VARIANTS = [
     {}, {"keep": "longest"}, {"keep": "last", "empty": "drop"}, {"verify": "sketch"}, {"within": "site"},
     {"method": "simhash", "radius": 6}, {"method": "simhash", "radius": 6, "verify": "sketch", "empty": "drop"},
+    {"empty": "drop", "overrides": [{"id": f"d{i}", "action": "remove" if i % 4 else "keep"} for i in range(30, 80, 2)]},
+    {"keep": "last", "overrides": [{"id": f"d{i}", "action": "keep"} for i in range(30, 80)]},
 ]  # fmt: skip
 """Settings of jobs over such documents."""
 

@@ -70,6 +70,7 @@ def stage(tmp_path_factory):
         (folder / name).write_bytes(gzip.compress(lines.encode()))
     with pa.CompressedOutputStream(folder / "crawl/2026-11-01.jsonl.zst", "zstd") as stream:
         stream.write(lines.encode())
+    (folder / "overrides.jsonl").write_text('{"id": "i8", "action": "keep"}\n{"id": "i3", "action": "remove"}\n')
     questions = "".join(json.dumps({"qid": n, "question": text}) + "\n" for n, text in enumerate(notes))
     (folder / "questions.jsonl").write_text(questions)
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")

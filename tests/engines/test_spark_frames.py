@@ -83,6 +83,9 @@ CASES = {
     "estimates": {"verify": "sketch"},
     "fingerprints": {"method": "simhash", "radius": 12},
     "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},
+    "overrides": {
+        "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in documents()["id"].to_pylist()[::2]]
+    },
 }
 
 
@@ -124,6 +127,17 @@ def test_buckets_may_share_a_task(tmp_path, monkeypatch):
     given = {"keep": "largest:score", "evidence": "all", "n_tasks": 6}
     found, wanted = (decided(tmp_path, documents(), is_old=is_old, **given) for is_old in (True, False))
     assert found[0].equals(wanted[0]) and rows_of(found[1], PAIR) == rows_of(wanted[1], PAIR)
+
+
+def test_what_is_left_of_each_frame(tmp_path):
+    """As a guard is told it: references are not counted, though they are kept."""
+    session = ToySession()
+    frames = [session.frame(documents(seed=seed)) for seed in (1, 2)]
+    given = {"id": "id", "threshold": 0.6, "width": 1, "session": session, "work": tmp_path / "work"}
+    with closing(spark.dedup(frames[0], against=frames[1], **given)) as result:
+        counts, names = result._by_source()
+        assert counts.tolist() == [[0, len(result)], [0, result.summary.kept]] and len(names) == 2
+        assert 0 < result.summary.kept < len(result)
 
 
 def made(texts, ids, kind=None):

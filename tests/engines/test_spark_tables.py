@@ -9,8 +9,9 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 from engine_kinds import frames_engine
 
 from semblance.engines import spark as engine_module
-from semblance.engines import spark_tables
+from semblance.engines import spark_files, spark_tables
 from semblance.engines.spark import MOST_TIMES, SparkEngine
+from semblance.engines.spark_files import rows_of as rows_of_file
 from semblance.engines.spark_tables import Both, Joined, Stepped, StoredTable, pattern_of
 from semblance.formats.sources import open_sources
 from semblance.inputs.reading import Reading
@@ -41,6 +42,38 @@ def doubled(rows, schema):
     """A step."""
     for batch in rows:
         yield pa.RecordBatch.from_arrays([*batch.columns[:-1], pa.compute.multiply(batch.columns[-1], 2)], schema=schema)
+
+
+def ranked(engine, name="made", **more):
+    """Stored rows with their order."""
+    made = pa.table({"position": list(range(6)), "x": [1] * 6, "y": [2] * 6} | more)
+    return engine.rank(engine.store(engine.rows(made), name), ["position"], 0)
+
+
+def test_only_columns_that_are_asked_for_are_read_to_find_the_order(engine, monkeypatch):
+    read = set()  # tasks may be tried again
+    monkeypatch.setattr(
+        spark_files, "rows_of", lambda path, schema: read.add(tuple(schema.names)) or rows_of_file(path, schema)
+    )
+    some = ranked(engine)
+    assert read == {("position",)}
+    assert isinstance(some.select(["y"]), StoredTable)
+    for names, needed in ((["order", "x"], ["x", "position"]), (["position", "order"], ["position"])):
+        read.clear()
+        found = engine.store(some.select(names), "-".join(names))
+        assert read == {tuple(needed)} and found.schema.names == names
+    read.clear()
+    assert rows_of(some.slice(2, 4).select(["y", "order"])) == [(2, 2), (2, 3)]
+    assert ("y", "position") in read and not any("x" in names for names in read)
+
+
+def test_fewer_long_texts_meet_in_a_task(engine, monkeypatch):
+    monkeypatch.setattr(engine_module, "TEXT_BYTES_OF_A_TASK", 10_000)
+    assert engine.texts_of_a_task == engine_module.TEXTS_OF_A_TASK
+    ranked(engine, bytes=[100] * 6)
+    assert engine.texts_of_a_task == 100
+    ranked(engine, "long", bytes=[20_000] * 6)
+    assert engine.texts_of_a_task == 1
 
 
 def test_steps_that_follow_each_other_run_in_one_task(engine):

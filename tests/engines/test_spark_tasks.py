@@ -1,10 +1,13 @@
 """Errors of tasks reach the caller, by way of what Spark says of them."""
 
+import gc
+import sys
 import traceback
 
 import pytest
 
-from semblance.engines.spark_tasks import explained, raised_again
+from semblance.engines import spark_tasks
+from semblance.engines.spark_tasks import explained, keep_modules, raised_again
 from semblance.errors import InputDataError, OutputError, RowError, SemblanceError
 
 
@@ -50,3 +53,19 @@ def test_other_errors_stay_what_they_are():
         raise FromSparkError("a worker was lost")
     with pytest.raises(ValueError, match="semblance"), raised_again():
         raise ValueError("<<semblance e30=>>")
+
+
+def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch):
+    before = gc.get_freeze_count()
+    keep_modules()
+    assert gc.get_freeze_count() == before, "this is no worker of Spark"
+    monkeypatch.setitem(sys.modules, "pyspark.worker", spark_tasks)
+    try:
+        keep_modules()
+        assert gc.get_freeze_count() > before
+        assert len(gc.get_objects()) < spark_tasks.MANY_OBJECTS
+        frozen = gc.get_freeze_count()
+        keep_modules()
+        assert gc.get_freeze_count() == frozen, "there is little more"
+    finally:
+        gc.unfreeze()

@@ -33,6 +33,20 @@ CASES = {
     "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
     "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
     "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
+    "overrides": {
+        "max_bucket": 4,
+        "bands": 6,
+        "rows": 2,
+        "threshold": 0.6,
+        "keep": "last",
+        "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 120, 2)],
+    },
+    "overrides and references": {
+        "threshold": 0.5,
+        "id": "name",
+        "empty": "drop",
+        "overrides": [{"id": f"n{i}", "action": "keep" if i % 3 else "remove"} for i in range(30, 150, 2)],
+    },
 }
 
 
@@ -65,7 +79,8 @@ def told(case, references=0, **more):
     chosen = {"threshold": 0.7, "width": 1} | CASES[case] | more
     with closing(sb.dedup(table.slice(references), against=against, **chosen)) as result:
         summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
-                   "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike")}  # fmt: skip
+                   "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike", "removed_by_override",
+                   "kept_by_override")}  # fmt: skip
         return result.decisions, result.pairs, summary
 
 

@@ -51,11 +51,14 @@ jobs = st.fixed_dictionaries({
 
 
 @settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
-@given(st.integers(0, 99), st.integers(0, 9), jobs, sizes, st.integers(1, 3), st.booleans())
-def test_nothing_changes(seed, references, chosen, cut, threads, little):
+@given(st.integers(0, 99), st.integers(0, 9), jobs, sizes, st.integers(1, 3), st.booleans(), st.booleans())
+def test_nothing_changes(seed, references, chosen, cut, threads, little, by_hand):
     texts = texts_of(seed)
     rng = random.Random(seed)
     table = pa.table({"text": texts, "v": rng.choices([None, 1, 5], k=len(texts)), "g": rng.choices("ab", k=len(texts))})
+    if by_hand:
+        rows = range(len(texts) - min(references, len(texts) - 1))
+        chosen |= {"overrides": [{"id": i, "action": rng.choice(["keep", "remove"])} for i in rows if rng.random() < 0.3]}
     expected = said(table, min(references, len(texts) - 1), chosen, threads=1)
     with pytest.MonkeyPatch.context() as patch:
         for (module, name), size in cut.items():

@@ -115,7 +115,9 @@ def test_all_of_it_goes_into_json():
     assert list(found) == [field.name for field in fields(Summary)] and found["skipped"]["files"] == 0
 
 
-REASONS = st.lists(st.tuples(st.sampled_from(["kept", "exact", "near", "empty", "skipped"]), st.integers(1, 6)), max_size=40)
+REASONS = st.lists(
+    st.tuples(st.sampled_from(["kept", "exact", "near", "empty", "skipped", "override"]), st.integers(1, 6)), max_size=40
+)
 
 
 @given(st.integers(0, 3), REASONS, st.lists(st.integers(0, 40), max_size=4))
@@ -137,7 +139,7 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
     assert found == {
         "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
         "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept"),
-        "documents_skipped": said.count("skipped"),
+        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"),
         "least_alike": [
             (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]
         ],

@@ -11,6 +11,7 @@ import pytest
 
 import semblance as sb
 from semblance.cli.main import main, program
+from semblance.inputs.overrides import read_overrides
 from semblance.jobs.compare import compare_texts
 
 SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
@@ -21,7 +22,7 @@ OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "k
 FUNCTIONS = {
     "dedup": (
         sb.dedup,
-        {"inputs", "report", "report_texts", "audit", "save", *OF_A_CLUSTER},
+        {"inputs", "report", "report_texts", "audit", "save", "fail_if_removed", *OF_A_CLUSTER},
         {"data", "progress", "tokenizer", "max_bucket", "evidence"},
     ),
     "pairs": (sb.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
@@ -46,7 +47,7 @@ GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "ove
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
-    *((sb.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine")),
+    *((sb.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine", "overrides")),
     (sb.dedup, "max_pairs"), (sb.overlap, "keep"), (sb.Index.create, "permutations"), (sb.Index.create, "sketcher"),
     (compare_texts, "threshold"),
 ]  # fmt: skip
@@ -132,7 +133,7 @@ def test_every_argument_reaches_the_settings(monkeypatch, function):
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv",
         "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
-        "memory": "1GB", "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
+        "memory": "1GB", "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip", "overrides": read_overrides([{"id": 1, "action": "keep"}]),
     }  # fmt: skip
     for name in names:
         given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})

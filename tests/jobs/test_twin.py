@@ -71,8 +71,8 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, **chosen):
-    """Hold the program against the twin; return the twin's decisions."""
+def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, **chosen):
+    """Hold the program against the twin; return the twin's decisions. ``overrides`` are actions by row."""
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
     table = pa.table({
@@ -94,13 +94,16 @@ def check(corpus, references, within, values, rule, texts=TEXTS, **chosen):
         within=groups,
         values=table["v"].to_pylist(),
         rule=rule,
+        overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
         **chosen,
     )
     more = {} if within is None else {"within": "g"}
+    if overrides is not None:
+        more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
     result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason == "kept"}
-    gone = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty")}
+    gone = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty", "override")}
     assert removed.keys() == gone.keys()
     assert removed == gone
     decisions = result.decisions.select(["id", "reason"]).to_pylist()
@@ -133,6 +136,32 @@ def test_estimates_by_simhash(corpus, references, max_bucket, **chosen):
     check(corpus, references, rule=Rule(max_bucket), method="simhash", verify="sketch", **chosen)
 
 
+overridden = st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
+
+
+@settings(max_examples=60)
+@given(
+    corpus=corpora,
+    references=st.integers(0, 20),
+    banding=bandings,
+    max_bucket=crowds,
+    overrides=overridden,
+    **columns,
+    **common,
+)
+def test_overrides_by_minhash(corpus, references, max_bucket, **chosen):
+    check(corpus, references, rule=Rule(max_bucket), **chosen)
+
+
+@settings(max_examples=30)
+@given(
+    corpus=corpora, references=st.integers(0, 20), max_bucket=crowds, overrides=overridden, verify=st.sampled_from(["exact", "sketch"]),
+    **columns, **common,
+)  # fmt: skip
+def test_overrides_by_simhash(corpus, references, max_bucket, **chosen):
+    check(corpus, references, rule=Rule(max_bucket), method="simhash", radius=12, **chosen)
+
+
 def records(n, values=3, common=12):
     """Records of one template: crowds in every band, in which heads and rare codes find some pairs, and not all."""
     rng = random.Random(1)
@@ -162,6 +191,22 @@ def check_rules(texts, others):
     encoded = [text.encode() for text in texts]
     for other in others:
         assert dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=other) != found
+
+
+def test_overrides_decide():
+    """Each kind of override changes what becomes of other documents, or of its own."""
+    texts = [*TEXTS, *TEXTS]
+    chosen = {"threshold": 0.5, "keep": "first", "seed": 1, "banding": (8, 1)}
+    plain = compare(texts, 30, Rule(10**6), **chosen)
+    gone = {d: "keep" for d, e in enumerate(plain) if d >= 30 and e.reason != "kept" and d % 2}
+    firsts = {e.keeper: "remove" for e in plain if e.reason in ("exact", "near") and e.keeper >= 30 and e.keeper % 3}
+    found = compare(texts, 30, Rule(10**6), overrides=gone | firsts, **chosen)
+    assert {e.reason for e in found} == {"reference", "kept", "exact", "near", "empty", "override"}
+    others = [d for d in range(len(texts)) if d not in gone and d not in firsts]
+    assert sum(found[d] != plain[d] for d in others) > 20
+    assert compare(texts, 30, Rule(10**6), overrides=gone, **chosen) == [
+        e if d not in gone else ("kept", d, None) for d, e in enumerate(plain)
+    ]
 
 
 def test_crowds():

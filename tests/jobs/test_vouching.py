@@ -40,6 +40,9 @@ def mean(decider, standing, settings, kept):
     codes = {row["order"]: np.frombuffer(row["code"], "<u2").tolist() for row in rows_of(found.crowded)}
     count = Counter((slot, code) for some in codes.values() for slot, code in enumerate(some))
     removed = {row["order"] for row in rows_of(standing)}
+    if settings.overrides is not None:
+        sketches = found.sketches.select(["order", "override"])
+        removed -= {row["order"] for row in rows_of(sketches) if row["override"] > 0}
     most = float(candidate_probability(settings.threshold, bands, rows))
     recalls = []
     for order, code in codes.items():
@@ -58,7 +61,14 @@ def mean(decider, standing, settings, kept):
     return planned * (sum(recalls) + kept - len(recalls)) / kept, len(recalls)
 
 
-@pytest.mark.parametrize("settings", [{}, {"threshold": 0.85, "keep": "last"}, {"verify": "sketch"}, {"recall": 0.9}], ids=str)
+BY_HAND = [{"id": i, "action": "keep" if i % 2 else "remove"} for i in range(0, 120, 3)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"threshold": 0.85, "keep": "last"}, {"verify": "sketch"}, {"recall": 0.9}, {"overrides": BY_HAND}],
+    ids=["plain", "last", "estimates", "recall", "overrides"],
+)
 @pytest.mark.parametrize("references", [0, 40])
 def test_a_mean_over_kept_documents(rng, watched, settings, references):
     made = texts(rng, 160)

@@ -102,6 +102,31 @@ def test_a_walk_over_all_pairs(corpus, threshold, second):
     assert ends == {pair for pair, (score, _) in pairs.items() if score >= threshold}
 
 
+@given(corpora(), st.sampled_from([0.5, 0.6, 0.8, 1.0]), st.data())
+def test_overrides_stay(corpus, threshold, data):
+    """One that is to be kept is; one that was removed by hand stays so; all others are as they are without the former."""
+    references, order, leader, empty, pairs = corpus
+    alone = [o for o in range(len(order)) if o >= references and leader.count(o) == 1 and leader[o] == o]
+    removed = set(data.draw(st.sets(st.sampled_from(alone)))) if alone else set()
+    kept = {o for o in order if o >= references and data.draw(st.booleans())} - removed
+    left = {pair: found for pair, found in pairs.items() if not removed.intersection(pair)}
+    decisions, verified = tables(references, order, leader, empty - kept - removed, left)
+    reasons = ["override" if o in removed else was for o, was in zip(order, decisions["reason"].to_pylist(), strict=True)]
+    decisions = decisions.set_column(decisions.schema.get_field_index("reason"), "reason", pa.array(reasons, pa.string()))
+    said = ["keep" if o in kept else "remove" if o in removed else None for o in order]
+    found, _ = walk_again(decisions.append_column("override", pa.array(said, pa.string())), verified, threshold, 64)
+    nobody = {"kept": False, "reason": "override", "keeper": None, "cluster": None}
+    wanted = walked(references, order, leader, empty - kept - removed, left, threshold, 64)
+    names = ["kept", "reason", "keeper", "cluster", "duplicate_of"]
+    for row, o, was in zip(found.select(names).to_pylist(), order, wanted, strict=True):
+        own = {"kept": True, "reason": "kept", "keeper": o, "cluster": f"d{was['row']}", "duplicate_of": None}
+        assert row == (own if o in kept else nobody | {"duplicate_of": None} if o in removed else {n: was[n] for n in names})
+    gone = [row for row in found.to_pylist() if not row["kept"] and row["keeper"] is not None]
+    for row in found.to_pylist():
+        mine = [other for other in gone if other["keeper"] == row["order"]]
+        assert row["n_duplicates"] == len(mine) and row["n_exact"] == sum(other["reason"] == "exact" for other in mine)
+
+
 @given(corpora(), st.booleans(), st.integers(1, 20))
 def test_groups_and_clusters_follow_from_decisions(corpus, against, batch):
     references, order, _leader, _empty, _pairs = corpus

@@ -116,23 +116,25 @@ def keep_order(texts, references, keep, values):
 def dedup(
     texts, *, references=0, keep="first", values=None, within=None, empty="keep", unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
+    overrides=None,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
     ``values`` are those of the column that ``keep`` names, ``within`` those of that column; ``least`` comes of
-    ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too.
+    ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some documents that
+    are no references whether they are to be kept ("keep") or removed ("remove").
     """
-    rule = rule or Rule()
+    rule, overrides = rule or Rule(), overrides or {}
     sets = [shingles(text, unit, width) for text in texts]
     groups = [0 if within is None else group_of(value) for value in within or texts]
     order = keep_order(texts, references, keep, values)
     place = {d: i for i, d in enumerate(order)}
 
-    # Copies and empty documents; the others are live. From here on a live document goes by its place in keep order.
+    # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        leader[d] = first.setdefault((texts[d], groups[d]), d) if sets[d] else d
-    live = [place[d] for d in order if sets[d] and leader[d] == d]
+        leader[d] = first.setdefault((texts[d], groups[d]), d) if sets[d] and overrides.get(d) != "remove" else d
+    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove"]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
     # Candidates.
@@ -180,6 +182,10 @@ def dedup(
         i = place[leader[d]]
         if d < references:
             decisions.append(Decision("reference", d, None))
+        elif overrides.get(d) == "remove":
+            decisions.append(Decision("override", None, None))
+        elif overrides.get(d) == "keep":
+            decisions.append(Decision("kept", d, None))
         elif not sets[d]:
             decisions.append(Decision("kept", d, None) if empty == "keep" else Decision("empty", None, None))
         elif keeper[i] != i:

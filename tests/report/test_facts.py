@@ -11,6 +11,11 @@ from semblance.jobs.rows import HeldRows, collect
 from semblance.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
 
 NONE = np.empty(0, np.int64)
+BY_HAND = {
+    "overrides": [{"id": f"b{i}", "action": "keep"} for i in range(0, 20, 3)]
+    + [{"id": name, "action": "remove"} for name in ("a5", "c2", "c9", "c11", "c13")]
+    + [{"id": f"a{i}", "action": "keep"} for i in range(6, 20, 2)]
+}
 
 
 def facts_of(result, **wanted):
@@ -21,7 +26,7 @@ def facts_of(result, **wanted):
 
 
 @pytest.mark.parametrize("references", [True, False])
-@pytest.mark.parametrize("settings", [{}, {"empty": "drop", "keep": "last"}, {"keep": "longest", "evidence": "all"}])
+@pytest.mark.parametrize("settings", [{}, {"empty": "drop", "keep": "last"}, {"keep": "longest", "evidence": "all"}, BY_HAND])
 def test_counts_by_source_and_outcome(run, references, settings):
     result = run(references, **settings)
     facts = facts_of(result)
@@ -56,9 +61,22 @@ def test_the_matrix_says_who_duplicates_whom(run):
     assert found == wanted and len(wanted) > 3
 
 
-def test_scores_thresholds_and_the_bound(run):
+def test_a_kept_document_that_an_override_keeps_supports_no_removal():
+    """At a higher threshold it may be removed by another one, and so remove nobody, and yet be kept."""
+    texts = [" ".join(f"w{i}" for i in range(first, first + 100)) for first in (0, 23, 33, 48)]
+    given = {"threshold": 0.6, "width": 1, "evidence": "all"}
+    for overrides, removed, bound in ((None, 1, 1), ([{"id": 2, "action": "keep"}], 0, 0)):
+        result = sb.dedup(texts, overrides=overrides, **given)
+        assert result.keep.tolist() == [True, False, True, False]
+        assert result.rethreshold(0.65).summary.near_duplicates == removed
+        facts = facts_of(result)
+        assert facts.thresholds[5] == 0.65 and facts.supported[5] == bound
+
+
+@pytest.mark.parametrize("more", [{}, BY_HAND, BY_HAND | {"keep": "longest"}])
+def test_scores_thresholds_and_the_bound(run, more):
     for references in (True, False):
-        result = run(references, evidence="all", threshold=0.6)
+        result = run(references, evidence="all", threshold=0.6, **more)
         facts = facts_of(result)
         scores = [row["resemblance"] for row in result.decisions.to_pylist() if row["reason"] == "near"]
         assert facts.scores.sum() == len(scores) == facts.still[0]

@@ -188,3 +188,21 @@ def test_the_report_is_made_once(desk, monkeypatch):
 def test_what_is_no_saved_result_is_refused(tmp_path):
     with pytest.raises(sb.InputDataError, match="not a saved result"):
         Desk(tmp_path)
+
+
+@pytest.mark.parametrize("given", [{}, {"id": None}], ids=["ids of a column", "ids of file and row"])
+def test_dedup_takes_the_overrides(tmp_path, given):
+    settings = {"id": "id", "threshold": 0.5} | given
+    folder = plain(tmp_path, 20, **given)
+    desk = Desk(folder)
+    some = rows(desk, n=3, kind="near")
+    for row in some:
+        desk.judge(row["row"], Judgement("keep"))
+    inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    again = sb.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
+    assert again.summary.kept == desk.result.summary.kept + 3
+    kept = set(again.kept["id"].to_pylist())
+    assert all(desk._removed(row["row"]).id in kept for row in some)
+    again.save(tmp_path / "again")
+    before, after = ({row["row"] for row in rows(one, n=200)} for one in (desk, Desk(tmp_path / "again")))
+    assert after == before - {row["row"] for row in some}

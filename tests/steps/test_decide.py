@@ -131,6 +131,40 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
     assert result.to_pylist() == [{name: row[name] for name in names} for row in expected]
 
 
+@given(corpora(), st.integers(0, 4), st.sampled_from(["keep", "drop"]), cuts, st.data())
+def test_overrides_come_last(documents, boundary, empty, cut, data):
+    """They change no other document; references, and documents that were left out, stay what they are."""
+    n = len(documents)
+    firsts = {leader for _, leader, *_ in documents} | {keeper for _, _, keeper, _ in documents}
+    documents = [(e, k, None, None) if o < boundary else (e, k, *s) for o, (e, k, *s) in enumerate(documents)]
+    override = [data.draw(st.sampled_from([0, 3] if o in firsts else [0, 3, -2])) for o in range(n)]
+    alone = [o for o in range(n) if override[o] < 0]
+    documents = [(True, None, None, None) if o in alone else d for o, d in enumerate(documents)]
+    override = [0 if o < boundary else number for o, number in enumerate(override)]
+    skipped = [o in alone and o >= boundary and o % 2 == 0 for o in range(n)]
+    rows = []
+    for o, (is_empty, leader, keeper, score) in enumerate(documents):
+        first = documents[leader] if leader is not None else (None,) * 4
+        rows.append({"order": o, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score, "override": override[o],
+                     "skipped": skipped[o], "leader_keeper": first[2], "leader_score": first[3], "more": "m"})  # fmt: skip
+    schema = pa.schema([*SETTLING, ("override", pa.int32()), ("skipped", pa.bool_())])
+    found = run(settle, batches(table(rows, schema), schema, cut), settings=Settle(boundary=boundary, empty=empty))
+    for row, was, number, left_out in zip(found, settled(documents, boundary, empty), override, skipped, strict=True):
+        order = was[0]
+        wanted = (order, None, None, "skipped") if left_out else (order, order, None, "kept") if number > 0 else was
+        wanted = (order, None, None, "override") if number < 0 and not left_out else wanted
+        assert row == (order, "m", number, *wanted[1:])
+
+
+def test_which_override_is_told():
+    schema = pa.schema([("order", integer), ("keeper", integer), ("override", pa.int32())])
+    rows = [{"order": i, "keeper": i, "override": number} for i, number in enumerate([0, 5, -7])]
+    telling = Decide(
+        schema=pa.schema([("override", pa.string())]), labels=Labels(splits=(), kind=integer), method=MINHASH, boundary=0
+    )
+    assert run(decide, batches(table(rows, schema), schema), settings=telling) == [(None,), ("keep",), ("remove",)]
+
+
 def test_the_last_row_of_a_source_and_the_largest_source():
     schema = pa.schema([*DECIDING, ("id", integer), ("keeper_id", integer)])
     row = {"order": 0, "position": 1 << SOURCE_BITS | (1 << SOURCE_BITS) - 1, "number": 1, "bytes": 0, "id": 3, "keeper": 0,

@@ -17,7 +17,9 @@ from naive.text import hashes
 import semblance as sb
 from semblance.errors import RowError
 from semblance.hashing import digest_secret
+from semblance.inputs.overrides import read_overrides
 from semblance.methods.registry import MethodSettings, make_method
+from semblance.steps.override import Overriding
 from semblance.steps.sketch import Sketching, sketch, sketches_schema
 from semblance.text.shingle import Shingling
 from semblance.values.tables import SKETCHES, WITHIN_BYTES
@@ -186,3 +188,17 @@ def test_errors_of_a_tokenizer_name_the_row(text, what):
         run(documents(["fine", "good one", text, "fine"]).slice(1), chosen)
     assert (caught.value.position, caught.value.number, caught.value.what) == ((3 << 40) + 2, 5, what)
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
+
+
+def test_a_document_that_is_removed_by_hand_has_no_keys():
+    """So that it meets nobody; all else is known of it. One that is kept by hand has them."""
+    ids = pa.array(["a", "b", "c", "d"], pa.large_string())
+    table = documents(["one two three"] * 3 + [""], id=ids)
+    lines = [{"id": "b", "action": "remove"}, {"id": "c", "action": "keep"}, {"id": "d", "action": "keep"}]
+    overriding = Overriding.of(read_overrides(lines), KEYS[0], 0, None)
+    plain, found = run(table, settings_of()), run(table, settings_of(overriding=overriding))
+    assert found["override"].to_pylist() == [0, -1, 2, 3]
+    assert found["empty"].to_pylist() == [False, True, False, True]
+    assert [keys is None for keys in found["keys"].to_pylist()] == [False, True, False, True]
+    for name in ("position", "digest", "bytes", "code"):
+        assert found[name].equals(plain[name])

@@ -32,6 +32,7 @@ from .saying import say, say_all, say_seed
 @options.planning
 @options.guarding
 @options.saving
+@options.overriding
 @options.reporting
 @options.audit
 @options.running
@@ -45,7 +46,7 @@ def dedup(
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
     dry_run: bool, duplicates: float, family: float, report: str | None, report_texts: str, audit: int | None,
-    save: str | None,
+    save: str | None, overrides: str | None, fail_if_removed: float | None,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -74,7 +75,7 @@ def dedup(
         "work": work, "resume": resume, "annotate": annotate, "text": text, "id": id, "html": html, "glob": glob,
         "format": format, "encoding_errors": encoding_errors, "unit": unit, "width": width, "normalization": normalization,
         "fold_case": fold_case, "method": method, "radius": radius, "permutations": permutations, "bands": bands, "rows": rows,
-        "max_document": max_document, "on_error": on_error, "seed": seed, "memory": memory,
+        "max_document": max_document, "on_error": on_error, "overrides": overrides, "seed": seed, "memory": memory,
     }  # fmt: skip
     running: AbstractContextManager[Callable[..., Any]]
     if engine == "spark" and any(given is not None for given in (report, audit, save)):
@@ -101,13 +102,13 @@ def dedup(
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_sources(against, glob=glob, format=format) if against else None
-    also = [path for path in (work, report, save) if path]
+    also = [path for path in (work, report, save, overrides) if path]
     if output is not None:
         check_before(output, sources, references or [], also)
     if save is not None:
         from ..jobs.saved_result import check_folder as check_saved
 
-        check_saved(save, [*sources, *(references or [])], force, [path for path in (work, report, output) if path])
+        check_saved(save, [*sources, *(references or [])], force, [path for path in (work, report, output, overrides) if path])
     if report is not None:
         from ..files.names import shown
         from ..report.inputs import command_of
@@ -121,6 +122,10 @@ def dedup(
         return
     with explained(work is not None) as leaves, progress(quiet) as said, running as job:
         result = job(sources, against=references, progress=said, **chosen)
+        if fail_if_removed is not None:
+            from .guarding import check_removed
+
+            check_removed(result._by_source(), fail_if_removed, work is not None)
         if audit is not None:
             said("auditing", 0)
             result.audit(audit, seed=int(result.settings.seed))

@@ -132,6 +132,14 @@ guarding = apply(
                  help="What to do with a larger document: stop, or leave it out; skip needs --max-document."),
 )  # fmt: skip
 
+overriding = apply(
+    click.option("--overrides", default=None, metavar="FILE.jsonl",
+                 help="Documents to keep, or to remove, whatever is found: lines of id and action, as a report exports them."),
+    click.option("--fail-if-removed", type=click.FloatRange(0, 1), default=None, metavar="SHARE",
+                 help="Write nothing, and exit with status 1, if more than this share of the documents would be removed, or "
+                 "all documents of an input."),
+)  # fmt: skip
+
 memory = click.option("--memory", default=None, metavar="SIZE",
                       help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
                       "[default: 60% of the free memory]")  # fmt: skip

@@ -30,7 +30,17 @@ from .spark_joining import LEFT, RIGHT, Joining, join_packs
 from .spark_packing import PACKED, Packing, exploded, packed, unpacked
 from .spark_ranking import Ranking, key_fields, with_ranking
 from .spark_session import settings_for, usual_tasks
-from .spark_tables import TEXTS_OF_A_TASK, Both, Joined, Source, SparkTable, Stepped, StoredTable, StoredTexts, TextTable
+from .spark_tables import (
+    Both,
+    Derived,
+    Joined,
+    Source,
+    SparkTable,
+    Stepped,
+    StoredTable,
+    StoredTexts,
+    TextTable,
+)
 from .spark_tasks import (
     FOLDED,
     NUMBERS,
@@ -51,8 +61,8 @@ SMALL = 1 << 14
 """Bytes of a sum that comes to the driver directly; a larger one is read from a file."""
 COMBINED_BY = 8
 """Tasks that combine the sums of all others."""
-ROWS_OF_A_TASK, MOST_TIMES = 1 << 17, 1 << 4
-"""Rows that meet in a task, about, where there are few, and how many times as many a task may get where there are many."""
+ROWS_OF_A_TASK, TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK, MOST_TIMES = 1 << 17, 1 << 11, 1 << 23, 1 << 4
+"""Rows that meet in a task, about, where there are few, texts, and their bytes; how many times as many where there are many."""
 
 Progress = Callable[[str, int], None]
 
@@ -79,6 +89,7 @@ class SparkEngine:
         self._source: Source | FrameSource | None = None
         self._ranked: SparkTable | None = None
         self._sizes = np.zeros(0, np.int64)  # rows of each input
+        self._text_bytes = 0  # of a document, on average
         self._names = count()
         self._key = os.urandom(16)
 
@@ -97,6 +108,11 @@ class SparkEngine:
             return self.n_tasks
         wanted = -(-rows // rows_each)
         return max(1, min(wanted, self.n_tasks), wanted // MOST_TIMES)
+
+    @property
+    def texts_of_a_task(self) -> int:
+        """Rows with texts that meet in a task, about, where there are few: the fewer, the longer texts are."""
+        return max(1, min(TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK // max(1, self._text_bytes)))
 
     def source(self, splits: Sequence[Any], reading: Reading) -> SparkTable:
         """Return the documents of some inputs."""
@@ -122,7 +138,7 @@ class SparkEngine:
             schema = pa.schema([("key", pa.int64()), ("order", pa.int64())])
             n_rows = None if n_rows is None or not pa.types.is_fixed_size_list(kind) else n_rows * kind.list_size
             rows, by = rows.mapped(partial(exploded, by=by, schema=schema), schema), "key"
-        n = self.tasks_for(n_rows, TEXTS_OF_A_TASK if "text" in rows.schema.names else ROWS_OF_A_TASK)
+        n = self.tasks_for(n_rows, self.texts_of_a_task if "text" in rows.schema.names else ROWS_OF_A_TASK)
         return self.together_by(rows, by, n, names, once)
 
     def together_by(
@@ -194,16 +210,17 @@ class SparkEngine:
 
     def rank(self, rows: SparkTable, by: Sequence[str], boundary: int) -> SparkTable:
         """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all tasks."""
-        positions = rows.select(["position"])
-        n = len(self._sizes) if self._source is not None else int(self.fold(positions, Inputs())[0])
-        self._sizes, ends = self.fold(positions, Sizes(n))
+        counted = rows.select([name for name in ("position", "bytes") if name in rows.schema.names])
+        n = len(self._sizes) if self._source is not None else int(self.fold(counted.select(["position"]), Inputs())[0])
+        self._sizes, ends, n_bytes = self.fold(counted, Sizes(n))
+        self._text_bytes = int(n_bytes.sum()) // max(1, int(self._sizes.sum()))
         schema = rows.schema.append(pa.field("order", pa.int64()))
         if by[0] in ("position", "-position") and (ends == self._sizes).all():
             placing = partial(
                 ordered_by_place, sizes=self._sizes, n_references=int(self._sizes[: boundary >> SOURCE_BITS].sum()),
-                backwards=by[0].startswith("-"), schema=schema,
+                backwards=by[0].startswith("-"),
             )  # fmt: skip
-            self._ranked = rows.mapped(placing, schema)
+            self._ranked = Derived(self, rows, ("position",), placing, schema, "order")
         else:
             self._ranked = self._ranked_by_sorting(rows, by, boundary, schema)
         return self._ranked
@@ -213,7 +230,7 @@ class SparkEngine:
         keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
         with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
         numbered, before = self.numbered(with_keys, ranking.keys, "ranked", rows.schema)
-        return numbered.mapped(partial(ordered, before=before, schema=schema), schema)
+        return Derived(self, numbered, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
 
     def numbered(
         self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
@@ -237,7 +254,7 @@ class SparkEngine:
         if begin <= 0 and end >= total:
             return table
         positions = [self._position(place) if place < total else 1 << 62 for place in (begin, max(begin, end))]
-        return table.mapped(partial(between, begin=positions[0], end=positions[1]), table.schema)
+        return Derived(self, table, ("position",), partial(between, begin=positions[0], end=positions[1]), table.schema)
 
     def _position(self, place: int) -> int:
         """Return the position of the document at a place in the input."""

@@ -7,7 +7,7 @@ Spark has to move or join them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,6 @@ from .spark_texts import WHERE, InputTexts, TextFiles, located, read_wanted, uni
 if TYPE_CHECKING:
     from .spark import SparkEngine
 
-TEXTS_OF_A_TASK = 2048
-"""Rows whose texts a task reads, about."""
 UNIT_BYTES = 64 << 20
 """Bytes on the disk of a piece of an input that a task reads."""
 
@@ -118,7 +116,7 @@ class MadeTable(SparkTable):
     """Rows that are made, in tasks of their own, when they are asked for; steps that follow run in the same tasks."""
 
     @property
-    def _made(self) -> Stepped:
+    def _made(self) -> SparkTable:
         """The rows as they are made."""
         raise NotImplementedError
 
@@ -127,7 +125,7 @@ class MadeTable(SparkTable):
         """The rows as a data frame."""
         return self._made.frame
 
-    def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
+    def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on the rows where they are made."""
         return self._made.mapped(step, schema)
 
@@ -171,6 +169,43 @@ class StoredTable(MadeTable):
     def select(self, names: Sequence[str]) -> StoredTable:
         """Return some columns."""
         return StoredTable(self.engine, self.files, pa.schema([self.schema.field(name) for name in names]))
+
+
+class Derived(MadeTable):
+    """Rows that a step makes from others of which it needs some columns; what nobody asks for is not read.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+    rows : SparkTable
+        With the columns that the step needs, and all of the schema that it does not add.
+    needed : tuple of str
+        What the step needs.
+    step : step
+        With ``schema`` to be bound; it yields the columns of that.
+    schema : pyarrow.Schema
+    added : str, optional
+        The column that the step adds to the rows, if that is all it does.
+    """
+
+    def __init__(
+        self, engine: SparkEngine, rows: SparkTable, needed: tuple[str, ...], step: Callable[..., Batches],
+        schema: pa.Schema, added: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(engine, None, schema, rows.rows)
+        self._rows, self._needed, self._step, self._added = rows, needed, step, added
+
+    @property
+    def _made(self) -> SparkTable:
+        return self._rows.mapped(partial(self._step, schema=self.schema), self.schema)
+
+    def select(self, names: Sequence[str]) -> SparkTable:
+        """Return some columns."""
+        if self._added is not None and self._added not in names:
+            return self._rows.select(names)
+        read = dict.fromkeys([*(name for name in names if name != self._added), *self._needed])
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return Derived(self.engine, self._rows.select(list(read)), self._needed, self._step, schema, self._added)
 
 
 class Both(SparkTable):
@@ -250,7 +285,7 @@ class TextTable(MadeTable):
     @property
     def _made(self) -> Stepped:
         """The rows go where their texts are read, sorted as these lie there."""
-        n = self.engine.tasks_for(self.rows, TEXTS_OF_A_TASK)
+        n = self.engine.tasks_for(self.rows, self.engine.texts_of_a_task)
         rows = self.engine.together_by(self.where, "unit", n, ("place",))
         return rows.mapped(partial(read_wanted, texts=self.texts, name=self.name, schema=self.schema), self.schema)
 

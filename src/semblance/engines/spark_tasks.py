@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import re
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +32,8 @@ from .spark_texts import InputTexts
 NUMBERS = pa.schema([("id", pa.int64())])
 FOLDED = pa.schema([("total", pa.large_binary())])
 PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
+MANY_OBJECTS = 20_000
+"""Objects that a worker collects among after a task; more of them are told to stay."""
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _SAID = re.compile(r"<<semblance ([0-9A-Za-z+/=]+)>>")
@@ -80,8 +84,20 @@ def raised_again() -> Iterator[None]:
         raise (InputDataError if said["input"] else SemblanceError)(said["message"]) from None
 
 
+def keep_modules() -> None:
+    """Tell Python that what a worker of Spark has loaded stays.
+
+    Spark has workers collect garbage after each task. With all modules to be looked through, this is most of the time of a
+    short task.
+    """
+    if "pyspark.worker" in sys.modules and len(gc.get_objects()) > MANY_OBJECTS:
+        gc.collect()
+        gc.freeze()
+
+
 def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
     """Run a step in a task."""
+    keep_modules()
     with explained():
         yield from encoded(step(decoded(batches, before)), wire_schema(after))
 
@@ -131,7 +147,7 @@ def ordered(batches: Batches, before: Int64Array, schema: pa.Schema) -> Batches:
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def ordered_by_place(batches: Batches, sizes: Int64Array, n_references: int, backwards: bool, schema: pa.Schema) -> Batches:
+def ordered_by_place(batches: Batches, schema: pa.Schema, sizes: Int64Array, n_references: int, backwards: bool) -> Batches:
     """Add the order to rows: the place among all inputs, of which the sizes are known; backwards, but for references."""
     before, total = np.cumsum(sizes) - sizes, int(sizes.sum())
     for batch in batches:
@@ -139,14 +155,15 @@ def ordered_by_place(batches: Batches, sizes: Int64Array, n_references: int, bac
         order = before[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))
         if backwards:
             order = np.where(order < n_references, order, n_references + total - 1 - order)
-        yield pa.RecordBatch.from_arrays([*batch.columns, to_arrow(order)], schema=schema)
+        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def between(batches: Batches, begin: int, end: int) -> Batches:
+def between(batches: Batches, schema: pa.Schema, begin: int, end: int) -> Batches:
     """Choose the rows from a position on, and below another."""
     for batch in batches:
         positions = to_numpy(batch.column("position"))
-        yield batch.filter(to_arrow((positions >= begin) & (positions < end)))
+        yield batch.select(schema.names).filter(to_arrow((positions >= begin) & (positions < end)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,24 +183,26 @@ class Inputs:
 
 def _of_both(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     """Put sizes together."""
-    return np.stack([one[0] + other[0], np.maximum(one[1], other[1])])
+    return np.stack([one[0] + other[0], np.maximum(one[1], other[1]), one[2] + other[2]])
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many rows each of some inputs has, and one more than the largest of them, which is the same if none is missing."""
+    """How many rows each of some inputs has; one more than the largest of them, which is the same if none is missing; bytes."""
 
     n: int
     combine = staticmethod(_of_both)
 
     def start(self) -> NDArray[Any]:
         """Return the sizes of no rows."""
-        return np.zeros((2, self.n), np.int64)
+        return np.zeros((3, self.n), np.int64)
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
-        """Count those of a batch: column position."""
+        """Count those of a batch: columns position, and bytes where there are any."""
         positions = to_numpy(batch.column("position"))
         total[0] += np.bincount(positions >> SOURCE_BITS, minlength=self.n)
+        if "bytes" in batch.schema.names:
+            np.add.at(total[2], positions >> SOURCE_BITS, to_numpy(batch.column("bytes")))
         np.maximum.at(total[1], positions >> SOURCE_BITS, 1 + (positions & ((1 << SOURCE_BITS) - 1)))
 
 

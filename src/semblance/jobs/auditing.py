@@ -59,12 +59,12 @@ class Audit:
         rows = draw.rows
         told = rows_at(self._decisions.select(["position", "bytes"]), rows)
         positions = to_numpy(told["position"])
-        self._kept, self._copies = self._masks()
+        self._kept, self._aside = self._masks()
         counts = np.zeros((len(rows), 2), np.int64)  # near-duplicates that were removed; that were kept
         examples: list[tuple[int, int, float]] = []
         for some, passages, within in self._divided(positions, to_numpy(told["bytes"])):
             for audited, row, score in self._matches(passages, within):
-                judged = (row != rows[some][audited]) & ~self._copies[row]
+                judged = (row != rows[some][audited]) & ~self._aside[row] & ~self._aside[rows[some][audited]]
                 audited, row, score = some[audited[judged]], row[judged], score[judged]
                 kept = self._kept[row]
                 np.add.at(counts, (audited, kept.astype(np.int64)), 1)
@@ -91,12 +91,18 @@ class Audit:
         }  # fmt: skip
 
     def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents are kept, references included, and which are copies byte for byte of a kept one."""
-        kept, copies = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
-        for batch in self._decisions.select(["reason"]).batches():
+        """Return which documents are kept, references included, and which say nothing of the recall.
+
+        These are copies byte for byte of a kept one, and those that overrides name.
+        """
+        kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
+        overrides = [name for name in ("override",) if name in self._decisions.schema.names]
+        for batch in self._decisions.select(["reason", *overrides]).batches():
             kept.append(of_reason(batch, "kept", "reference"))
-            copies.append(of_reason(batch, "exact"))
-        return np.concatenate(kept), np.concatenate(copies)
+            aside.append(of_reason(batch, "exact"))
+            if overrides:
+                aside[-1] |= to_numpy(batch.column("override").is_valid())
+        return np.concatenate(kept), np.concatenate(aside)
 
     def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, list[bytes] | None]]:
         """Yield some audited documents at a time, as many as fit the memory: numbers, shingles, and groups."""

@@ -1,4 +1,4 @@
-"""What must hold of ids and of the keep policy's column before anything is decided."""
+"""What must hold of ids, of overrides and of the keep policy's column before anything is decided."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import numpy as np
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError
+from ..files.sums import digest_of
+from ..inputs.overrides import Override, Overrides
+from ..inputs.reading import Reading
 from ..steps.chosen import Positions, at_positions
+from ..steps.override import Named
 from ..steps.repeated import REPEATED, Earliest, Repeated, repeated
 from ..steps.totals import Kinds
 from ..values.cells import UNORDERED, kind_of
 from ..values.tables import SOURCE_BITS
+
+NAMED = 3  # ids that a message names
 
 
 def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], boundary: int) -> None:
@@ -60,6 +66,55 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: 
             f"keep: column {column!r} holds {holds[0]} and {holds[1]}: values of different kinds have no order; "
             "convert one of them, or name another column"
         )
+
+
+def check_overrides(
+    engine: Engine, sketches: Table, splits: Sequence[Any], overrides: Overrides, reading: Reading
+) -> None:  # fmt: skip
+    """Refuse an override that names no document, or one of a file that is not what it was.
+
+    Raises
+    ------
+    InputDataError
+        If there is one; the message names its line.
+    """
+    entries = overrides.entries
+    last, first = engine.fold(sketches.select(["position", "override"]), Named(n=len(entries)))
+    nobody = np.flatnonzero(last < 0).tolist()
+    if nobody:
+        some = ", ".join(f"{entries[i].id!r:.200} ({overrides.place(entries[i])})" for i in nobody[:NAMED])
+        more = f" and {len(nobody) - NAMED:,} more" if len(nobody) > NAMED else ""
+        references = "; reference documents cannot be overridden" if reading.n_references else ""
+        raise InputDataError(f"no document has the id {some}{more}{references}")
+    twice = np.flatnonzero(last != -first)
+    if len(twice):
+        entry = entries[twice[0]]
+        raise InputDataError(
+            f"{overrides.place(entry)}: the id {entry.id!r:.200} is that of two documents; name a column of ids (--id)"
+        )
+    if reading.id is None:
+        of_split: dict[int, list[Override]] = {}
+        for entry, position in zip(entries, last.tolist(), strict=True):
+            of_split.setdefault(position >> SOURCE_BITS, []).append(entry)
+        for number, some_entries in of_split.items():
+            _check_digest(splits[number], some_entries, overrides)
+
+
+def _check_digest(split: Any, entries: Sequence[Override], overrides: Overrides) -> None:
+    """Refuse overrides by default ids that were made for another version of an input."""
+    found = digest_of(split.places)
+    for entry in entries:
+        if found is not None and not entry.digests:
+            raise InputDataError(
+                f"{overrides.place(entry)}: {entry.id!r:.200} is made from file and row, and so needs sha256, the digest of "
+                f"the file that it was given for ({split.name}: {found})"
+            )
+        for digest in entry.digests:
+            if digest != found:
+                raise InputDataError(
+                    f"{overrides.place(entry)}: {entry.id!r:.200} was given for an input with the SHA-256 digest {digest}; "
+                    f"{split.name} has {found or 'none, as it is no file'}: its rows may be others now"
+                )
 
 
 def _row(engine: Engine, sketches: Table, splits: Sequence[Any], position: int, name: str) -> tuple[str, Any]:

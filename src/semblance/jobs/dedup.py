@@ -47,6 +47,7 @@ def dedup(
     max_bucket: int = MAX_BUCKET,
     max_document: int | str | None = None,
     on_error: str = "stop",
+    overrides: Any = None,
     seed: int | str = 1,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -98,6 +99,10 @@ def dedup(
         Size of the largest document, such as "30MB". Default, and at most: a tenth of ``memory``.
     on_error : {"stop", "skip"}, default "stop"
         What to do with a larger document: stop with an error that names it, or leave it out of the comparison and the output.
+    overrides : path or list of dict, optional
+        Documents to keep, or to remove, whatever is found: JSON lines such as a report exports, or what they say, each with
+        ``id``, ``action`` ("keep" or "remove") and perhaps ``input`` and ``sha256``. One that is removed by hand stands for
+        nobody; one that is kept by hand removes nobody more. References cannot be overridden.
     threads, memory
         What the job can use; the result does not depend on it: see ``Settings``.
     engine : str or Engine, optional
@@ -115,7 +120,7 @@ def dedup(
     ParameterError
         If a setting is out of its range.
     InputDataError
-        If a file or row is not as expected.
+        If a file or row is not as expected, or an override names no document, or one of a file that has changed.
 
     Notes
     -----

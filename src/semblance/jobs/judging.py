@@ -34,6 +34,7 @@ def searching_of(settings: Settings, *, every_pair: bool = False, limit: int | N
         method=settings.finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
         by=_POLICIES[settings.keep.partition(":")[0]], max_bucket=None if every_pair else settings.max_bucket,
         least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
+        overrides=settings.overrides,
     )  # fmt: skip
 
 
@@ -122,5 +123,6 @@ def judge(
         peak_memory=peak_memory(),
         plan=settings.finder.plan_dict(),
         skipped=opened.skipped,
+        kept_by_override=0 if settings.overrides is None else settings.overrides.keep,
     )
     return told, summary

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
+from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_numpy
@@ -107,6 +108,15 @@ class Result(Shown):
         end = len(self) if end is None else end
         return self._decisions.slice(self._first + begin, self._first + end).select(names)
 
+    def _by_source(self) -> tuple[Int64Array, list[str]]:
+        """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
+        names = [identity["name"] for identity in self.provenance["inputs"]]
+        fold = BySource(n=len(names))
+        total = fold.start()
+        for batch in self._rows(["position", "kept"]).batches():
+            fold.add(total, batch)
+        return total, names
+
     @cached_property
     def decisions(self) -> pa.Table:
         """Arrow table of all decisions, one row per document, references first: see the reference of files."""
@@ -133,7 +143,7 @@ class Result(Shown):
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
-        ``duplicate_of``. Documents dropped as empty, or left out as too large, have nulls.
+        ``duplicate_of``. Documents dropped as empty, left out as too large, or removed by an override have nulls.
         """
         names = [*self._removed_columns, "kept"]
         return self._told(filtered(self._rows(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))
@@ -160,7 +170,7 @@ class Result(Shown):
 
     @cached_property
     def clusters(self) -> Int64Array:
-        """For each row, the row of the kept document that stands for it; its own if it is kept, or dropped as empty.
+        """For each row, the row of the kept document that stands for it; its own if it is kept, or removed for none.
 
         Rows of reference documents are negative: -1 for the first of them.
         """
@@ -178,7 +188,7 @@ class Result(Shown):
 
         With reference documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of`` as in ``removed``,
         and ``cluster_is_reference`` (bool) follows ``cluster``. The cluster is the id of the kept document that stands for a
-        row, its own if it is kept; null for a document dropped as empty.
+        row, its own if it is kept; null for a document dropped as empty or removed by an override.
         """
         return self._annotated(0, 0, len(self))
 

@@ -41,7 +41,8 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     row[order] = np.arange(n)
     reference = to_numpy(pc.equal(decisions["reason"], string("reference")))
     skipped = to_numpy(pc.equal(decisions["reason"], string("skipped")))
-    dropped = skipped | to_numpy(pc.equal(decisions["reason"], string("empty")))
+    override = to_numpy(pc.equal(decisions["reason"], string("override")))
+    dropped = skipped | override | to_numpy(pc.equal(decisions["reason"], string("empty")))
     ends = np.sort(np.column_stack([to_numpy(pairs["left"]), to_numpy(pairs["right"])]), axis=1)
     score = to_numpy(pairs["resemblance"])
     judged = np.flatnonzero(~reference[row[ends[:, 1]]])
@@ -53,14 +54,18 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     keeper = np.where(reference, order, walked[leader])
     kept, near = keeper == order, ~reference & (walked[leader] != leader)
     keeper[dropped], kept[dropped], near[dropped] = order[dropped], False, False
+    if "override" in decisions.column_names:
+        spared = to_numpy(pc.equal(decisions["override"], string("keep")), False) & ~skipped
+        keeper[spared], kept[spared], near[spared] = order[spared], True, False
     removed = ~kept & ~dropped
     by = np.zeros(n, np.int64)  # the pair by which a row is removed
     by[near] = judged[np.searchsorted(left * n + right, keeper[near] * n + leader[near])]
     resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
     n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near, removed))
+    reason = np.select([reference, skipped, override, dropped, kept, near], [1, 5, 6, 4, 0, 3], 2)
     columns: dict[str, Any] = {
         "kept": to_arrow(kept),
-        "reason": strings(REASONS).take(to_arrow(np.select([reference, skipped, dropped, kept, near], [1, 5, 4, 0, 3], 2))),
+        "reason": strings(REASONS).take(to_arrow(reason)),
         "keeper": to_arrow(keeper, dropped),
         "duplicate_of": _taken(decisions["id"], row[keeper], removed),
         "duplicate_source": _taken(decisions["source"], row[keeper], removed),

@@ -17,6 +17,7 @@ from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
 from ..files.store import JOB
+from ..inputs.overrides import Overrides
 from ..values.tables import DECISIONS
 from .rows import HeldRows, ParquetRows, Rows, collect
 from .saved_inputs import INPUTS
@@ -43,6 +44,8 @@ def save_result(
     with atomic_directory(path) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
+        overrides = settings.overrides
+        given |= {"overrides": None if overrides is None else {"name": overrides.name, **overrides.to_dict()}}
         given |= {"tokenizer": None, "work": None if settings.work is None else shown(os.fspath(settings.work))}
         said = {"semblance": __version__, "format": FORMAT, "files": files, "settings": given, **facts}
         with new.file(DESCRIPTION) as stream:
@@ -135,7 +138,10 @@ def load_result(folder: str | Path, held: bool = True) -> dict[str, Any]:
         summary = dict(said["summary"])
         summary["least_alike"] = [tuple(call) for call in summary["least_alike"]]
         facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary), "inputs": inputs}
-        return tables | facts | {"settings": Settings(**said["settings"])}
+        settings = {"overrides": None} | said["settings"]
+        if settings["overrides"] is not None:
+            settings["overrides"] = Overrides(**settings["overrides"])
+        return tables | facts | {"settings": Settings(**settings)}
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         if isinstance(error, InputDataError):
             raise

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, RowError
+from ..inputs.labels import Labels
+from ..inputs.overrides import Overrides
 from ..inputs.reading import Reading
 from ..methods.method import Method
 from ..steps.bucket import Bucket, bucket
@@ -24,13 +26,14 @@ from ..steps.marks import MARKS, marks
 from ..steps.members import each_once
 from ..steps.near import Near, near
 from ..steps.nibbles import Nibbles, nibbles
+from ..steps.override import Overriding
 from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
 from ..steps.totals import REFERENCES, Number, Totals
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
 from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
-from .checks import check_ids, check_kinds
+from .checks import check_ids, check_kinds, check_overrides
 
 FINGERPRINT_BITS = 64
 
@@ -55,6 +58,8 @@ class Searching:
     limit : int, optional
         How many pairs are wanted.
     threads : int
+    overrides : Overrides, optional
+        Documents that are removed by hand are not live.
     """
 
     method: Method
@@ -66,6 +71,7 @@ class Searching:
     apart: bool = False
     limit: int | None = None
     threads: int = 1
+    overrides: Overrides | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,11 +129,17 @@ def search(
     Raises
     ------
     InputDataError
-        If a row is not as expected, two documents have one id, or the values of the keep policy's column have no order.
+        If a row is not as expected, two documents have one id, the values of the keep policy's column have no order, or an
+        override names no document.
     """
     documents = engine.source(splits, reading)
+    overrides, overriding = settings.overrides, None
+    if overrides is not None:
+        labels = None if reading.id is not None else Labels.of(splits, False, False)
+        overriding = Overriding.of(overrides, key, reading.boundary, labels)
     sketching = Sketching(
-        shingling=settings.shingling, method=settings.method, encoding_errors=settings.encoding_errors
+        shingling=settings.shingling, method=settings.method, encoding_errors=settings.encoding_errors,
+        overriding=overriding,
     )  # fmt: skip
     schema = sketches_schema(sketching, documents.schema)
     try:
@@ -140,8 +152,10 @@ def search(
         check_ids(engine, made, splits, reading.boundary)
     if reading.priority is not None:
         check_kinds(engine, made, splits, reading.priority)
+    if overrides is not None:
+        check_overrides(engine, made, splits, overrides, reading)
     sketches = engine.rank(made, settings.by, reading.boundary)
-    more = {"id_is_text": reading.id is not None, "skipped": reading.skip}
+    more = {"id_is_text": reading.id is not None, "skipped": reading.skip, "override": overrides is not None}
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), Totals(boundary=reading.boundary))
     boundary = int(totals[REFERENCES])

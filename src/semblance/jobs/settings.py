@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..files.store import unfinished_job
+from ..inputs.overrides import read_overrides
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
@@ -115,6 +116,9 @@ class Settings:
     on_error : {"stop", "skip"}, default "stop"
         What to do with a larger document: stop with an error, or leave it out of the comparison and of what is written. "skip"
         needs ``max_document``, or the result would depend on the memory.
+    overrides : path or list of dict, optional
+        Documents to keep, or to remove, whatever the job finds: JSON lines of ``id``, ``action`` ("keep" or "remove") and,
+        where ids are no column, the ``sha256`` digest of their ``input``. A report exports them. For ``dedup`` only.
     max_pairs : int >= 1, optional
         Compare, and list, at most this many pairs (for ``pairs`` only); the summary states whether the list was cut.
 
@@ -155,6 +159,7 @@ class Settings:
     max_bucket: int = MAX_BUCKET
     max_document: int | str | None = None
     on_error: str = "stop"
+    overrides: Any = None
     max_pairs: int | None = None
     annotate: bool = field(default=False, repr=False)
 
@@ -189,6 +194,7 @@ class Settings:
         object.__setattr__(self, "recall", float(self.recall))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
+        object.__setattr__(self, "overrides", read_overrides(self.overrides))
         _ = self.finder, self.shingling
 
     def _check_types(self) -> None:
@@ -292,6 +298,7 @@ class Settings:
             "shingling": self.shingling.to_dict(),
             "seed": self.seed,
             **({"on_error": "skip", "max_document": self.max_document} if self.on_error == "skip" else {}),
+            **({} if self.overrides is None else {"overrides": self.overrides.to_dict()}),
         } | (
             {"method": "simhash", "radius": self.radius, "bits": 64}
             if self.method == "simhash"

@@ -60,6 +60,8 @@ class Summary:
         Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
     documents_skipped : int
         Documents that were larger than ``max_document``, and left out.
+    removed_by_override, kept_by_override : int
+        Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
     audit : dict, optional
         What ``Result.audit`` measured, if it was asked for.
     """
@@ -90,6 +92,8 @@ class Summary:
     plan: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
     documents_skipped: int = 0
+    removed_by_override: int = 0
+    kept_by_override: int = 0
     audit: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,7 +129,10 @@ class Summary:
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  too large, left out       {self.documents_skipped:>12,}   (more than --max-document)")
-        lines.append(f"  kept                      {self.kept:>12,}")
+        if self.removed_by_override:
+            lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
+        by_hand = f"   ({self.kept_by_override:,} named by overrides)" if self.kept_by_override else ""
+        lines.append(f"  kept                      {self.kept:>12,}{by_hand}")
         if self.least_alike:
             lines.append("  the least alike among those removed, the kept document of each:")
             for gone, kept, score, is_reference in self.least_alike:
@@ -209,6 +216,7 @@ def counted_as(total: Any, n_reference: int, calls: Callable[[list[int]], list[d
         "near_duplicates": found["near"],
         "empty_dropped": found["empty"],
         "documents_skipped": found["skipped"],
+        "removed_by_override": found["override"],
         "kept": found["kept"],
         "least_alike": [(gone, kept, score, other) for (gone, kept, other), score in zip(told, scores, strict=True)],
     }

@@ -67,11 +67,13 @@ class Told:
                 fields += self._second
         if self._leaders:
             fields.append(pa.field("leader", pa.int64()))
+        if "override" in self._decider.found.sketches.schema.names:
+            fields.append(pa.field("override", pa.string()))
         return pa.schema(fields)
 
     def _own(self, wanted: Collection[str]) -> list[str]:
         """Return the columns of the sketches that decisions are settled by, and those wanted."""
-        settling = ("order", "empty", "skipped")
+        settling = ("order", "empty", "skipped", "override")
         return [name for name in self._decider.found.sketches.schema.names if name in settling or name in wanted]
 
     @cached_property

@@ -6,6 +6,7 @@ from functools import partial
 
 from ..engines.engine import Table
 from ..steps.hold import Hold
+from ..steps.override import SPARED, spared
 from ..steps.vouch import VOUCHED, Vouch, Vouched, vouch
 from ..theory.banding import candidate_probability
 from .deciding import Decider
@@ -38,6 +39,9 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
     vouching = Vouch(
         bands=bands, rows=rows, threshold=settings.threshold, max_bucket=settings.max_bucket, hold=Hold(slots=method.n_codes)
     )  # fmt: skip
+    if "override" in found.sketches.schema.names:  # these stay, too
+        kept_by_hand = engine.map(found.sketches.select(["order", "override"]), spared, SPARED)
+        standing = engine.join(standing, kept_by_hand, "order", "anti")
     stays = engine.join(found.crowded, standing, "order", "anti")
     each = engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED)
     sums = engine.fold(each, Vouched(most=candidates, boundary=found.boundary))

@@ -18,7 +18,8 @@ BINS = 40  # of resemblances, from the threshold to 1
 LENGTHS = 36  # classes of lengths: 0, 1, 2-3, 4-7, ... bytes
 ABOVE = 5  # hundredths above the threshold
 IN_MATRIX = 12
-OUTCOMES = ("kept", "exact", "near", "empty", "skipped")
+OUTCOMES = ("kept", "exact", "near", "empty", "override", "skipped")
+REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
 _PASSED = ["order", "position", "bytes", "reason", "keeper", "resemblance", "n_duplicates"]
 _AGAIN = ["order", "reason", "keeper", "resemblance"]
 
@@ -71,11 +72,11 @@ class Facts:
         Near-duplicates that resemble the document they name by each of these thresholds.
     supported : ndarray of int64
         A bound: at least this many near-duplicates are removed at each.
-    lengths : ndarray of int64, shape (5, LENGTHS)
+    lengths : ndarray of int64, shape (6, LENGTHS)
         Documents by outcome (``OUTCOMES``) and class of length.
-    n_bytes : ndarray of int64, shape (5,)
+    n_bytes : ndarray of int64, shape (6,)
         Bytes of text by outcome.
-    sources : ndarray of int64, shape (6, n_sources)
+    sources : ndarray of int64, shape (7, n_sources)
         By outcome, and bytes of removed documents; references are not counted.
     stands_for : ndarray of int64, shape (n_sources,)
         For how many removed documents the kept ones of each source stand.
@@ -104,7 +105,7 @@ class Facts:
     @property
     def vanished(self) -> list[int]:
         """The sources of which every document was removed."""
-        removed = self.sources[1:4].sum(axis=0)
+        removed = self.sources[REMOVED].sum(axis=0)
         return np.flatnonzero((removed > 0) & (self.sources[0] == 0)).tolist()
 
 
@@ -168,7 +169,8 @@ def gather(
     largest = Lowest(n_groups)
     source_of, first = [np.empty(0, np.int32)], 0
     reached = _Reached(facts, boundary)
-    for batch in decisions.select(_PASSED).batches():
+    overrides = [name for name in ("override",) if name in decisions.schema.names]
+    for batch in decisions.select([*_PASSED, *overrides]).batches():
         rows = np.arange(first, first + len(batch))
         _count(facts, batch, rows, largest)
         reached.add(batch)
@@ -191,7 +193,7 @@ def _count(facts: Facts, batch: pa.RecordBatch, rows: Int64Array, largest: Lowes
         facts.lengths[number] += np.bincount(length[chosen], minlength=LENGTHS)
         facts.n_bytes[number] += size[chosen].sum()
         facts.sources[number] += np.bincount(source[chosen], minlength=n_sources)
-        if outcome in ("exact", "near", "empty"):
+        if outcome in OUTCOMES[REMOVED]:
             facts.sources[-1] += np.bincount(source[chosen], size[chosen], n_sources).astype(np.int64)
     near = np.flatnonzero(of_reason(batch, "near"))
     scores = to_numpy(batch.column("resemblance"))[near]
@@ -209,16 +211,19 @@ class _Reached:
     """Which thresholds the best near-duplicate of each kept document reaches: a byte for each document.
 
     At a higher threshold a kept document and those that still match it cannot all stay: of each such set at least one is
-    removed, and of the set of a reference all others are.
+    removed, and of the set of a reference all others are. Those that overrides keep may stay whatever they match.
     """
 
     def __init__(self, facts: Facts, boundary: int) -> None:
         self._facts, self._boundary = facts, boundary
         self._levels = np.zeros(0, np.uint8)
         self._of_references = np.zeros(len(facts.thresholds), np.int64)
+        self._by_hand = [np.empty(0, np.int64)]
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the near-duplicates of a batch into account."""
+        if "override" in batch.schema.names:
+            self._by_hand.append(to_numpy(batch.column("order"))[to_numpy(batch.column("override").is_valid())])
         near = np.flatnonzero(of_reason(batch, "near"))
         if not len(near):
             return
@@ -235,6 +240,8 @@ class _Reached:
     def bound(self) -> Counts:
         """Return how many near-duplicates are removed at least, at each threshold."""
         n = len(self._of_references)
+        by_hand = np.concatenate(self._by_hand)
+        self._levels[by_hand[by_hand < len(self._levels)]] = 0
         counted = np.bincount(self._levels, minlength=n + 1)[: n + 1]
         return np.asarray(self._of_references + counted[::-1].cumsum()[::-1][1:])
 

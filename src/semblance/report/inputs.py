@@ -5,11 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import fields
-from hashlib import file_digest, sha256
 from typing import Any
 
-from ..errors import InputDataError
-from ..files.places import Place
+from ..files.sums import digest_of
 from ..jobs.settings import Settings
 from .samples import short
 
@@ -17,27 +15,6 @@ SHOWN = 40  # inputs that are listed
 NAMED = 20  # inputs that a command names
 _NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
 _NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations")
-
-
-def digest_of(places: Sequence[Place]) -> str | None:
-    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file.
-
-    Raises
-    ------
-    InputDataError
-        If a file cannot be read.
-    """
-    lines = []
-    for place in places:
-        try:
-            with open(place.path, "rb") as stream:
-                digest = file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
-        if len(places) == 1:
-            return digest
-        lines.append(f"{digest}  {place.name}\n")
-    return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest() if lines else None
 
 
 def describe_inputs(
@@ -76,9 +53,15 @@ def command_of(
     some = names[n_references : n_references + NAMED]
     more = len(names) - n_references - len(some)
     in_memory = any(identity["name"] == "in memory" for identity in identities)
-    if in_memory or any(name in given for name in _NOT_ON_COMMAND_LINE):
+    if settings.overrides is not None:
+        given["overrides"] = settings.overrides.name
+    by_list = given.get("overrides", "") is None
+    if in_memory or by_list or any(name in given for name in _NOT_ON_COMMAND_LINE):
         data = "data" if in_memory else repr(some)
         words = [data, *(["against=references"] if n_references else [])]
+        if by_list:
+            del given["overrides"]
+            words.append("overrides=overrides")
         words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
         return f"semblance.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
     return _command(job, names, n_references, given)

@@ -14,7 +14,7 @@ from ..jobs.settings import Settings
 from ..jobs.summary import SAID, Summary, describe_audit
 from ..wording import counted
 from .drawing import curve, histogram, shares
-from .facts import BINS, OUTCOMES, Facts
+from .facts import BINS, REMOVED, Facts
 from .samples import NearMisses, Samples, short
 from .words import visible
 
@@ -86,7 +86,7 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
     """Section 1."""
     s, facts = told.summary, told.facts
     removed = s.documents - s.kept
-    saved = int(facts.n_bytes[OUTCOMES.index("exact") : OUTCOMES.index("skipped")].sum())
+    saved = int(facts.n_bytes[REMOVED].sum())
     tiles = [
         (f"{s.documents:,}", "documents"),
         (f"{s.exact_duplicates:,}", "exact duplicates removed"),
@@ -95,6 +95,8 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
         (size(saved), f"of {size(int(facts.n_bytes.sum()))} saved"),
         (f"{s.recall_vouched:.4f}", "recall vouched for, at the threshold"),
     ]
+    if s.removed_by_override:
+        tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
     if s.reference:
         tiles.insert(1, (f"{s.reference:,}", "reference documents"))
     if s.audit is not None and s.audit["recall"] is not None:
@@ -102,9 +104,10 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
     rests = "exact resemblances of the texts" if s.verified_by == "exact" else "estimates"
     if s.score != "resemblance":
         rests = rests.replace("resemblances", "cosines")
+    but = ", but for those that overrides remove" if s.removed_by_override else ""
     return {
         "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed. Each "
-        f"names a kept document; removals rest on {rests}.",
+        f"names a kept document{but}; removals rest on {rests}.",
         "alarms": told.vanished(),
         "tiles": tiles,
         "settings": [(name, short(value)) for name, value in _flat(told.settings)],
@@ -248,6 +251,8 @@ def warnings(told: Told) -> list[str]:
     if s.empty:
         became = "dropped" if s.empty_dropped else "kept"
         out.append(f"{counted(s.empty, 'document')} without any token were {became}.")
+    if s.removed_by_override or s.kept_by_override:
+        out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
     if s.documents and (s.documents - s.kept) > s.documents / 2:
         out.append(f"More than half of the documents ({share(s.documents - s.kept, s.documents)}) are removed.")
     if told.near is not None and s.near_duplicates and told.near.total > s.near_duplicates / 2:

@@ -10,7 +10,7 @@ from ..files.places import describe_skipped
 from ..wording import counted
 from .drawing import lengths as draw_lengths
 from .drawing import spark
-from .facts import LENGTHS, OUTCOMES, share_between
+from .facts import LENGTHS, OUTCOMES, REMOVED, share_between
 from .samples import Pair
 from .sections import Told, share, size
 from .words import visible
@@ -62,13 +62,13 @@ def sources(told: Told) -> dict[str, Any]:
     """Section 7."""
     facts = told.facts
     counts = facts.sources
-    total, removed = counts[: len(OUTCOMES)].sum(axis=0), counts[1:4].sum(axis=0)
+    total, removed = counts[: len(OUTCOMES)].sum(axis=0), counts[REMOVED].sum(axis=0)
     inputs = np.flatnonzero(total > 0)
     order = inputs[np.argsort(-removed[inputs], kind="stable")][:MOST_SOURCES]
     rows = []
     for i in order.tolist():
-        kept, exact, near, empty, skipped = counts[: len(OUTCOMES), i].tolist()
-        values = [f"{n:,}" for n in (total[i], exact, near, empty + skipped, kept)]
+        kept, exact, near, *others = counts[: len(OUTCOMES), i].tolist()
+        values = [f"{n:,}" for n in (total[i], exact, near, sum(others), kept)]
         rows.append({"name": told.names[i], "cells": [*values, share(removed[i], total[i]), size(counts[-1, i])]})
     names = [told.names[i] for i in facts.shown]
     matrix = []
@@ -113,7 +113,7 @@ def lengths(told: Told) -> dict[str, Any]:
     first, last = (int(there[0]), int(there[-1])) if len(there) else (0, 1)
     classes = range(first, min(last + 1, LENGTHS))
     by = {name: table[i, first : last + 1].tolist() for i, name in enumerate(OUTCOMES)}
-    rest = [a + b for a, b in zip(by["empty"], by["skipped"], strict=True)]
+    rest = [sum(some) for some in zip(by["empty"], by["override"], by["skipped"], strict=True)]
     parts = [("kept", by["kept"]), ("near", by["near"]), ("exact", by["exact"]), ("empty", rest)]
     small = table[:, :7].sum(axis=1).tolist()  # below 64 bytes
     said = {name: n for name, n in zip(OUTCOMES, small, strict=True) if n}
@@ -138,6 +138,7 @@ def _outcome(name: str) -> str:
         "exact": "removed as exact",
         "near": "removed as near-duplicates",
         "empty": "dropped as empty",
+        "override": "removed by overrides",
         "skipped": "left out",
     }
     return names.get(name, name)

@@ -13,13 +13,14 @@ from .. import __version__
 from ..errors import ParameterError
 from ..files.atomic import atomic_file
 from ..files.outputs import check_apart, check_output
+from ..files.sums import digest_of
 from ..jobs.result import Result
 from ..jobs.scored import Scored
 from ..text.shingle import Shingling
 from . import page, sections, tables
 from .compared import hidden_by
 from .facts import ABOVE, gather
-from .inputs import SHOWN, command_of, describe_inputs, digest_of, overlap_command
+from .inputs import SHOWN, command_of, describe_inputs, overlap_command
 from .said import WORDS
 from .samples import Pair, Samples, compare_pairs, near_misses, samples_of, short, texts_of
 from .scored import gather_pairs, samples_of_pairs, texts_of_pairs

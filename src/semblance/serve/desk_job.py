@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputDataError, ParameterError, SemblanceError
+from ..files.sums import digest_of
 from ..jobs.result import Result
 from ..jobs.saved_job import SavedJob
 from ..report.compared import compare
-from ..report.inputs import digest_of
 from ..report.samples import MOST_TEXT, short
 from ..report.writing import write_report
 from ..theory.minhash import exact_interval

@@ -74,6 +74,7 @@ def dedup(
     max_bucket: int = MAX_BUCKET,
     max_document: int | str | None = None,
     on_error: str = "stop",
+    overrides: Any = None,
     seed: int | str = 1,
     memory: int | str | None = None,
     session: Any = None,
@@ -103,8 +104,8 @@ def dedup(
         As in ``semblance.dedup``; ``against`` is like data, a data frame for a data frame.
     encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
         As in ``semblance.dedup``; a tokenizer must pickle.
-    max_document, on_error, seed, progress
-        As in ``semblance.dedup``.
+    max_document, on_error, overrides, seed, progress
+        As in ``semblance.dedup``; the driver reads overrides.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def dedup(
     ParameterError
         If a setting is out of its range, or workers do not see the work folder.
     InputDataError
-        If a file or row is not as expected, or an id comes twice.
+        If a file or row is not as expected, an id comes twice, or an override names no document.
     MissingExtraError
         If pyspark is not installed.
 

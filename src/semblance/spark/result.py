@@ -13,6 +13,8 @@ from ..errors import ParameterError
 from ..jobs.annotating import naming
 from ..jobs.settings import Settings
 from ..jobs.summary import Summary
+from ..steps.by_source import BySource
+from ..values import Int64Array
 from ..wording import counted
 from .writing import write_files
 
@@ -116,6 +118,14 @@ class SparkResult:
         name = self.summary.score if self.summary.verified_by == "exact" else f"estimated_{self.summary.score}"
         return {"resemblance": name, **{second: second for second in self._job.second}}
 
+    def _by_source(self) -> tuple[Int64Array, list[str]]:
+        """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
+        self._check_open()
+        names = [identity["name"] for identity in self.provenance["inputs"]]
+        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), BySource(n=len(names)))
+        found[:, : self._job.n_references] = 0
+        return found, names
+
     @cached_property
     def decisions(self) -> Any:
         """Data frame of all decisions, a row for each document, references too: see the reference of files."""
@@ -144,8 +154,8 @@ class SparkResult:
         """Data frame ``id, duplicate_of, resemblance`` of the removed documents.
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
-        documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty, or
-        left out as too large, have nulls.
+        documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
+        left out as too large, or removed by an override have nulls.
         """
         return self._told(self._own.filter("not kept"), ["id", *naming(self._against), *self._scores])
 

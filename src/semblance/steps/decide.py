@@ -11,14 +11,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.labels import Labels
+from ..inputs.overrides import ACTIONS
 from ..methods.method import Method
 from ..values import Int64Array
 from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ._batches import Batches, batch_of, flags, ints, ints_or, starts_of
 
-REASONS = ("kept", "reference", "exact", "near", "empty", "skipped")
-_KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED = range(len(REASONS))
+REASONS = ("kept", "reference", "exact", "near", "empty", "skipped", "override")
+_KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(len(REASONS))
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
 REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
@@ -54,19 +55,21 @@ def settle(rows: Batches, settings: Settle) -> Batches:
     """Say of each document who is kept in its place, and why.
 
     A copy follows the first of its set: its reason is "exact" if that is kept, else "near", with the first's keeper and score.
+    Overrides come last, and change no other document; of those that are removed by hand nobody is a copy, or near.
 
     Parameters
     ----------
     rows : iterator of RecordBatch
         Columns order, empty, leader (null: it is no copy), keeper and score of its own standing (null: kept), leader_keeper and
-        leader_score of its leader's; where documents may be left out, also skipped; others are passed on.
+        leader_score of its leader's; where documents may be left out, also skipped; where there are overrides, also override,
+        which is passed on, as are others.
     settings : Settle
 
     Yields
     ------
     RecordBatch
-        Also keeper (its own order if it is kept, null if it is dropped or left out), score (1.0 for "exact"; null if it is
-        kept, dropped or left out) and reason.
+        Also keeper (its own order if it is kept, null if it is dropped, left out or removed by hand), score (null but for
+        "near" and "exact", for which it is 1.0) and reason.
     """
     for batch in rows:
         order, leader = ints(batch, "order"), ints_or(batch, "leader", -1)
@@ -79,11 +82,16 @@ def settle(rows: Batches, settings: Settle) -> Batches:
         score = np.where(near, score, 1.0)
         if settings.empty == "drop":
             reason[flags(batch, "empty")] = _EMPTY
+        if "override" in batch.schema.names:
+            override = ints(batch, "override")
+            reason[override > 0], reason[override < 0] = _KEPT, _OVERRIDE
+            keeper = np.where(override > 0, order, keeper)
         reason[reference], keeper[reference] = _REFERENCE, order[reference]
         if "skipped" in batch.schema.names:
             reason[flags(batch, "skipped")] = _SKIPPED
         scored = (reason == _EXACT) | (reason == _NEAR)
-        made = [to_arrow(keeper, (reason == _EMPTY) | (reason == _SKIPPED)), to_arrow(score, ~scored), _named(reason)]
+        nobody = (reason == _EMPTY) | (reason == _SKIPPED) | (reason == _OVERRIDE)
+        made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), _named(reason)]
         passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
         yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
 
@@ -143,7 +151,7 @@ class Decide:
     Parameters
     ----------
     schema : pyarrow.Schema
-        The columns that are wanted: those of DECISIONS, ``id``, ``leader``, and ``standard_error`` or ``distance``.
+        The columns that are wanted: those of DECISIONS, ``id``, ``leader``, ``override``, ``standard_error``, ``distance``.
     labels : Labels
         What documents are called.
     method : Method
@@ -177,7 +185,7 @@ def decide(rows: Batches, settings: Decide) -> Batches:
     ----------
     rows : iterator of RecordBatch
         Columns order, keeper, score and reason; those of the sketches that are ``needed``; n_exact and n_duplicates (null:
-        none), and leader (null: itself), where wanted.
+        none), leader (null: itself), and override, where wanted.
     settings : Decide
 
     Yields
@@ -210,6 +218,9 @@ def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
             return labels.ids(*_called(batch, ""))
         case "kept":
             return kept
+        case "override":
+            number = ints(batch, "override")
+            return strings(ACTIONS).take(to_arrow((number < 0).astype(np.int64), number == 0))
         case "resemblance":
             return batch.column("score")
         case "duplicate_of" | "cluster":

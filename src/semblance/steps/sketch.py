@@ -21,6 +21,7 @@ from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SKETCHES, WITHIN_BYTES
 from ._binary import words_of
+from .override import OVERRIDE, Overriding
 
 _PASSED_ON = ("id", "id_is_text", "priority", "order_by", "skipped", "unit", "place")
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
@@ -38,12 +39,15 @@ class Sketching:
         Whether invalid UTF-8 is an error.
     piece_bytes : int >= 1
         Bytes of text that are sketched at a time; the result does not depend on it.
+    overriding : Overriding, optional
+        Documents that people decided about by hand.
     """
 
     shingling: Shingling
     method: Method
     encoding_errors: str = "strict"
     piece_bytes: int = PIECE_BYTES
+    overriding: Overriding | None = None
 
 
 def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
@@ -64,6 +68,8 @@ def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
     fields += [documents.field(name) for name in _PASSED_ON if name in documents.names]
+    if settings.overriding is not None:
+        fields.append(OVERRIDE)
     return pa.schema([*fields, *([pa.field("within", pa.binary(16))] if "within" in documents.names else [])])
 
 
@@ -103,6 +109,10 @@ def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa
     digests = np.empty((n, 2), np.uint64)
     digest_documents(texts.data, texts.offsets, withins, digest_secret(key, "documents"), digests)
     empty = np.diff(offsets) == 0
+    override = np.empty(0, np.int32)
+    if settings.overriding is not None:
+        override = settings.overriding.look_up(piece, key)
+        empty |= override < 0  # one that is removed by hand meets nobody: it has no keys, and is no copy
     columns = {
         "bytes": to_arrow(np.diff(texts.offsets)),
         "digest": _fixed(digests),
@@ -111,6 +121,7 @@ def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),
         "within": _fixed(withins),
+        "override": to_arrow(override),
     }
     return pa.RecordBatch.from_arrays(
         [columns[name] if name in columns else piece.column(name) for name in schema.names], schema=schema

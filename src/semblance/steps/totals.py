@@ -32,11 +32,13 @@ class Totals:
         return np.zeros(5, np.int64)
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
-        """Count the documents of a batch: columns position, empty, bytes and, perhaps, id_is_text and skipped."""
+        """Count the documents of a batch: columns position, empty, bytes and, perhaps, id_is_text, skipped and override."""
         reference = to_numpy(batch["position"]) < self.boundary
         empty = to_numpy(batch["empty"])
         if "skipped" in batch.schema.names:
             empty = empty & ~to_numpy(batch["skipped"])
+        if "override" in batch.schema.names:  # one that is removed by hand counts as that
+            empty = empty & (to_numpy(batch["override"]) >= 0)
         total[N] += len(batch)
         total[REFERENCES] += int(reference.sum())
         total[EMPTY] += int((empty & ~reference).sum())

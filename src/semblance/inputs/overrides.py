@@ -1,0 +1,186 @@
+"""What people decided by hand: documents that are to be kept, or removed, whatever a job finds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+from ..errors import InputDataError, ParameterError
+from ..files.names import shown
+
+ACTIONS = ("keep", "remove")
+_KEYS = ("id", "action", "input", "sha256")
+_DIGEST = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What is to become of a document.
+
+    Parameters
+    ----------
+    id : str
+        An integer is the same as its digits.
+    action : {"keep", "remove"}
+    line : int
+        Where it was found first, from 1.
+    digests : tuple of str
+        SHA-256 digests of the input that the id was given for, as far as they are known.
+    """
+
+    id: str
+    action: str
+    line: int
+    digests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """All overrides of a job.
+
+    Parameters
+    ----------
+    name : str or None
+        The file that they were read from; None: they were in memory.
+    keep, remove : int
+        How many documents are to be kept, and removed.
+    sha256 : str
+        Digest of the file, or of what one would hold.
+    entries : tuple of Override
+        One for each id; none where a result was loaded.
+    """
+
+    name: str | None
+    keep: int
+    remove: int
+    sha256: str
+    entries: tuple[Override, ...] = field(default=(), repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a result depends on."""
+        return {"keep": self.keep, "remove": self.remove, "sha256": self.sha256}
+
+    def place(self, entry: Override) -> str:
+        """Say where an override was found."""
+        return _place(self.name, entry.line)
+
+    def __str__(self) -> str:
+        """Name the file."""
+        return self.name or "overrides"
+
+
+def _place(name: str | None, line: int) -> str:
+    return f"overrides, number {line}" if name is None else f"{name}, line {line}"
+
+
+def read_overrides(given: Any) -> Overrides | None:
+    """Read overrides.
+
+    Parameters
+    ----------
+    given : path, list of dict, Overrides or None
+        A file of JSON lines, or what its lines say: ``id``, ``action`` and, optionally, ``input`` and ``sha256``.
+
+    Returns
+    -------
+    Overrides or None
+        None if there are none.
+
+    Raises
+    ------
+    ParameterError
+        If this is neither a path nor a list.
+    InputDataError
+        If the file cannot be read, a line is not as expected, or two lines contradict each other; the message names the lines.
+    """
+    if given is None or isinstance(given, Overrides):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return _from_file(os.fspath(given))
+    if not isinstance(given, (list, tuple)):
+        raise ParameterError(
+            f"overrides must be a path, a list of dicts or None; got {given!r:.60}, of type {type(given).__name__}"
+        )
+    import json  # here, for what is not needed to start
+    from hashlib import sha256
+
+    entries = _entries(enumerate(given, 1), None)
+    lines = [{"id": e.id, "action": e.action} | ({"sha256": e.digests} if e.digests else {}) for e in entries]
+    return _counted(entries, None, sha256("".join(json.dumps(line) + "\n" for line in lines).encode()).hexdigest())
+
+
+def _from_file(path: str) -> Overrides:
+    """Read a file of JSON lines; lines of white space say nothing."""
+    from hashlib import sha256
+
+    name, digest = shown(path), sha256()
+
+    def lines() -> Iterator[tuple[int, Any]]:
+        with open(path, "rb") as stream:
+            for number, line in enumerate(stream, 1):
+                digest.update(line)
+                if line.strip():
+                    yield number, _parsed(line, name, number)
+
+    try:
+        entries = _entries(lines(), name)
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputDataError):
+            raise
+        raise InputDataError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return _counted(entries, name, digest.hexdigest())
+
+
+def _counted(entries: tuple[Override, ...], name: str | None, digest: str) -> Overrides:
+    keep = sum(entry.action == "keep" for entry in entries)
+    return Overrides(name, keep, len(entries) - keep, digest, entries)
+
+
+def _parsed(line: bytes, name: str, number: int) -> Any:
+    """Return what a line of JSON says."""
+    import json
+
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputDataError(f"{_place(name, number)}: not JSON: {error!s:.100}") from None
+
+
+def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Override, ...]:
+    """Return one override for each id; what is said twice counts once."""
+    found: dict[str, Override] = {}
+    for line, value in lines:
+        new = _checked(value, line, _place(name, line))
+        old = found.get(new.id)
+        if old is not None and old.action != new.action:
+            raise InputDataError(
+                f"{_place(name, old.line)} and {line}: contradict each other: {old.action} and {new.action} {new.id!r:.200}; "
+                "leave one of them"
+            )
+        if old is not None:
+            new = Override(old.id, old.action, old.line, tuple(dict.fromkeys((*old.digests, *new.digests))))
+        found[new.id] = new
+    return tuple(found.values())
+
+
+def _checked(value: Any, line: int, place: str) -> Override:
+    """Return an override, if it is one."""
+    if not isinstance(value, dict):
+        raise InputDataError(f"{place}: an override is an object with id and action; got {value!r:.60}")
+    if unknown := [key for key in value if key not in _KEYS]:
+        raise InputDataError(f"{place}: {unknown[0]!r:.60} is unknown; an override has {', '.join(_KEYS)}")
+    if missing := [key for key in _KEYS[:2] if key not in value]:
+        raise InputDataError(f"{place}: {missing[0]} is missing; an override has {', '.join(_KEYS)}")
+    name, action, digest = value["id"], value["action"], value.get("sha256")
+    if isinstance(name, bool) or not isinstance(name, (str, Integral)):
+        raise InputDataError(f"{place}: id must be a string or an integer; got {name!r:.60}")
+    if action not in ACTIONS:
+        raise InputDataError(f"{place}: action must be keep or remove; got {action!r:.60}")
+    if not (value.get("input") is None or isinstance(value["input"], str)):
+        raise InputDataError(f"{place}: input must be the name of a file, or null; got {value['input']!r:.60}")
+    if not (digest is None or (isinstance(digest, str) and len(digest) == 64 and _DIGEST.issuperset(digest.lower()))):
+        raise InputDataError(f"{place}: sha256 must be 64 hexadecimal digits, or null; got {digest!r:.80}")
+    return Override(str(name), action, line, () if digest is None else (digest.lower(),))

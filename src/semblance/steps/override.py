@@ -1,0 +1,126 @@
+"""Overrides are looked up while documents are sketched: each document learns the number of the one that names it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..hashing import digest_secret
+from ..inputs.labels import Labels
+from ..inputs.overrides import Overrides
+from ..kernels.digests import digest_documents
+from ..text.texts import from_arrow_array
+from ..values.arrow import strings, to_arrow, to_numpy
+from ._batches import Batches, batch_of, ints
+
+OVERRIDE = pa.field("override", pa.int32())
+"""The number of the override of a document, from 1: positive if it is to be kept, negative if it is to be removed; 0: none."""
+
+SPARED = pa.schema([("order", pa.int64())])
+_ALONE = np.empty((0, 2), np.uint64)
+_NOWHERE = -(1 << 62)
+
+
+def _digests(ids: pa.Array, key: bytes) -> NDArray[np.bytes_]:
+    """Return keyed digests of ids, 16 bytes each."""
+    texts = from_arrow_array(ids)
+    found = np.empty((len(texts), 2), np.uint64)
+    digest_documents(texts.data, texts.offsets, _ALONE, digest_secret(key, "overrides"), found)
+    return found.view("S16")[:, 0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Overriding:
+    """Overrides as a step looks them up; 20 bytes each.
+
+    Parameters
+    ----------
+    digests : ndarray of bytes
+        Keyed digests of the ids, ascending.
+    numbers : ndarray of int32
+        See ``OVERRIDE``.
+    boundary : int
+        Positions below it are references, which nothing overrides.
+    labels : Labels, optional
+        What documents are called, where ids are no column.
+    """
+
+    digests: NDArray[np.bytes_]
+    numbers: NDArray[np.int32]
+    boundary: int
+    labels: Labels | None
+
+    @classmethod
+    def of(cls, overrides: Overrides, key: bytes, boundary: int, labels: Labels | None) -> Overriding:
+        """Make overrides ready to be looked up under a secret key."""
+        ids = [entry.id.encode("utf-8", "surrogatepass") for entry in overrides.entries]  # a lone surrogate is no document's
+        removes = np.array([entry.action == "remove" for entry in overrides.entries], np.bool_)
+        digests = _digests(strings(ids, pa.large_binary()), key)
+        order = np.argsort(digests)
+        numbers = np.arange(1, len(ids) + 1, dtype=np.int32)
+        numbers[removes] *= -1
+        return cls(digests=digests[order], numbers=numbers[order], boundary=boundary, labels=labels)
+
+    def look_up(self, batch: pa.RecordBatch, key: bytes) -> NDArray[np.int32]:
+        """Return the number of the override of each document; columns position, number and, where it is one, id."""
+        found = np.zeros(len(batch), np.int32)
+        positions = ints(batch, "position")
+        if not len(self.digests) or not (positions >= self.boundary).any():
+            return found
+        if self.labels is None:
+            ids = batch.column("id")
+        else:
+            ids = self.labels.ids(positions, ints(batch, "number")).cast(pa.large_string())
+        digests = _digests(ids, key)
+        places = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
+        named = (self.digests[places] == digests) & (positions >= self.boundary)
+        found[named] = self.numbers[places[named]]
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """The last position of a document that each override names, and the first one, negated; far below 0: it names none.
+
+    Parameters
+    ----------
+    n : int
+        How many overrides there are.
+    """
+
+    n: int
+    combine = np.maximum
+
+    def start(self) -> NDArray[Any]:
+        """Return what no documents are."""
+        return np.full((2, self.n), _NOWHERE)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Look at a batch of sketches: columns position and override."""
+        override, position = to_numpy(batch["override"]), to_numpy(batch["position"])
+        named = np.flatnonzero(override)
+        number = np.abs(override[named]) - 1
+        np.maximum.at(total[0], number, position[named])
+        np.maximum.at(total[1], number, -position[named])
+
+
+def spared(rows: Batches) -> Batches:
+    """Choose the documents that an override keeps.
+
+    Parameters
+    ----------
+    rows : iterator of RecordBatch
+        Columns order and override.
+
+    Yields
+    ------
+    RecordBatch
+        Column order.
+    """
+    for batch in rows:
+        chosen = batch.filter(to_arrow(ints(batch, "override") > 0))
+        yield batch_of(SPARED, chosen.column("order"))

@@ -1,0 +1,124 @@
+"""``semblance dedup --fail-if-removed`` and ``--overrides``: what stops a job, and what takes documents back."""
+
+import gc
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from semblance.cli.guarding import check_removed
+from semblance.cli.main import main
+from semblance.errors import SemblanceError
+
+PAGE = " ".join(f"word{i}" for i in range(40))
+FILES = {"a": [PAGE, "unlike it", "and another one"], "b": [PAGE, f"{PAGE} more"], "c": ["only this", PAGE]}
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    """Three files, of which the second vanishes."""
+    monkeypatch.chdir(tmp_path)
+    for name, texts in FILES.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return ["a.jsonl", "b.jsonl", "c.jsonl"]
+
+
+def run(capsys, *arguments):
+    """Run a command; return (exit code, standard output, standard error)."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+def test_a_share_of_all_documents(corpus, tmp_path, capsys):
+    code, out, err = run(
+        capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "-o", "out/", "--report", "page.html"
+    )
+    assert (code, out) == (1, "") and not (tmp_path / "out").exists() and not (tmp_path / "page.html").exists()
+    assert err == (
+        "error: nothing was written: 1 of 5 documents (20.0%) would be removed, more than --fail-if-removed 0.19 "
+        "(c.jsonl: 1 of 2 documents (50.0%)); run again without --fail-if-removed to write it, or with --report in place of -o "
+        "to see what would go\n"
+    )
+    assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.2", "-o", "out/", "--quiet") == (0, "", "")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_semblance.json", "a.jsonl", "c.jsonl"]
+
+
+def test_a_source_that_is_gone(corpus, tmp_path, capsys):
+    code, out, err = run(capsys, "dedup", *corpus, "--fail-if-removed", "1", "--json")
+    assert (code, out) == (1, "") and err.startswith(
+        "error: nothing was written: nothing would be left of 1 input (b.jsonl: 2 of 2 documents (100.0%), "
+        "c.jsonl: 1 of 2 documents (50.0%));"
+    )
+    assert run(capsys, "dedup", "b.jsonl", "--against", "a.jsonl", "--fail-if-removed", "1")[0] == 1, (
+        "references are not counted"
+    )
+    assert run(capsys, "dedup", "c.jsonl", "--against", "a.jsonl", "--fail-if-removed", "0.5")[0] == 0
+    (tmp_path / "empty.jsonl").write_text("")
+    assert run(capsys, "dedup", "a.jsonl", "empty.jsonl", "--fail-if-removed", "0")[0] == 0, (
+        "nothing is lost of what has nothing"
+    )
+    assert run(capsys, "dedup", *corpus, "--fail-if-removed", "1.5")[0] == 2
+
+
+def test_what_was_found_can_be_written_later(corpus, tmp_path, capsys):
+    """The work folder stays, and its job goes on without the guard, in another process as it were."""
+    job = ["dedup", *corpus, "-o", "out/", "--work", "work", "--quiet"]
+    code, _, err = run(capsys, *job, "--fail-if-removed", "0.1")
+    assert code == 1 and err.endswith(
+        "run again with --resume and without --fail-if-removed, to write what the job has found\n"
+    )
+    assert list((tmp_path / "work").glob("*.part")) and not (tmp_path / "out").exists()
+    gc.collect()  # the traceback held the folder
+    code, _, err = run(capsys, *job)
+    gc.collect()
+    assert code == 2 and "pass --resume" in err
+    assert run(capsys, *job, "--resume")[0] == 0
+    assert (tmp_path / "out" / "b.jsonl").read_text() == "" and not any((tmp_path / "work").iterdir())
+
+
+def test_a_message_names_the_sources_that_lose_most():
+    total = np.array([10] * 13)
+    kept = np.array([9, 0, 10, *range(8, -1, -1), 10])
+    with pytest.raises(SemblanceError) as caught:
+        check_removed((np.stack([total, kept]), [f"f{i}" for i in range(13)]), 0.99, False)
+    said = str(caught.value)
+    assert (
+        "nothing would be left of 2 inputs (f1: 10 of 10 documents (100.0%), f11: 10 of 10 documents (100.0%), f10: 9 of"
+        in said
+    )
+    assert said.count("of 10 documents") == 10 and ", and 1 inputs more)" in said and "more than" not in said
+    check_removed((np.zeros((2, 0), np.int64), []), 0.0, False)
+
+
+def test_documents_are_taken_back(corpus, tmp_path, capsys):
+    digest = hashlib.sha256((tmp_path / "b.jsonl").read_bytes()).hexdigest()
+    line = {"id": "b.jsonl:2", "action": "keep", "input": "b.jsonl", "sha256": digest}
+    (tmp_path / "overrides.jsonl").write_text(json.dumps(line) + "\n")
+    job = ["dedup", *corpus, "--overrides", "overrides.jsonl"]
+    code, out, err = run(capsys, *job, "-o", "out/", "--report", "page.html", "--fail-if-removed", "0.6")
+    assert (code, err) == (0, "") and "kept                                 5   (1 named by overrides)" in out
+    assert json.loads((tmp_path / "out" / "b.jsonl").read_text()) == {"text": f"{PAGE} more"}
+    page = (tmp_path / "page.html").read_text()
+    assert "--overrides overrides.jsonl" in page and "Overrides remove 0 documents and keep 1." in page
+    told = json.loads(run(capsys, *job, "--json")[1])
+    assert told["kept_by_override"] == 1 and told["removed_by_override"] == 0
+    assert told["settings"]["overrides"] == {
+        "keep": 1, "remove": 0, "sha256": hashlib.sha256((tmp_path / "overrides.jsonl").read_bytes()).hexdigest()
+    }  # fmt: skip
+    with (tmp_path / "b.jsonl").open("a") as stream:
+        stream.write('{"text": "one more"}\n')
+    code, out, err = run(capsys, *job, "-o", "again/")
+    assert (code, out) == (1, "") and f"SHA-256 digest {digest}; b.jsonl has" in err and not (tmp_path / "again").exists()
+
+
+def test_overrides_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("semblance.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "drop"}\n')
+    code, _, err = run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl")
+    assert (code, err) == (1, "error: overrides.jsonl, line 1: action must be keep or remove; got 'drop'\n")
+    assert run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl", "--dry-run")[0] == 1
+    code, _, err = run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl", "-o", "overrides.jsonl", "--force")
+    assert code == 1 and "choose another name" in err and (tmp_path / "overrides.jsonl").exists()
