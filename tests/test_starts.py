@@ -19,6 +19,9 @@ LARGE = {
     "polars",
     "duckdb",
     "rich",
+    "starlette",
+    "uvicorn",
+    "asyncio",
     "msgspec",
     "trafilatura",
     "lxml",
@@ -31,6 +34,7 @@ NO_JOB = {
     "semblance.search.banding", "semblance.search.hamming", "semblance.search.fingerprint_file", "semblance.sketches.packed",
     "semblance.sketches.weighted", "semblance.sketches.simhash", "semblance.methods.simhash", "semblance.theory.choose",
     "semblance.theory.hamming_costs", "semblance.values.weighted", "semblance.jobs.pairs", "semblance.jobs.overlap",
+    "semblance.serve", "starlette", "uvicorn", "asyncio",
     "semblance.spark", "semblance.cli.spark", "semblance.cli.dry_run", "semblance.jobs.foresight", "pyspark",
 }  # fmt: skip
 BY_NUMBA = {
@@ -78,6 +82,7 @@ def test_the_package_loads_nothing():
         ["overlap", "--help"],
         ["index", "--help"],
         ["index", "add", "--help"],
+        ["serve", "--help"],
     ],
     ids=" ".join,
 )

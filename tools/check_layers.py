@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 RANKS = (("wording",), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
-         ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("jobs",), ("report", "spark"), ("cli",))  # fmt: skip
+         ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("jobs",), ("report", "spark"), ("serve",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 # In search: costs before indexes before what chooses among them.
 SEARCH = {"costs": 0, "tune": 2}

@@ -108,6 +108,7 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
         {},
     ),
     "report": (["tests/report"], {}),
+    "serve": (["tests/serve"], {}),
     "spark": (["tests/engines/test_spark_frames.py", "tests/spark/test_writing.py", "tests/cli/test_engines.py"], {}),
     "files": (
         [

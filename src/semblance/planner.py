@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from . import theory
 from .errors import ParameterError
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
+from .wording import html_table
 
 if TYPE_CHECKING:
     from .sketches.fractional import Fractional
@@ -65,6 +66,16 @@ class Plan:
     verify: str = "exact"
     documents: int | None = None
     sketch: theory.choose.Choice | None = None
+
+    def __repr__(self) -> str:
+        """Name what was chosen, and what differs from the default."""
+        some = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return f"Plan({', '.join(f'{name}={getattr(self, name)!r}' for name in some)})"
+
+    def _repr_html_(self) -> str:
+        """Return the plan as a small table, for notebooks."""
+        facts = {name: f"{getattr(self, name)}" for name in ("threshold", "permutations", "bands", "rows", "verify")}
+        return html_table("Plan", facts | {"recall at the threshold": f"{self.recall_at_threshold:.4f}"})
 
     @property
     def packing(self) -> BBit | XorBits | Fractional | None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+MOST_SHOWN = 300  # characters of a fact in a notebook
+
 
 def counted(n: int, thing: str, things: str = "") -> str:
     """Return "1 document", "2,000 documents"."""
@@ -22,3 +26,33 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def html_table(caption: str, rows: Mapping[str, str]) -> str:
+    """Return a small table for notebooks, a row for each fact; nothing in it is taken for HTML."""
+    from html import escape  # here, for what is not needed to start
+
+    def cell(text: str) -> str:
+        return escape(printable(text)[:MOST_SHOWN])
+
+    head = "<tr><th style='text-align:left'>"
+    body = "".join(f"{head}{cell(name)}</th><td>{cell(text)}</td></tr>" for name, text in rows.items())
+    return f"<table><caption>{cell(caption)}</caption>{body}</table>"
+
+
+class Brief:
+    """Shows itself by a few facts, however large it is: in one line, and as a small table in notebooks."""
+
+    __slots__ = ()
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it, by name; what speaks for itself in one line comes first."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Name the facts."""
+        return f"<{type(self).__name__}: {printable(', '.join(self._facts().values()))}>"
+
+    def _repr_html_(self) -> str:
+        """Return the facts as a small table, for notebooks."""
+        return html_table(type(self).__name__, self._facts())

@@ -1,5 +1,6 @@
 """Components are found, cut into partitions that fit, and made bundles of; against the same step by step."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 
 from semblance.engines import local_bundles
 from semblance.engines.local_bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
+from semblance.engines.reporting import Counted
 from semblance.files.store import Workspace
 from semblance.values.tables import PAIRS
 
 N = 20
+COUNTING = partial(Counted, None, "matches", 0, "bytes", 1)
 pairs = st.lists(
     st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)).filter(lambda pair: pair[0] < pair[1]), max_size=25, unique=True
 )
@@ -111,10 +114,16 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", 25)
         read = (lambda number: division.pairs(space, number)) if on_disk else (lambda number: whole)
-        pieces = list(division.pieces(read, sizes.__getitem__, 0))
+        told: list[tuple[int, int]] = []
+        counting = partial(
+            Counted, lambda stage, done, total, unit: told.append((done, total)), "matches", division.n_bytes, "bytes", 1
+        )
+        pieces = list(division.pieces(read, sizes.__getitem__, counting, 0))
         assert [piece.mark for piece in pieces] == list(range(1, len(pieces) + 1))
+        assert division.n_bytes == sum(sizes[members].sum() for members in known.values() if sizes[members].sum() <= most)
+        assert told == sorted(told) and told[-1] == (division.n_bytes, division.n_bytes)
         mark = data.draw(st.integers(0, len(pieces)))
-        after = [batch for piece in division.pieces(read, sizes.__getitem__, mark) for batch in piece.make()]
+        after = [batch for piece in division.pieces(read, sizes.__getitem__, counting, mark) for batch in piece.make()]
         made = [batch for piece in pieces for batch in piece.make()]
     assert [batch.to_pylist() for batch in after] == [b.to_pylist() for b in made[mark:]]
     rows = [row for batch in made for row in batch.to_pylist()]
@@ -132,6 +141,6 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
 def test_no_pairs_make_no_bundles():
     division = Division(*linked(np.arange(N)), N, lambda orders: np.zeros(len(orders), np.int64), 10, 10)
     assert division.n_closed == 0 and not division.present.any()
-    assert list(division.pieces(lambda number: PairsByRight(*arrays([])), lambda orders: orders, 0)) == []
+    assert list(division.pieces(lambda number: PairsByRight(*arrays([])), lambda orders: orders, COUNTING, 0)) == []
     none = np.empty(0, np.int64)
     assert [batch.num_rows for batch in bundles(none, none, none, none)] == [0]

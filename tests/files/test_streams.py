@@ -97,9 +97,22 @@ def test_what_decompresses_to_much_is_read_no_further_than_a_line_may_be_long(tm
     path.write_bytes(PACKED[suffix](bytes(3_000_000)))
     given_out = []
     monkeypatch.setattr(streams, "BLOCK", 10_000)
-    monkeypatch.setattr(streams, "read_blocks", lambda path: (given_out.append(len(b)) or b for b in read_blocks(path)))
+    monkeypatch.setattr(
+        streams, "read_blocks", lambda path, noted=None: (given_out.append(len(b)) or b for b in read_blocks(path))
+    )
     ((line,),) = read_lines(path, 50_000)
     assert line == b"" and line.n_bytes <= 60_000 and sum(given_out) <= 60_000
     given_out.clear()
     ((line,),) = read_lines(path, 50_000, skip=True)
     assert line.n_bytes == sum(given_out) == 3_000_000
+
+
+@pytest.mark.parametrize("suffix", sorted(PACKED))
+def test_what_is_read_of_the_file_is_noted_as_it_is_on_the_disk(tmp_path, suffix):
+    data = "".join(f"line {i * i}\n" for i in range(400_000)).encode()
+    path = tmp_path / f"lines{suffix}"
+    path.write_bytes(PACKED[suffix](data))
+    noted: list[int] = []
+    assert b"".join(line for lines in read_lines(path, noted=noted.append) for line in lines) == data
+    assert len(noted) > 1 and min(noted) >= 0, "a block each"
+    assert path.stat().st_size - 16 <= sum(noted) <= path.stat().st_size

@@ -4,11 +4,13 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from semblance.jobs import rows as rows_module
-from semblance.jobs.rows import HeldRows, collect, filtered
+from semblance.jobs.rows import HeldRows, ParquetRows, collect, filtered
 from semblance.jobs.telling import Decisions
 
 TABLE = pa.table({"a": range(10), "b": [str(i) for i in range(10)]})
@@ -33,6 +35,34 @@ def test_rows_select_and_slice():
     assert collect(part)["b"].to_pylist() == [str(i) for i in range(3, 9)]
     assert part.schema.names == ["b"] and len(collect(rows.slice(4, 4))) == 0
     assert collect(rows.slice(8, 12))["a"].to_pylist() == [8, 9]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "a=b.parquet"
+    pq.write_table(TABLE, path, row_group_size=3)
+    return path
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted), max_size=3), st.permutations(["a", "b"]),
+    st.integers(1, 2),
+)  # fmt: skip
+def test_any_parts_of_a_file_are_those_of_a_table(stored, spans, names, n):
+    rows, wanted = ParquetRows(stored), HeldRows(TABLE)
+    for begin, end in spans:
+        rows, wanted = rows.slice(begin, end), wanted.slice(begin, end)
+    rows, wanted = rows.select(names[:n]), wanted.select(names[:n])
+    assert collect(rows).equals(collect(wanted)) and collect(rows).equals(collect(rows)), "every time"
+
+
+def test_a_file_stays_the_one_that_was_opened(stored, tmp_path):
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(stored.read_bytes())
+    rows = ParquetRows(path)
+    pq.write_table(TABLE.slice(5), tmp_path / "other")
+    (tmp_path / "other").rename(path)
+    assert collect(rows).equals(TABLE) and len(collect(ParquetRows(path))) == 5
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted), max_size=3), st.booleans(), st.booleans())

@@ -94,7 +94,13 @@ def test_pandas_reads_the_tables(saved):
 
 def test_a_saved_result_is_plain_files(saved):
     result, folder = saved
-    assert sorted(p.name for p in folder.iterdir()) == ["_semblance.json", "decisions.parquet", "pairs.parquet", "result.json"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "_semblance.json",
+        "decisions.parquet",
+        "inputs.parquet",
+        "pairs.parquet",
+        "result.json",
+    ]
     said = json.loads((folder / "result.json").read_text())
     assert said["summary"]["kept"] == result.summary.kept and said["provenance"] == result.provenance
     assert said["semblance"] == sb.__version__ and said["settings"]["threshold"] == 0.7
@@ -181,7 +187,7 @@ def test_a_newer_or_strange_description_is_refused(saved):
 
 def test_every_damage_is_found(saved, rng):
     result, folder = saved
-    for name in ("result.json", "decisions.parquet", "pairs.parquet"):
+    for name in ("result.json", "decisions.parquet", "pairs.parquet", "inputs.parquet"):
         good = (folder / name).read_bytes()
         for _ in range(15):
             bad = bytearray(good)

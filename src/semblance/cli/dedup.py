@@ -31,6 +31,7 @@ from .saying import say, say_all, say_seed
 @options.shingling
 @options.planning
 @options.guarding
+@options.saving
 @options.overriding
 @options.reporting
 @options.audit
@@ -45,7 +46,7 @@ def dedup(
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
     dry_run: bool, duplicates: float, family: float, report: str | None, report_texts: str, audit: int | None,
-    overrides: str | None, fail_if_removed: float | None,
+    save: str | None, overrides: str | None, fail_if_removed: float | None,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -57,7 +58,7 @@ def dedup(
     \b
         semblance dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
         semblance dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
-        semblance dedup corpus.jsonl.gz --report page.html --audit 500
+        semblance dedup corpus.jsonl.gz --report page.html --audit 500 --save judged/
         semblance dedup notes/ --glob '*.md' --format txt --keep longest
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
@@ -77,8 +78,10 @@ def dedup(
         "max_document": max_document, "on_error": on_error, "overrides": overrides, "seed": seed, "memory": memory,
     }  # fmt: skip
     running: AbstractContextManager[Callable[..., Any]]
-    if engine == "spark" and (report is not None or audit is not None):
-        raise ParameterError("--report and --audit are for the engine of this machine; Spark writes decisions as tables")
+    if engine == "spark" and any(given is not None for given in (report, audit, save)):
+        raise ParameterError(
+            "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
+        )
     if engine == "spark":
         from ..spark.sessions import check_mounted
         from ..spark.writing import check_folder
@@ -99,9 +102,13 @@ def dedup(
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_sources(against, glob=glob, format=format) if against else None
-    also = [path for path in (work, report, overrides) if path]
+    also = [path for path in (work, report, save, overrides) if path]
     if output is not None:
         check_before(output, sources, references or [], also)
+    if save is not None:
+        from ..jobs.saved_result import check_folder as check_saved
+
+        check_saved(save, [*sources, *(references or [])], force, [path for path in (work, report, output, overrides) if path])
     if report is not None:
         from ..files.names import shown
         from ..report.inputs import command_of
@@ -132,15 +139,20 @@ def dedup(
             leaves.writing(output)
             result.write(output, annotate=annotate, force=force)
             leaves.written(output)
+        if save is not None:
+            said("saving", 0)
+            result.save(save, force=force)
         summary, settings = result.summary, result.settings
         result.close()
     if as_json:
-        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output, "report": report}))
+        click.echo(
+            json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output, "report": report, "saved": save})
+        )
     if as_json or quiet:
         return
     say_all(str(summary))
     say_seed(seed, settings.seed)
-    for path in filter(None, (output, report)):
+    for path in filter(None, (output, report, save)):
         say(f"written: {path}")
-    if output is None and report is None:
+    if output is None and report is None and save is None:
         say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

@@ -15,11 +15,14 @@ from ..errors import ParameterError, SemblanceError
 from ..wording import printable
 from .compare import compare
 from .dedup import dedup
+from .groups import groups
 from .index import index
 from .overlap import overlap
 from .pairs import pairs
 from .plan import plan
 from .saying import say, say_all
+from .serve import serve
+from .show import show
 from .tune import tune
 from .warmup import warmup
 
@@ -37,7 +40,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, pairs, overlap, index, compare, plan, tune, warmup):
+for command in (dedup, groups, show, pairs, overlap, index, serve, compare, plan, tune, warmup):
     program.add_command(command)
 
 

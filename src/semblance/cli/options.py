@@ -108,6 +108,7 @@ seed = click.option("--seed", type=_Seed(), default=1, show_default=True, metava
                     help="The only source of randomness: a number, or "
                     "'random' for one that the system draws, and that outputs state.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per group or document.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
                         show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip
 
@@ -165,6 +166,8 @@ reporting = apply(
     click.option("--report-texts", type=click.Choice(["full", "none", "hash"]), default="full", show_default=True,
                  help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
+saving = click.option("--save", default=None, metavar="DIR",
+                      help="Save what was decided, and why, to a folder, for groups and show.")  # fmt: skip
 audit = click.option("--audit", type=click.IntRange(1), default=None, metavar="N",
                      help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from .saying import say
+
+if TYPE_CHECKING:
+    from ..jobs.progress import Bar
 
 
 def note_skipped(quiet: bool, *inputs: Any) -> None:
@@ -21,45 +24,39 @@ def note_skipped(quiet: bool, *inputs: Any) -> None:
 
 
 class _Notes(logging.Handler):
-    """Prints what the library has to say."""
+    """Prints what the library has to say, above the line of progress if there is one."""
+
+    def __init__(self, bar: Bar | None) -> None:
+        super().__init__()
+        self._bar = bar
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one note."""
-        say(record.getMessage(), err=True)
+        write = partial(say, record.getMessage(), err=True)
+        if self._bar is None:
+            write()
+        else:
+            self._bar.above(write)
 
 
-def _print_notes() -> None:
+def _print_notes(bar: Bar | None) -> None:
     log = logging.getLogger("semblance")
-    log.handlers = [_Notes()]
+    log.handlers = [_Notes(bar)]
     log.setLevel(logging.INFO)
 
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
     """Give a function that reports amounts done of named stages; it draws on a terminal, and is silent elsewhere."""
+    from ..jobs.progress import make_bar, no_progress
+
     if quiet:
-        yield lambda stage, amount: None
+        yield no_progress
         return
-    _print_notes()
-    if not sys.stderr.isatty():
-        yield lambda stage, amount: None
+    bar = make_bar()
+    _print_notes(bar)
+    if bar is None:
+        yield no_progress
         return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    units = {"sketching": "documents", "verifying": "pairs"}
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TextColumn("{task.fields[done]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", done="")
-        done: dict[str, int] = {}
-
-        def report(stage: str, amount: int) -> None:
-            done[stage] = done.get(stage, 0) + amount
-            bar.update(task, description=stage, done=f"{done[stage]:,} {units.get(stage, '')}" if done[stage] else "")
-
-        yield report
+    with bar:
+        yield bar

@@ -18,6 +18,39 @@ def say_all(text: str, err: bool = False) -> None:
     say(*text.rstrip("\n").split("\n"), err=err)
 
 
+def fitted(value: object, most: int | None, at_end: bool = False) -> tuple[str, int]:
+    """Return a name so that it takes at most some columns, and how many it takes; what is left out becomes "…".
+
+    Parameters
+    ----------
+    value : object
+    most : int or None
+        None: as many as it needs.
+    at_end : bool, default False
+        Leave out the end; otherwise the middle, since names of files and rows differ at both ends.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    text = printable(str(value))
+    size = cell_len(text)
+    if most is None or size <= most:
+        return text, size
+    tail = "" if at_end else _last_columns(text, (most - 1) // 2)
+    head = set_cell_size(text, most - 1 - cell_len(tail)).rstrip()
+    cut = f"{head}…{tail}"
+    return cut, cell_len(cut)
+
+
+def _last_columns(text: str, most: int) -> str:
+    """Return the longest end of a text that takes at most some columns."""
+    from rich.cells import cell_len
+
+    tail = text[-most:]
+    while cell_len(tail) > most:
+        tail = tail[1:]
+    return tail
+
+
 def say_seed(given: int | str, used: int | str) -> None:
     """Print the seed if it was drawn."""
     if given != used:

@@ -31,6 +31,7 @@ from .local_sieve import HashTexts, Sieve, SiftPairs
 from .local_tables import Lazy, Piece, Stored, Union
 from .local_texts import SpilledTexts, Spilling
 from .memory import Memory
+from .reporting import Counted, share_of
 
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
@@ -74,9 +75,7 @@ class LocalEngine:
 
     def source(self, splits: Sequence[Any], reading: Reading) -> Documents:
         """Return the documents of some inputs."""
-        self._documents = Documents(
-            splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress
-        )  # fmt: skip
+        self._documents = Documents(splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress)
         return self._documents
 
     def rows(self, table: pa.Table) -> Lazy:
@@ -102,7 +101,7 @@ class LocalEngine:
             return local_sort.one_stream(by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self)))
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
-            return local_sort.by_list(rows, by, threads)
+            return local_sort.by_list(rows, by, threads, share_of(self.progress))
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
             return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
         return by_number(rows, by, sort, self.workspace, memory, self.threads, room, once=once)
@@ -249,7 +248,8 @@ class LocalEngine:
             read: Callable[[int], PairsByRight] = partial(division.pairs, self.workspace)
         else:
             read = partial(all_pairs, pairs)
-        closed = Closed(CLOSED, partial(division.pieces, read, self.sizes), self.threads)
+        counting = partial(Counted, share_of(self.progress), "matches", division.n_bytes, "bytes", self.threads)
+        closed = Closed(CLOSED, partial(division.pieces, read, self.sizes, counting), self.threads)
         closed.present = division.present
         return closed
 

@@ -19,6 +19,7 @@ from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import arrays_of
 from .local_tables import Lazy, Piece
+from .reporting import Counted
 
 GROUP_BYTES = 2 << 20
 PAIRED = "paired"
@@ -160,6 +161,7 @@ class Division:
         number = (np.cumsum(light) - light) // most
         number = np.unique(number[~heavy], return_inverse=True)[1] if (~heavy).any() else np.empty(0, np.int64)
         self.largest = int(weights.max(initial=0))
+        self.n_bytes = int(weights[~heavy].sum())
         self.n_closed = int(number[-1]) + 1 if len(number) else 0
         of_component = np.empty(len(weights), np.int32)
         of_component[~heavy] = number
@@ -198,15 +200,19 @@ class Division:
                     side.append(part[f"{which}-{number}"])
         return PairsByRight(*(np.concatenate(side) for side in sides))
 
-    def pieces(self, read: Callable[[int], PairsByRight], sizes_of: SizesOf, mark: int) -> Iterator[Piece]:
-        """Yield the bundles of all closed partitions, group by group."""
-        done = 0
+    def pieces(
+        self, read: Callable[[int], PairsByRight], sizes_of: SizesOf, counting: Callable[[], Counted], mark: int
+    ) -> Iterator[Piece]:  # fmt: skip
+        """Yield the bundles of all closed partitions, group by group, and count their bytes of text."""
+        done, counted = 0, counting()
         for number in range(self.n_closed):
             orders, roots = self.members(number)
             pairs = None
             for members in groups(roots, orders, sizes_of(orders)):
                 done += 1
+                counted.add(int(sizes_of(members).sum()))
                 if done > mark:
                     pairs = pairs or read(number)
                     own = roots[np.searchsorted(orders, members)]
                     yield Piece(partial(bundles, members, own, *pairs.of(members)), done)
+        counted.end()

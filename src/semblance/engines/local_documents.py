@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..files.store import Workspace
+from ..inputs.amounts import Amounts
 from ..inputs.reading import Reading, read_documents
 from ..text.texts import Texts
 from .engine import Batches
 from .local_tables import Lazy, Piece
 from .local_texts import HeldTexts, KeptTexts
+from .reporting import share_of
 
 PIECE_BYTES = 4 << 20
 
@@ -32,20 +34,23 @@ class Documents(Lazy):
     ) -> None:  # fmt: skip
         self.schema, self.threads = reading.schema, threads
         self.splits, self.reading, self.progress = splits, reading, progress
+        self._share = share_of(progress)
+        self._amounts = Amounts(splits if self._share else ())
         self.held: HeldTexts | None = None if workspace.on_disk else HeldTexts()
         self.rows_of = np.zeros(len(splits), np.int64)
         self._kept = KeptTexts(workspace)
 
     def pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
-        rows = 0
-        for number, texts, batch in read_documents(self.splits, self.reading, self.rows_of if mark else None):
+        rows, splits = 0, self._amounts.splits or self.splits
+        for number, texts, batch in read_documents(splits, self.reading, self.rows_of if mark else None):
             self.rows_of[number] += len(texts)
             if self.held is not None:
                 self.held.append(texts)
             elif self.reading.html:
                 self._kept.append(mark + rows, texts)
             rows += len(texts)
+            self._tell()
             for begin, end in texts.cut(PIECE_BYTES):
                 yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
 
@@ -80,10 +85,22 @@ class Documents(Lazy):
             row = first + int(skipped[number])
             for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
                 self.progress("reading candidates again", len(texts))
+                if self._share is not None:
+                    self._share("reading candidates again", row + len(texts), int(starts[-1]), "documents")
                 yield row, texts
                 row += len(texts)
             if row != end:
                 raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
+
+    def _tell(self) -> None:
+        """Report how much of the inputs is read: bytes on the disk; of values in memory, rows."""
+        if self._share is None:
+            return
+        if self._amounts.total:
+            self._share("sketches", self._amounts.done, self._amounts.total, "bytes")
+        else:
+            total = sum(split.expected(self.reading.text)[0] for split in self.splits)
+            self._share("sketches", int(self.rows_of.sum()), total, "documents")
 
 
 def _one(batch: pa.RecordBatch) -> Batches:

@@ -20,6 +20,7 @@ from ..values.arrow import to_arrow
 from .engine import Batches
 from .local_columns import BAND
 from .local_tables import Lazy, Piece, Stored
+from .reporting import Counted, Share
 
 MEMBERS = 1 << 20  # rows of a batch, about
 _LOW32 = np.uint64((1 << 32) - 1)
@@ -42,15 +43,18 @@ def _spans(begins: Int64Array, sizes: Int64Array) -> Int64Array:
     return np.repeat(begins - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
-def by_list(rows: Stored, by: str, threads: int) -> Lazy:
+def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> Lazy:
     """Bring documents of an equal element of a list together; those that are alone with it are left out."""
     schema = pa.schema([pa.field("key", pa.int64()), pa.field("order", pa.int64())])
     width = rows.schema.field(by).type.list_size
 
     def pieces(mark: int) -> Iterator[Piece]:
         chosen = _Chosen(rows, ~rows.column(f"{by}.missing"))
+        counted = Counted(share, "links", width - mark, "bands", threads)
         for band in range(mark, width if len(chosen.orders) > 1 else 0):
+            counted.add(1)
             yield Piece(partial(_equal_keys, schema, rows, by, chosen, band), band + 1)
+        counted.end()
 
     return Lazy(schema, pieces, threads if len(rows) > FEW else 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +17,7 @@ from .names import shown
 
 BLOCK = 4 << 20
 MOST = 1 << 60  # bytes; more than any line has
+Noted = Callable[[int], None] | None
 
 
 def compression_of(path: str | Path) -> str | None:
@@ -24,15 +25,17 @@ def compression_of(path: str | Path) -> str | None:
     return {".gz": "gzip", ".zst": "zstd"}.get(Path(path).suffix.lower())
 
 
-def read_blocks(path: Path, n_bytes: int | None = None) -> Iterator[bytes]:
+def read_blocks(path: Path, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``.
+
+    Before each block ``noted`` is told how many bytes of the file were read for it, as they are on the disk.
 
     Raises
     ------
     InputDataError
         If the file cannot be opened or its compression is damaged.
     """
-    return _read(path, n_bytes, compression_of(path))
+    return _read(path, n_bytes, compression_of(path), noted)
 
 
 def read_raw(path: Path, n_bytes: int | None = None) -> Iterator[bytes]:
@@ -46,23 +49,28 @@ def read_raw(path: Path, n_bytes: int | None = None) -> Iterator[bytes]:
     return _read(path, n_bytes, None)
 
 
-def _read(path: Path, n_bytes: int | None, compression: str | None) -> Iterator[bytes]:
+def _read(path: Path, n_bytes: int | None, compression: str | None, noted: Noted = None) -> Iterator[bytes]:
     try:
-        stream: Any
-        if compression == "gzip":
-            stream = gzip.open(path, "rb")
-        elif compression == "zstd":
-            stream = pa.input_stream(pa.OSFile(os.fsencode(path)), compression="zstd")
-        else:
-            stream = open(path, "rb", buffering=0)
-        with stream:
+        raw: Any = pa.OSFile(os.fsencode(path)) if compression == "zstd" else open(path, "rb", buffering=0)
+        with raw, _decompressed(raw, compression) as stream:
+            done = 0
             while block := stream.read(n_bytes or BLOCK):
+                if noted is not None:
+                    noted(raw.tell() - done)
+                    done = raw.tell()
                 yield block
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputDataError(f"{shown(path)}: the {compression} data is damaged or cut short ({error})") from None
     except OSError as error:
         reason = error.strerror or f"the data is damaged or cut short ({error})"
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
+
+
+def _decompressed(raw: Any, compression: str | None) -> Any:
+    """Return a stream of what a file holds."""
+    if compression == "gzip":
+        return gzip.GzipFile(fileobj=raw)
+    return raw if compression is None else pa.input_stream(raw, compression=compression)
 
 
 class LongLine(bytes):
@@ -78,7 +86,9 @@ def _long(n_bytes: int, n_quotes: int) -> LongLine:
     return line
 
 
-def read_lines(path: Path, most: int | None = None, *, skip: bool = False) -> Iterator[list[bytes]]:
+def read_lines(
+    path: Path, most: int | None = None, *, skip: bool = False, noted: Noted = None
+) -> Iterator[list[bytes]]:  # fmt: skip
     """Yield lists of lines, each with its line feed (the last may lack it), a list a block.
 
     Parameters
@@ -88,10 +98,12 @@ def read_lines(path: Path, most: int | None = None, *, skip: bool = False) -> It
         In place of a line of more bytes stands a ``LongLine``. No more than these, and two blocks, are held at a time.
     skip : bool
         Whether lines after such a line are read; otherwise it is the last, and what was read of it is its length.
+    noted : callable, optional
+        As for ``read_blocks``.
     """
     pieces: list[bytes] = []
     held, quotes, most = 0, 0, MOST if most is None else most  # quotes: of a line that is too long, and held no more
-    for block in read_blocks(path):
+    for block in read_blocks(path, noted=noted):
         first = block.find(b"\n") + 1
         if first:
             last = block.rfind(b"\n") + 1

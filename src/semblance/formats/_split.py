@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.places import Place
-from ..files.streams import MOST, read_lines
+from ..files.streams import MOST, Noted, read_lines
 from ..text.texts import Texts, without
 from ..values import Int64Array
 
@@ -97,6 +97,8 @@ class Split:
         How large documents may be; a format reads no more than that of one.
     groups : tuple of int, optional
         The row groups of a file that are read, the first and the one after the last; None: the whole file.
+    noted : callable, optional
+        Told how many bytes of the files are read, as they are on the disk, while batches are.
     """
 
     form: Format
@@ -107,6 +109,7 @@ class Split:
     data: Any = None
     limit: Limit = Limit()
     groups: tuple[int, int] | None = None
+    noted: Noted = None
 
     @property
     def format(self) -> str:
@@ -152,7 +155,7 @@ class Split:
             If a line is longer than the limit, or as ``read_lines`` does.
         """
         number = 0
-        for lines in read_lines(self.place.path, self.limit.most):
+        for lines in read_lines(self.place.path, self.limit.most, noted=self.noted):
             if not lines[-1]:
                 raise self.too_large(f"line {number + len(lines)}")
             yield lines

@@ -44,7 +44,8 @@ class Csv(Format):
     def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
         """Yield (fields, own bytes) of each record, the header first; neither of a record that is left out as too large."""
         limit = split.limit
-        lines = (line for some in read_lines(split.place.path, limit.most, skip=limit.skip) for line in some)
+        read = read_lines(split.place.path, limit.most, skip=limit.skip, noted=split.noted)
+        lines = (line for some in read for line in some)
         consumed: list[bytes] = []
         number = offset = size = quotes = 0
 

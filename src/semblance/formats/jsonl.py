@@ -113,7 +113,7 @@ class JsonLines(Format):
     def lines(self, split: Split) -> Iterator[tuple[int, int, bytes]]:
         """Yield (line number, byte offset, line with its line feed) of all lines that are not blank; b"" is one left out."""
         number, offset = 0, 0
-        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip):
+        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.noted):
             for line in lines:
                 number += 1
                 if not line:
@@ -191,7 +191,7 @@ class JsonLines(Format):
         id_place = None if columns.id is None else places[columns.id]
         others = {name: places[name] for name in columns.others}
         number, offset = 0, 0
-        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip):
+        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.noted):
             numbers: list[int] = []
             left_out: list[int] = []
             texts: list[str | bytes | bytearray | None] = []

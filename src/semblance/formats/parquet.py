@@ -85,6 +85,8 @@ class Parquet(ColumnarFormat):
                         return
                     made = table_batch(batch, first, columns, split.name)
                     first += len(batch)
+                    if split.noted is not None:
+                        split.noted(split.place.size * len(batch) // file.metadata.num_rows)
                     batch = None  # a large one is not held while the next is read
                     yield made if not left_out else replace(made, skipped=marked(len(made.numbers), left_out))
                     del made

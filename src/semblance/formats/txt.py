@@ -110,7 +110,7 @@ class TextFiles(Format):
 def _content(place: Place, split: Split) -> bytes | None:
     """Return a file's bytes, or None if they are too many and it is left out."""
     blocks, size = [], 0
-    for block in read_blocks(place.path):
+    for block in read_blocks(place.path, noted=split.noted):
         size += len(block)
         if size > split.limit.most:
             if split.limit.skip:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError
 from ..text.texts import Texts
-from ..wording import counted, printable
-from .answers import Answers, all_documents, answer
+from ..wording import counted, html_table, printable
+from .answers import Answers, all_documents, answer, check_type, id_texts
+from .documents import documents, find
 from .kind import Sketches
 from .manifest import Manifest, read_manifest
 from .opening import damage, open_segments, release_lock
@@ -63,6 +66,12 @@ class OpenIndex:
             return f"{said}>"
         found = self._share_probed(self._state.segments)
         return f"{said}, {counted(self.kind.probes, 'probe')} (share found at the threshold: {found:.3f})>"
+
+    def _repr_html_(self) -> str:
+        """Return where it is and what is in it as a small table, for notebooks."""
+        inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
+        facts = {"folder": str(self.path), "inside": inside, "sketches": self.kind.name}
+        return html_table("Index", facts | {"threshold": f"{self.kind.threshold:g}"})
 
     def _share_probed(self, segments: tuple[Segment, ...]) -> float:
         """Return the share of the matches at the threshold that probes find in segments, which depends on their sizes."""
@@ -201,6 +210,50 @@ class OpenIndex:
     def export(self) -> Iterator[pa.Table]:
         """Return an iterator of tables with all documents of this moment: ``id``, and ``text`` if the index keeps texts."""
         return all_documents(*self._now())
+
+    def contains(self, ids: Iterable[str] | Iterable[int]) -> NDArray[np.bool_]:
+        """Tell, for each id, whether a document has it.
+
+        Parameters
+        ----------
+        ids : iterable of str, or of int
+
+        Returns
+        -------
+        ndarray of bool
+
+        Raises
+        ------
+        ParameterError
+            If an id is not a str or int, or of another type than those of the index.
+        """
+        return find(self._now()[1], self._names(ids))[1] >= 0
+
+    def get(self, ids: Iterable[str] | Iterable[int]) -> pa.Table:
+        """Return documents by their ids; ids that no document has are passed over.
+
+        Parameters
+        ----------
+        ids : iterable of str, or of int
+
+        Returns
+        -------
+        pyarrow.Table
+            ``id``, in the order that was given, and ``text`` if the index keeps texts.
+
+        Raises
+        ------
+        ParameterError
+            As ``contains``.
+        """
+        names = self._names(ids)
+        return documents(*self._now(), names)
+
+    def _names(self, ids: Iterable[str] | Iterable[int]) -> Texts:
+        """Return ids as texts, once their type is checked."""
+        kind, names = id_texts(ids)
+        check_type(kind, self.id_type, names)
+        return names
 
     def check(self) -> list[str]:
         """Read every byte; return a message for each damage found, segments left out included (none: all is well)."""

@@ -68,6 +68,11 @@ class Draw:
         """The rows drawn, in their order."""
         return np.sort(self._lowest.rows)
 
+    @property
+    def in_turn(self) -> Int64Array:
+        """The rows in the order in which they were drawn: a smaller draw has the first of them."""
+        return self._lowest.rows
+
 
 def of_reason(batch: pa.RecordBatch, *reasons: str) -> NDArray[np.bool_]:
     """Tell for which rows of decisions the reason is one of some."""

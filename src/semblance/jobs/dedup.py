@@ -8,7 +8,8 @@ from typing import Any
 from ..errors import ParameterError
 from ..text.shingle import Tokenizer
 from .judging import decide
-from .opening import Progress, open_job
+from .opening import open_job
+from .progress import Progress, shown
 from .result import Result
 from .settings import MAX_BUCKET, settings_of
 
@@ -51,7 +52,7 @@ def dedup(
     threads: int | None = None,
     memory: int | str | None = None,
     engine: Any = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
@@ -106,8 +107,9 @@ def dedup(
         What the job can use; the result does not depend on it: see ``Settings``.
     engine : str or Engine, optional
         What runs the job; the result does not depend on it. Default: "local", this machine. Other packages can add some.
-    progress : callable, optional
-        Called with the name of a stage and an amount done since the last call.
+    progress : bool or callable, optional
+        True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how long it
+        will take. A callable is called with the name of a stage and an amount done since the last call.
 
     Returns
     -------
@@ -139,4 +141,5 @@ def dedup(
     job = settings_of(locals())
     if job.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)")
-    return decide(open_job(data, against, job, progress, engine))
+    with shown(progress) as said:
+        return decide(open_job(data, against, job, said, engine))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from .. import __version__
 from ..engines.clock import Clock
 from ..engines.memory import Memory
 from ..engines.registry import Running, make_engine
+from ..engines.reporting import share_of
 from ..errors import OutputError, ParameterError
 from ..files.places import skipped_in
 from ..files.store import Workspace
@@ -20,11 +20,11 @@ from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
 from ..wording import printable
 from .limits import limit_of
+from .progress import Progress, no_progress
 from .settings import Settings, added_columns
 
 SAMPLED = 64
-Progress = Callable[[str, int], None]
-
+AGAIN = "reading candidates again"
 
 _STAGES = {
     "sketches": "sketching", "leaders": "finding candidates", "links": "finding candidates", "pairs": "finding candidates",
@@ -32,14 +32,36 @@ _STAGES = {
 }  # fmt: skip
 
 
+class Reporting:
+    """Reports by the names that people are shown, also how far a stage is, to who takes that.
+
+    Parameters
+    ----------
+    progress : callable
+        Called with the name of a stage and an amount done since the last call. If it has a method ``of``, that is called with
+        the name of a stage, how far it is, its end, and a unit such as "bytes".
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._share = progress, share_of(progress)
+
+    def __call__(self, stage: str, amount: int) -> None:
+        """Report an amount."""
+        report_stage(self._progress, stage, amount)
+
+    def of(self, stage: str, done: int, total: int, unit: str) -> None:
+        """Report how far a stage is."""
+        if self._share is not None:
+            self._share(_named(stage), done, total, unit)
+
+
+def _named(stage: str) -> str:
+    return stage if stage == AGAIN else _STAGES.get(stage.partition("-")[0], "deciding")
+
+
 def report_stage(progress: Progress, stage: str, amount: int) -> None:
     """Report by the names that people are shown."""
-    name = _STAGES.get(stage.partition("-")[0], "deciding")
-    progress(stage if stage == "reading candidates again" else name, amount)
-
-
-def no_progress(stage: str, amount: int) -> None:
-    """Report nothing."""
+    progress(_named(stage), amount)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +122,7 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
     if engine is None or isinstance(engine, str):
-        reporting = partial(report_stage, progress or no_progress)
+        reporting = Reporting(progress or no_progress)
         running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
         engine = make_engine(engine or "local", running)
     clock.lap("opening")

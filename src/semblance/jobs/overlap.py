@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..engines.memory import FLOOR, Memory
+from ..engines.reporting import share_of
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..formats.writers import Selection, write_rows, write_table
+from ..inputs.amounts import Amounts
 from ..inputs.apart import file_in_both
 from ..kernels._threads import in_order
 from ..text.keyed import KeyedHashes
@@ -28,10 +30,11 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_arrow, to_numpy
-from ..wording import counted
+from ..wording import Brief, counted
 from .limits import check_skipping, limit_of
 from .overlapping import Found, MatchTable, taken
 from .passages import Passages, Rows, count_tokens
+from .progress import no_progress, shown
 from .scored_matches import scored_matches
 from .settings import available_threads
 
@@ -40,7 +43,7 @@ ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
 SHINGLE_BYTES = 80  # of a reference document, while the table of all is made
 
 
-class OverlapResult:
+class OverlapResult(Brief):
     """The result of ``overlap``.
 
     Attributes
@@ -70,6 +73,13 @@ class OverlapResult:
         self.not_searchable = not_searchable
         self.n_documents = documents.starts[-1]
         self.n_references = n_references
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        s = self.summary
+        of = f"{s['overlapping']:,} of {counted(s['documents'], 'document')}"
+        references = f"overlap with {counted(s['references'], 'reference')}"
+        return {"documents": of, "references": references, "matches": counted(s["matches"], "match", "matches")}
 
     @cached_property
     def matches(self) -> pa.Table:
@@ -183,7 +193,8 @@ def overlap(
     max_document, on_error
         As for ``semblance.dedup``. With "skip" a larger document of ``data`` is not compared, and not written; one of
         ``against`` is always an error.
-    progress : callable, optional
+    progress : bool or callable, optional
+        As for ``semblance.dedup``.
 
     Returns
     -------
@@ -230,23 +241,27 @@ def overlap(
     )
     if text == theirs.text:
         _check_apart(sources, others)
-    documents = Rows(sources, Columns(text, id, encoding_errors=encoding_errors), cap.held // 4)
+    amounts = Amounts(sources)
+    documents = Rows(amounts.splits, Columns(text, id, encoding_errors=encoding_errors), cap.held // 4)
     references = Rows(others, theirs, cap.held // 4)
     hashing = KeyedHashes(shingling, os.urandom(16))
     known, tokens = _read(references, shingling, hashing, passage, cap)
     names = references.ids()
-    report = progress or (lambda stage, amount: None)
 
     def work(piece: tuple[int, Texts]) -> tuple[int, int, list[Any]]:
         return piece[0], len(piece[1]), known.match(*hashing.hashes(piece[1]), measure == "containment", threshold)
 
     found, hits, valve = Found(cap.held // 4), [np.empty(0, np.int64)], cap.valve
-    for begin, n_rows, (local, passages, both, n) in in_order(work, documents.pieces(), threads or available_threads()):
-        order, resemblance, containment = known.best(local, passages, both, n, measure)
-        found.append(begin + local[order], passages[order], resemblance[order], containment[order])
-        hits.append(begin + np.unique(local))
-        report("matching", n_rows)
-        valve.check()
+    with shown(progress) as said:
+        report, share = said or no_progress, share_of(said)
+        for begin, n_rows, (local, passages, both, n) in in_order(work, documents.pieces(), threads or available_threads()):
+            order, resemblance, containment = known.best(local, passages, both, n, measure)
+            found.append(begin + local[order], passages[order], resemblance[order], containment[order])
+            hits.append(begin + np.unique(local))
+            report("matching", n_rows)
+            if share is not None:
+                share("matching", amounts.done, amounts.total, "bytes")
+            valve.check()
     found.flush()
     overlaps = np.zeros(documents.starts[-1], np.bool_)
     overlaps[np.concatenate(hits)] = True

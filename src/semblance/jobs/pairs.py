@@ -23,10 +23,12 @@ from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
+from ..wording import Brief, counted
 from .deciding import Decider
 from .judging import count_rows, deciding_of, labels_of, searching_of
 from .listing import Listing
-from .opening import Progress, open_job
+from .opening import open_job
+from .progress import Progress, shown
 from .rows import collect
 from .scored import Scored
 from .scored_pairs import scored_pairs
@@ -35,7 +37,7 @@ from .settings import MAX_BUCKET, Settings, settings_of
 from .telling import Pairs, second_columns
 
 
-class PairsResult:
+class PairsResult(Brief):
     """The pairs found, and how.
 
     Attributes
@@ -52,6 +54,11 @@ class PairsResult:
     ) -> None:  # fmt: skip
         self._rows, self._sources, self._scored = rows, sources, scored
         self.summary, self.provenance = summary, provenance
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        documents = counted(self.summary["documents"], "document")
+        return {"pairs": counted(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
 
     def report(
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
@@ -227,7 +234,7 @@ def pairs(
     seed: int | str = 1,
     threads: int | None = None,
     memory: int | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> pa.Table:
     """List all pairs of near-duplicates, exact duplicates too.
 
@@ -258,8 +265,8 @@ def pairs(
         What to do with a larger document: stop with an error that names it, or leave it out of the comparison and the output.
     threads, memory
         What the job can use; the result does not depend on it: see ``Settings``.
-    progress : callable, optional
-        Called with the name of a stage and an amount done since the last call.
+    progress : bool or callable, optional
+        As for ``semblance.dedup``.
 
     Returns
     -------
@@ -287,4 +294,6 @@ def pairs(
     >>> sb.pairs(["one two three", "One, two: three.", "four"]).to_pylist()
     [{'left_id': 0, 'right_id': 1, 'resemblance': 1.0}]
     """
-    return find_pairs(data, settings_of(locals()), against, progress).table
+    settings = settings_of(locals())
+    with shown(progress) as said:
+        return find_pairs(data, settings, against, said).table

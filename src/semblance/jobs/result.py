@@ -29,6 +29,7 @@ from .job import Job
 from .nearly import Nearly
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered, there_of
+from .saved_inputs import inputs_of
 from .saved_result import load_result, save_result
 from .settings import Settings, added_columns
 from .showing import Shown
@@ -54,13 +55,14 @@ class Result(Shown):
 
     def __init__(
         self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
-        against: bool, job: Job | None = None, nearly: Nearly | None = None,
+        against: bool, job: Job | None = None, nearly: Nearly | None = None, inputs: pa.Table | None = None,
     ) -> None:  # fmt: skip
         self._decisions = decisions
         self._matches = matches
         self._against = against
         self._job = job
         self._nearly = nearly
+        self._noted = inputs
         self.settings = settings
         self.summary = summary
         self.provenance = provenance
@@ -90,6 +92,11 @@ class Result(Shown):
             _ = self.keep
             self._job.closed = True
             self._job.finish()
+
+    @property
+    def _inputs(self) -> pa.Table | None:
+        """The files that were read (``INPUTS``); None of a result that was saved without them."""
+        return self._noted if self._job is None else inputs_of(self._job.sources, self._job.n_references)
 
     @property
     def _first(self) -> int:
@@ -234,7 +241,7 @@ class Result(Shown):
         provenance = self.provenance | {"parameters": settings.to_dict()}
         return Result(
             decisions=decisions, matches=matches, settings=settings, summary=summary, provenance=provenance,
-            against=self._against, job=self._job,
+            against=self._against, job=self._job, inputs=self._noted,
         )  # fmt: skip
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
@@ -281,7 +288,7 @@ class Result(Shown):
         self.summary = replace(self.summary, peak_memory=peak_memory())
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Save everything but the documents to a new folder: ``decisions.parquet``, ``pairs.parquet``, ``result.json``.
+        """Save all but the documents to a new folder: decisions, pairs and the files that were read (Parquet), ``result.json``.
 
         Parameters
         ----------
@@ -304,9 +311,10 @@ class Result(Shown):
             "provenance": self.provenance,
         }
         sources = () if self._job is None else self._job.sources
-        save_result(
-            folder, {"decisions": self._decisions, "pairs": self._matches}, facts, self.settings, sources=sources, force=force
-        )
+        tables = {"decisions": self._decisions, "pairs": self._matches}
+        if (inputs := self._inputs) is not None:
+            tables["inputs"] = HeldRows(inputs)
+        save_result(folder, tables, facts, self.settings, sources=sources, force=force)
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
@@ -326,14 +334,13 @@ class Result(Shown):
         InputDataError
             If there is no saved result, it is damaged or changed, or a newer version saved it.
         """
-        tables, facts, settings = load_result(folder)
-        decisions, matches = HeldRows(tables["decisions"]), HeldRows(tables["pairs"])
-        return cls(decisions=decisions, matches=matches, settings=settings, **facts)
+        return cls(**load_result(folder))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""
         self._check_open()
         held = {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))} | NOT_PICKLED
+        held["_noted"] = self._inputs
         names = ("_against", "settings", "summary", "provenance")
         return held | {name: getattr(self, name) for name in names}
 

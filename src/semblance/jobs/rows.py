@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Protocol
 
 import numpy as np
@@ -63,6 +65,62 @@ class HeldRows:
     def slice(self, begin: int, end: int) -> HeldRows:
         """Return some rows."""
         return HeldRows(self.table.slice(begin, end - begin))
+
+
+class ParquetRows:
+    """Rows of a Parquet file, read when they are asked for; the file is the one that was opened, whatever takes its name.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    OSError, pyarrow.ArrowException
+        If it cannot be read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        import pyarrow.parquet as pq  # here, for what is not needed to start
+
+        self._file = pa.memory_map(os.fspath(path)) if os.path.getsize(path) else pa.BufferReader(b"")
+        self._metadata = pq.read_metadata(self._file)
+        self.schema = self._metadata.schema.to_arrow_schema()
+        self._begin, self._end = 0, self._metadata.num_rows
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in their order."""
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(self._file, metadata=self._metadata)
+        first = begin = 0
+        groups: list[int] = []
+        for group in range(self._metadata.num_row_groups):
+            end = first + self._metadata.row_group(group).num_rows
+            if first < self._end and end > self._begin:
+                if not groups:
+                    begin = first
+                groups.append(group)
+            first = end
+        if not groups:
+            return
+        for batch in file.iter_batches(BATCH_ROWS, groups, self.schema.names):
+            low, high = max(self._begin - begin, 0), min(self._end - begin, len(batch))
+            begin += len(batch)
+            if low < high:
+                yield batch.slice(low, high - low).select(self.schema.names)
+
+    def select(self, names: Sequence[str]) -> ParquetRows:
+        """Return some columns."""
+        some = copy(self)
+        some.schema = pa.schema([self.schema.field(name) for name in names])
+        return some
+
+    def slice(self, begin: int, end: int) -> ParquetRows:
+        """Return some rows."""
+        some = copy(self)
+        some._begin, some._end = min(self._begin + begin, self._end), min(self._begin + end, self._end)
+        return some
 
 
 def collect(rows: Rows) -> pa.Table:

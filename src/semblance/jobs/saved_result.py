@@ -1,4 +1,4 @@
-"""Results in folders: two tables of plain Parquet, and a description."""
+"""Results in folders: tables of plain Parquet, and a description."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from ..errors import InputDataError
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
+from ..files.store import JOB
 from ..inputs.overrides import Overrides
 from ..values.tables import DECISIONS
-from .rows import Rows
+from .rows import HeldRows, ParquetRows, Rows, collect
+from .saved_inputs import INPUTS
 from .settings import Settings
 from .summary import Summary
 
@@ -38,8 +40,7 @@ def save_result(
     OutputError
         If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
     """
-    path = check_output(folder, force, single=False)
-    check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], single=False)
+    path = check_folder(folder, sources, force)
     with atomic_directory(path) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
@@ -52,6 +53,19 @@ def save_result(
         described = facts["provenance"] | {"files": sorted(new.files)}
         with new.file(SIDECAR) as stream:
             stream.write(json.dumps(described, indent=2).encode() + b"\n")
+
+
+def check_folder(folder: str | Path, sources: Sequence[Any], force: bool, also: Sequence[str | Path] = ()) -> Path:
+    """Return the folder to save to, if it may be written to and meets neither an input nor another output.
+
+    Raises
+    ------
+    OutputError
+        If it does, exists and ``force`` is not set, or holds files of others.
+    """
+    path = check_output(folder, force, single=False)
+    check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], also, single=False)
+    return path
 
 
 def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
@@ -80,8 +94,14 @@ def _checksum(said: Mapping[str, Any]) -> str:
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any], Settings]:
-    """Return tables, facts and settings that were saved.
+def load_result(folder: str | Path, held: bool = True) -> dict[str, Any]:
+    """Return what ``Result`` is made of, as it was saved.
+
+    Parameters
+    ----------
+    folder : str or path
+    held : bool, default True
+        Whether decisions and pairs are read into memory; otherwise they are read from the file whenever they are asked for.
 
     Raises
     ------
@@ -94,7 +114,11 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
         checksum = said.pop("checksum")
         form, version = said["format"], said["semblance"]
     except (FileNotFoundError, NotADirectoryError):
-        raise InputDataError(f"{name}: not a saved result: it has no {DESCRIPTION}") from None
+        if (path / JOB).exists():
+            what = "a work folder (--work) is not a saved result"
+        else:
+            what = f"not a saved result: it has no {DESCRIPTION}"
+        raise InputDataError(f"{name}: {what}; 'semblance dedup ... --save DIR' (Result.save) makes one") from None
     except OSError as error:
         raise InputDataError(f"{name}/{DESCRIPTION}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -104,31 +128,34 @@ def load_result(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
     if checksum != _checksum(said):
         raise InputDataError(f"{name}/{DESCRIPTION}: damaged or changed: the checksum does not match")
     try:
-        tables = {table: _read(path, f"{table}.parquet", said["files"], needed) for table, needed in _NEEDED.items()}
+        tables = {
+            parameter: _read(path, f"{table}.parquet", said["files"], needed, held)
+            for (table, needed), parameter in zip(_NEEDED.items(), ("decisions", "matches"), strict=True)
+        }
+        inputs = None
+        if "inputs.parquet" in said["files"]:  # older versions did not note them
+            inputs = collect(_read(path, "inputs.parquet", said["files"], set(INPUTS.names)))
         summary = dict(said["summary"])
         summary["least_alike"] = [tuple(call) for call in summary["least_alike"]]
-        facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary)}
+        facts = {key: said[key] for key in ("against", "provenance")} | {"summary": Summary(**summary), "inputs": inputs}
         settings = {"overrides": None} | said["settings"]
         if settings["overrides"] is not None:
             settings["overrides"] = Overrides(**settings["overrides"])
-        return tables, facts, Settings(**settings)
+        return tables | facts | {"settings": Settings(**settings)}
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         if isinstance(error, InputDataError):
             raise
         raise InputDataError(f"{name}: damaged: it does not describe a result ({error!r:.80})") from None
 
 
-def _read(folder: Path, name: str, files: Mapping[str, Any], needed: set[str]) -> pa.Table:
+def _read(folder: Path, name: str, files: Mapping[str, Any], needed: set[str], held: bool = True) -> Rows:
     """Read a table that is as it was saved."""
-    import pyarrow.parquet as pq
-
     try:
         if _digest(folder / name) != files[name]["blake2b"]:
             raise InputDataError(f"{shown(folder / name)}: damaged or changed: it is not the file that was saved")
-        with open(folder / name, "rb") as stream:
-            table = pq.ParquetFile(stream).read()  # not read_table, which adds columns for folders named such as a=b
+        rows = ParquetRows(folder / name)
     except OSError as error:
         raise InputDataError(f"{shown(folder / name)}: cannot be read: {error.strerror}") from None
-    if missing := needed - set(table.column_names):
+    if missing := needed - set(rows.schema.names):
         raise InputDataError(f"{shown(folder / name)}: damaged: it has no column {min(missing)!r}")
-    return table
+    return HeldRows(collect(rows)) if held else rows

@@ -3,49 +3,11 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
-  const make = (name, kind, text) => {
-    const node = document.createElement(name);
-    if (kind) node.className = kind;
-    if (text !== undefined) node.textContent = text;
-    return node;
-  };
-  const count = (n) => n.toLocaleString("en");
-
-  // One side of a paragraph: runs of [code, text], where 1 marks a shared shingle and 2 a difference.
-  const side = (runs, which) => {
-    const cell = make("div");
-    cell.dir = "auto";
-    for (let i = 0; i < runs.length; i += 2) {
-      const kind = (runs[i] & 1 ? "s " : "") + (runs[i] & 2 ? "d " + which : "");
-      const text = runs[i + 1], words = text.trimEnd();
-      const rest = i + 2 < runs.length ? text.slice(words.length) : "";
-      if (kind && words) cell.append(make("span", kind.trim(), words), rest);
-      else cell.append(words + rest);
-    }
-    return cell;
-  };
-
+  const { make, count } = beside;
   const render = (box, pair) => {
-    box.textContent = "";
-    const top = make("div", "line top");
-    top.append(make("div", "", data.words.left + ": " + data.documents[pair.left].name));
-    top.append(make("div", "", (pair.kept ? data.words.also : data.words.right) + ": " + data.documents[pair.right].name));
-    box.append(top);
-    if (!pair.compared) {
-      box.append(make("p", "cut", "This report has no texts."));
-      return;
-    }
-    for (const row of pair.compared.rows) {
-      const line = make("div", "line");
-      if (typeof row === "number") line.append(make("div", "gap", "… " + count(row) + " equal words …"));
-      else line.append(side(row[0], "left"), side(row[row.length - 1], "right"));
-      box.append(line);
-    }
-    const words = pair.compared.words;
-    const common = count(words[2]) + " equal words in the same order; " + count(words[0]) + " words on the left, " + count(words[1]) + " on the right";
-    box.append(make("p", "how", common + (pair.compared.shaded ? "" : "; shingles cannot be shown for these texts")));
-    if (pair.compared.cut) box.append(make("p", "cut", pair.compared.cut));
-    box.scrollTop = 0;
+    const left = data.words.left + ": " + data.documents[pair.left].name;
+    const right = (pair.kept ? data.words.also : data.words.right) + ": " + data.documents[pair.right].name;
+    beside.render(box, [left, right], pair.compared, "This report has no texts.");
   };
 
   const named = (pair) => data.documents[pair.right].name + "  →  " + data.documents[pair.left].name;

@@ -82,7 +82,7 @@ def render(title: str, context: dict[str, Any], data: Any, words: Mapping[str, s
     template = _template()
     from markupsafe import Markup
 
-    style, script = _part("page.css"), _part("page.js")
+    style, script = _part("page.css"), _part("beside.js") + _part("page.js")
     titles = {"least": words["least_title"], "groups": words["groups"]}
     made: str = template.render(
         title=title, version=__version__, sections=[(anchor, titles.get(anchor, name)) for anchor, name in SECTIONS],

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.again import read_again
-from ..inputs.reading import Reading
 from ..jobs.choosing import rows_at
 from ..jobs.nearly import Nearly
 from ..jobs.rows import Rows
+from ..jobs.saved_inputs import reading_of
 from ..jobs.settings import Settings
 from ..text.shingle import Shingling
 from ..values import Int64Array
@@ -190,11 +190,6 @@ def _document(told: pa.Table, row: int) -> Document:
         name=short(row_of["id"]), id=row_of["id"], file=short(row_of["source"] or "in memory"), source=row_of["position"] >> 40,
         number=row_of["number"], n_bytes=row_of["bytes"], position=row_of["position"], n_duplicates=row_of["n_duplicates"],
     )  # fmt: skip
-
-
-def reading_of(settings: Settings) -> Reading:
-    """Return how the texts that were compared are read again."""
-    return Reading(text=settings.text, encoding_errors=settings.encoding_errors, html=settings.html)
 
 
 def texts_of(sources: Sequence[Any], settings: Settings, pairs: Iterable[Pair]) -> dict[int, bytes]:

@@ -13,10 +13,11 @@ from ..kernels import weighted as kernel
 from ..theory import setsketch
 from ..values import Float64Array, Shingles
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, matrix, pairs_of_rows, rows_of, whole
+from ..wording import Brief, counted
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SetSketches:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SetSketches(Brief):
     """Registers of documents.
 
     Parameters
@@ -29,6 +30,11 @@ class SetSketches:
     registers: NDArray[np.uint16]
     scheme: SetSketch
     shingling: object
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        n, registers = self.registers.shape
+        return {"documents": counted(n, "document"), "registers": counted(registers, "register"), "made by": repr(self.scheme)}
 
     def __post_init__(self) -> None:
         """Check type and shape."""

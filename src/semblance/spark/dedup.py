@@ -23,7 +23,8 @@ from ..inputs.reading import Reading
 from ..jobs.deciding import Decider
 from ..jobs.judging import deciding_of, judge, provenance_of, searching_of
 from ..jobs.limits import limit_of
-from ..jobs.opening import Opened, Progress, report_stage
+from ..jobs.opening import Opened, report_stage
+from ..jobs.progress import Progress, shown
 from ..jobs.searching import search
 from ..jobs.settings import MAX_BUCKET, Settings, added_columns, settings_of
 from ..jobs.summary import CALLED, Summary, counted_as
@@ -77,7 +78,7 @@ def dedup(
     seed: int | str = 1,
     memory: int | str | None = None,
     session: Any = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> SparkResult:
     """Find near-duplicates on a cluster and decide which documents to keep, as ``semblance.dedup`` does on one machine.
 
@@ -135,8 +136,8 @@ def dedup(
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
     workspace = _workspace(splits, n_references, settings, order_by, session)
     assert workspace.folder is not None
-    with workspace.left_on_error():
-        reported = None if progress is None else partial(report_stage, progress)
+    with shown(progress) as said, workspace.left_on_error():
+        reported = None if said is None else partial(report_stage, said)
         engine = SparkEngine(session, workspace.folder / "tables", reported)
         check_workers(engine)
         reading = Reading(

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
+from ..wording import Brief, counted
 from .arrays import UInt64Array, matrix, pairs_of_rows, whole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fingerprints:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fingerprints(Brief):
     """SimHash fingerprints.
 
     Parameters
@@ -39,6 +40,12 @@ class Fingerprints:
     scheme: object
     features: object = "arrays"
     margins: NDArray[np.float32] | NDArray[np.int8] | None = None
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        margins = {} if self.margins is None else {"margins": "with margins"}
+        documents = {"documents": counted(len(self.words), "document"), "bits": counted(self.bits, "bit")}
+        return documents | margins | {"made by": repr(self.scheme)}
 
     def __post_init__(self) -> None:
         """Check types and shapes."""

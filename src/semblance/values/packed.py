@@ -12,6 +12,7 @@ from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.bbit import count_filled, count_matches
 from ..theory.bbit import quantized
 from ..theory.shares import share_error
+from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
 
 
@@ -27,8 +28,8 @@ class PackingScheme(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PackedSignatures:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PackedSignatures(Brief):
     """Signatures cut to a few bits a slot.
 
     Parameters
@@ -59,6 +60,14 @@ class PackedSignatures:
     densities: Float64Array | None = None
     has_empty: bool = False
     density_bits: int | None = None
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        n, words = self.words.shape
+        return {
+            "documents": counted(n, "document"), "size": f"{counted(8 * words, 'byte')} each", "packed by": repr(self.packing),
+            "made by": repr(self.scheme),
+        }  # fmt: skip
 
     def __post_init__(self) -> None:
         """Check types and shapes."""

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
+from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pairs(Brief):
     """Pairs of rows, each once, in ascending order; ``left < right`` where both are rows of the same documents.
 
     Parameters
@@ -39,6 +40,13 @@ class Pairs:
     n_rows: int
     resemblance: Float64Array | None = field(default=None)
     distance: Int64Array | None = field(default=None)
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        known = {} if self.resemblance is None or not len(self.left) else {
+            "resemblance": f"resemblance {self.resemblance.min():.4f} to {self.resemblance.max():.4f}"
+        }  # fmt: skip
+        return {"pairs": counted(len(self.left), "pair"), "documents": f"of {counted(self.n_rows, 'document')}"} | known
 
     def __post_init__(self) -> None:
         """Check types and lengths."""

@@ -12,11 +12,12 @@ from ..kernels._scratch import FILLED, scratch
 from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
 from ..kernels.shingling import distinct_rows
+from ..wording import Brief, counted
 from .arrays import Int64Array, UInt64Array, keys_of, offsets_of, whole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shingles:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Shingles(Brief):
     """The shingle sets of documents: 64-bit hashes without repeats, in order of first appearance.
 
     Parameters
@@ -41,6 +42,11 @@ class Shingles:
     values: UInt64Array
     offsets: Int64Array
     parameters: object = "arrays"
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        n = counted(len(self.offsets) - 1, "document")
+        return {"documents": n, "shingles": counted(len(self.values), "shingle"), "made by": str(self.parameters)}
 
     def __post_init__(self) -> None:
         """Check that each row is a part of the values."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
+from ..wording import Brief, counted
 from .arrays import Float64Array, matrix, pairs_of_rows
 
 
@@ -25,8 +26,8 @@ class SketchScheme(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Signatures:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Signatures(Brief):
     """Signatures of documents: one row of slots each.
 
     Parameters
@@ -50,6 +51,11 @@ class Signatures:
     scheme: SketchScheme
     shingling: object = "arrays"
     densities: Float64Array | None = None
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        n, slots = self.values.shape
+        return {"documents": counted(n, "document"), "slots": counted(slots, "slot"), "made by": repr(self.scheme)}
 
     def __post_init__(self) -> None:
         """Check types and shapes."""

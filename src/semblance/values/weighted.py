@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from ..errors import ParameterError
 from ..kernels.cosine import compare_vectors
 from ..kernels.hashing import mix_keys
+from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, pairs_of_rows, whole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WeightedSets:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WeightedSets(Brief):
     """Sets whose elements carry weights.
 
     Parameters
@@ -35,6 +36,10 @@ class WeightedSets:
     values: UInt64Array
     weights: Float64Array
     offsets: Int64Array
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        return {"sets": counted(len(self.offsets) - 1, "set"), "elements": counted(len(self.values), "element")}
 
     def __post_init__(self) -> None:
         """Check that each row is a part of the values, in the form that comparisons rely on."""

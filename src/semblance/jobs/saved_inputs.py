@@ -1,0 +1,152 @@
+"""The inputs of a saved result: a table that says where they were, and the way back to their texts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..files.names import shown
+from ..files.places import Place
+from ..formats._registry import format_named
+from ..formats.sources import Split
+from ..inputs.again import read_again
+from ..inputs.reading import Reading
+from ..values import Int64Array
+from ..values.arrow import to_arrow, to_numpy
+from ..values.tables import SOURCE_BITS
+from .settings import Settings
+
+INPUTS = pa.schema(
+    {
+        "source": pa.int64(), "reference": pa.bool_(), "format": pa.string(), "name": pa.string(), "path": pa.binary(),
+        "bytes": pa.int64(), "modified_ns": pa.int64(),
+    }
+)  # fmt: skip
+
+
+def inputs_of(splits: Sequence[Any], n_references: int) -> pa.Table:
+    """Return a row for each file that a job read: ``INPUTS``.
+
+    ``source`` is the number that positions have, ``name`` the file as it was given, ``path`` the same from the root, in the
+    bytes of the file system. It is null of what cannot be read again: standard input, pipes, and values in memory, which have
+    no format either.
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in INPUTS.names}
+    for number, split in enumerate(splits):
+        files = [
+            (place.name, None if place.spool else os.fsencode(os.path.abspath(place.path)), place.size, place.modified_ns)
+            for place in split.places
+        ] or [(split.name, None, None, None)]
+        for name, values in zip(("name", "path", "bytes", "modified_ns"), zip(*files, strict=True), strict=True):
+            columns[name] += values
+        form = split.format if split.places else None
+        for name, value in (("source", number), ("reference", number < n_references), ("format", form)):
+            columns[name] += [value] * len(files)
+    return pa.table(columns, schema=INPUTS)
+
+
+def reading_of(settings: Settings) -> Reading:
+    """Return how the texts that were compared are read again."""
+    return Reading(text=settings.text, encoding_errors=settings.encoding_errors, html=settings.html)
+
+
+def texts_at(inputs: pa.Table, positions: Int64Array, reading: Reading, most: int | None = None) -> dict[int, bytes]:
+    """Read the texts of documents again, by their positions.
+
+    Parameters
+    ----------
+    inputs : pyarrow.Table
+        As ``inputs_of`` makes it.
+    positions : ndarray of int64
+    reading : Reading
+    most : int, optional
+        Bytes of a text that are wanted; what follows them is left out.
+
+    Raises
+    ------
+    InputDataError
+        If an input is gone, has changed, or was never a file.
+
+    Notes
+    -----
+    Time: a file is read up to the last row that is wanted; where a file is a document, only those wanted are opened.
+    """
+    texts: dict[int, bytes] = {}
+    sources = to_numpy(inputs["source"])
+    wanted = np.unique(positions)
+    for number in np.unique(wanted >> SOURCE_BITS).tolist():
+        some = wanted[wanted >> SOURCE_BITS == number]
+        first, end = np.searchsorted(sources, [number, number + 1]).tolist()
+        if not inputs["format"][first].is_valid:
+            raise _no_file(inputs["name"][first].as_py())
+        form = format_named(inputs["format"][first].as_py())
+        rows = files = some - (number << SOURCE_BITS)
+        if form.rows_are_files:
+            rows = np.arange(len(some))
+        else:
+            files = np.arange(end - first)
+        places = [_place(row) for row in inputs.take(to_arrow(first + files)).to_pylist()]
+        split = Split(
+            form=form, name=places[0].name, relative=places[0].name, places=tuple(places), options=form.Options()
+        )  # fmt: skip
+        read = read_again([split], reading, rows, most)[0]
+        texts |= {position: read[row] for position, row in zip(some.tolist(), rows.tolist(), strict=True)}
+    return texts
+
+
+def places_of(inputs: pa.Table, source: int) -> list[Place]:
+    """Return the files of a source, as they were; none if it was no file.
+
+    Raises
+    ------
+    InputDataError
+        If a file is gone, or has changed.
+    """
+    sources = to_numpy(inputs["source"])
+    first, end = np.searchsorted(sources, [source, source + 1]).tolist()
+    rows = inputs.slice(first, end - first).to_pylist()
+    return [_place(row) for row in rows if row["path"] is not None]
+
+
+def _no_file(name: str) -> InputDataError:
+    """The error for an input that cannot be read a second time."""
+    return InputDataError(f"{name}: the texts cannot be read again: this input was no file, but values in memory or a pipe")
+
+
+def _place(row: dict[str, Any]) -> Place:
+    """Return a file of a job as it was, looked up from the root and from the current folder.
+
+    Raises
+    ------
+    InputDataError
+        If there is none, or it has changed.
+    """
+    name = row["name"]
+    if row["path"] is None:
+        raise _no_file(name)
+    looked = list(dict.fromkeys([os.fsdecode(row["path"]), os.path.abspath(name)]))
+    changed = None
+    for path in looked:
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        if (status.st_size, status.st_mtime_ns) == (row["bytes"], row["modified_ns"]):
+            return Place(
+                Path(path), name, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+            )  # fmt: skip
+        changed = changed or path
+    if changed is not None:
+        raise InputDataError(
+            f"{shown(changed)}: the file has changed since the result was made, so its texts can be others; run dedup again"
+        )
+    raise InputDataError(
+        f"{name}: the input is not there any more; looked for {' and '.join(map(shown, looked))}: put it back, its time of "
+        "change as it was (cp -p), or run dedup again"
+    )

@@ -1,0 +1,263 @@
+"""What a reviewer says of removals: a log that grows, and the overrides that follow from it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputDataError, OutputError, ParameterError
+from ..files.atomic import atomic_file, lock_at_once, reporting, sync_folder
+from ..files.names import shown
+
+LOG, OVERRIDES = "review.jsonl", "overrides.jsonl"
+JUDGEMENTS = ("duplicate", "keep", "unsure")
+MOST_NOTE = 2_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was said of one removal.
+
+    Parameters
+    ----------
+    judgement : {"duplicate", "keep", "unsure"} or None
+        "keep": both documents should be kept. None: nothing yet, or it was taken back.
+    note : str, default ""
+        At most 2,000 characters.
+
+    Raises
+    ------
+    ParameterError
+        If it is none of these, or the note is too long.
+    """
+
+    judgement: str | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the values, which come from files and from the network."""
+        if self.judgement is not None and self.judgement not in JUDGEMENTS:
+            raise ParameterError(f"judgement must be one of {', '.join(JUDGEMENTS)}, or null; got {self.judgement!r:.40}")
+        if not isinstance(self.note, str) or len(self.note) > MOST_NOTE:
+            raise ParameterError(f"note must be a text of at most {MOST_NOTE:,} characters")
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Who was removed for whom, as a line of the log names them."""
+
+    id: Any
+    duplicate_of: Any
+
+
+class Review:
+    """The judgements of a job's folder; they survive a restart, and one process at a time adds to them.
+
+    Parameters
+    ----------
+    folder : path
+    removed : callable
+        Gives the ids of a removal, by its row in decisions; raises ParameterError if that document was not removed.
+    source_of : callable
+        Gives ``input`` and ``sha256`` of a removed document's file, by its row in decisions.
+
+    Attributes
+    ----------
+    judged : dict of int to Judgement
+        By row in decisions.
+
+    Raises
+    ------
+    InputDataError
+        If the log cannot be read, is damaged, or belongs to another result.
+    """
+
+    def __init__(
+        self, folder: Path, removed: Callable[[int], Removed], source_of: Callable[[int], Mapping[str, Any]]
+    ) -> None:  # fmt: skip
+        self._path, self._overrides = folder / LOG, folder / OVERRIDES
+        self._removed, self._source_of = removed, source_of
+        self._turn = threading.Lock()
+        self._log: FileIO | None = None
+        self._clear()
+        try:
+            self._read(self._path.read_bytes())
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise InputDataError(f"{shown(self._path)}: cannot be read: {error.strerror}") from None
+        with suppress(OutputError):  # another process reviews, or the folder cannot be written: this one can still show
+            self._begin()
+            self._write_overrides()
+
+    def _clear(self) -> None:
+        """Know nothing."""
+        self.judged: dict[int, Judgement] = {}
+        self._earlier: list[tuple[int, Judgement]] = []  # what each line that was not taken back replaced
+        self._sources: dict[int, Mapping[str, Any]] = {}  # by row of a document that was to be kept at some time
+        self._touched: set[str] = set()  # ids, as JSON, that were ever judged: their lines in overrides are ours
+
+    def _read(self, log: bytes) -> int:
+        """Read all lines; return where the last whole one ends. What a crash cut off does not count."""
+        self._clear()
+        end = 0
+        for number, line in enumerate(log.split(b"\n")[:-1], 1):
+            try:
+                said = json.loads(line)
+                row, judgement = int(said["row"]), Judgement(said["judgement"], said["note"])
+                theirs, undo, source = Removed(said["id"], said["duplicate_of"]), bool(said.get("undo")), said.get("source")
+                if judgement.judgement == "keep" or source is not None:
+                    self._sources[row] = {name: source[name] for name in ("input", "sha256")}
+            except (ValueError, KeyError, TypeError, RecursionError):
+                raise InputDataError(
+                    f"{shown(self._path)}: line {number:,} is damaged; repair or remove it, or move the file away"
+                ) from None
+            if not self._is(row, theirs):
+                raise InputDataError(
+                    f"{shown(self._path)}: line {number:,} is about a removal that this result does not have: move the file "
+                    "away, it belongs to another result"
+                )
+            self._take(row, judgement, undo)
+            end += len(line) + 1
+        return end
+
+    def _is(self, row: int, theirs: Removed) -> bool:
+        """Tell whether a removal is the one that a line names."""
+        try:
+            return self._removed(row) == theirs
+        except ParameterError:
+            return False
+
+    def _take(self, row: int, judgement: Judgement, undo: bool) -> None:
+        """Take a line of the log into account."""
+        if undo and self._earlier:
+            self._earlier.pop()
+        else:
+            self._earlier.append((row, self.judged.get(row, Judgement())))
+        self._touched.add(json.dumps(self._removed(row).id))
+        if judgement == Judgement():
+            self.judged.pop(row, None)
+        else:
+            self.judged[row] = judgement
+
+    def judge(self, row: int, judgement: Judgement) -> None:
+        """Note what was said of a removal; it is on the disk, with all overrides, when this returns.
+
+        Raises
+        ------
+        ParameterError
+            If the document was not removed.
+        OutputError
+            If the folder cannot be written, or another process reviews it.
+        InputDataError
+            If the digest of an input is needed and it cannot be read.
+        """
+        self._removed(row)
+        with self._turn:
+            self._begin()
+            if judgement.judgement == "keep" and row not in self._sources:
+                self._sources[row] = dict(self._source_of(row))  # before anything is written: the input may be gone
+            if judgement != self.judged.get(row, Judgement()):
+                self._add(row, judgement, False)
+
+    def undo(self) -> int | None:
+        """Take back the last judgement or note that was not taken back; return its row, or None where there is none.
+
+        Raises
+        ------
+        OutputError
+            As ``judge``.
+        """
+        with self._turn:
+            self._begin()
+            if not self._earlier:
+                return None
+            row, before = self._earlier[-1]
+            self._add(row, before, True)
+            return row
+
+    def _begin(self) -> FileIO:
+        """Open the log for adding to it, and read what others may have added meanwhile."""
+        if self._log is not None:
+            return self._log
+        with reporting(self._path):
+            log = FileIO(self._path, "a+")
+            try:
+                if not lock_at_once(log.fileno()):
+                    raise OutputError(f"{shown(self._path)}: another process reviews this result; end it, or work there")
+                log.seek(0)
+                log.truncate(self._read(log.read()))
+                sync_folder(self._path.parent)
+            except BaseException:
+                log.close()
+                raise
+        self._log, self._close = log, weakref.finalize(self, log.close)
+        return log
+
+    def _add(self, row: int, judgement: Judgement, undo: bool) -> None:
+        """Add a line to the log, and write the overrides."""
+        log = self._begin()
+        line: dict[str, Any] = {"row": row, **asdict(self._removed(row)), **asdict(judgement)}
+        if judgement.judgement == "keep":
+            line["source"] = self._sources[row]
+        if undo:
+            line["undo"] = True
+        with reporting(self._path):
+            end = log.seek(0, os.SEEK_END)
+            try:
+                content = json.dumps(line).encode() + b"\n"
+                if log.write(content) != len(content):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(log.fileno())
+            except OSError:
+                with suppress(OSError):
+                    log.truncate(end)
+                raise
+        before = self._kept()
+        self._take(row, judgement, undo)
+        if before != self._kept():
+            self._write_overrides()
+
+    def _kept(self) -> list[int]:
+        """Return the rows of the documents to keep."""
+        return sorted(row for row, said in self.judged.items() if said.judgement == "keep")
+
+    def _write_overrides(self) -> None:
+        """Write the documents to keep, after the lines that others wrote, if that is not what is there."""
+        try:
+            there = self._overrides.read_bytes()
+        except FileNotFoundError:
+            there = b""
+        except OSError as error:
+            raise OutputError(f"{shown(self._overrides)}: cannot be read: {error.strerror}") from None
+        lines = [line for line in there.split(b"\n") if line and not self._is_ours(line)]
+        for row in self._kept():
+            said = {"id": self._removed(row).id, "action": "keep", **self._sources[row]}
+            lines.append(json.dumps(said, ensure_ascii=False).encode())
+        wanted = b"".join(line + b"\n" for line in lines)
+        if wanted != there:
+            with atomic_file(self._overrides, compress=False) as stream:
+                stream.write(wanted)
+
+    def _is_ours(self, line: bytes) -> bool:
+        """Tell whether a line of overrides is about a document that was judged here."""
+        try:
+            return json.dumps(json.loads(line)["id"]) in self._touched
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return False
+
+    def close(self) -> None:
+        """Let others review this result."""
+        with self._turn:
+            if self._log is not None:
+                self._close()
+                self._log = None

@@ -1,0 +1,173 @@
+"""``semblance groups`` and ``semblance show``: what a saved result decided, as lines and as JSON."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import semblance as sb
+from semblance.cli.main import main
+from semblance.cli.saying import fitted
+
+WORDS = [f"word{i}" for i in range(40)]
+BASE = " ".join(WORDS)
+NASTY = "\x1b]0;x\x07\u202e"
+ROWS = [
+    ("first", BASE), ("near", BASE.replace("word20", "changed")), ("nearer", f"{BASE} more"), ("copy", BASE), ("alone", "else"),
+    (f"odd{NASTY}", " ".join(f"other{i}" for i in range(30))), (f"odder{NASTY}", " ".join(f"other{i}" for i in range(31))),
+    ("empty", "..."),
+]  # fmt: skip
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in ROWS))
+    sb.dedup("in.jsonl", id="id", threshold=0.6, empty="drop").save("job")
+    return tmp_path / "job"
+
+
+def run(*arguments):
+    """Run a command; return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return ended.value.code
+
+
+def test_groups_as_a_table(job, capsys):
+    assert run("groups", "job") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "2 groups; 5 of 8 documents removed"
+    assert lines[1].split() == ["documents", "exact", "least", "median", "kept", "least", "alike", "of", "those", "removed"]
+    assert lines[2].split() == ["4", "1", "0.7561", "0.8645", "first", "near,", "nearer,", "copy"]
+    assert lines[3].split() == ["2", "0", "0.9630", "0.9630", r"odd\x1b]0;x\x07\u202e", r"odder\x1b]0;x\x07\u202e"]
+    assert run("groups", "job", "--min-size", 3, "--top", 5) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1 group of at least 3 documents;") and "odd" not in out
+    assert run("groups", "job", "--min-size", 9) == 0 and capsys.readouterr().out.count("\n") == 1
+
+
+def test_groups_as_json(job, capsys):
+    assert run("groups", "job", "--json") == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first | {"resemblance": None, "least_alike": None} == {
+        "kept": "first", "is_reference": False, "documents": 4, "exact": 1, "resemblance": None, "least_alike": None
+    }  # fmt: skip
+    assert first["resemblance"] == {"least": 31 / 41, "median": (31 / 41 + 36 / 37) / 2, "greatest": 36 / 37}
+    assert [row["id"] for row in first["least_alike"]] == ["near", "nearer", "copy"]
+    assert [row["resemblance"] for row in first["least_alike"]] == [31 / 41, 36 / 37, 1.0]
+    assert second["kept"] == f"odd{NASTY}"
+
+
+def test_a_removed_document(job, capsys):
+    assert run("show", "job", "near") == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[:6] == [
+        "document   near",
+        f"           in.jsonl, row 2; {len(ROWS[1][1])} bytes",
+        "decision   removed: a near-duplicate of",
+        "kept       first",
+        f"           in.jsonl, row 1; {len(BASE)} bytes",
+        "           resemblance 0.7561 (threshold 0.6)",
+    ]
+    assert "word19 [-changed-] {+word20+} word21" in out
+    assert run("show", "job", "near", "--no-texts") == 0
+    assert capsys.readouterr().out == out.split("\n\n")[0] + "\n"
+    assert run("show", "job", f"odder{NASTY}") == 0
+    out = capsys.readouterr().out
+    assert r"odder\x1b]0;x" in out and "\x1b" not in out and "\u202e" not in out
+
+
+def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
+    assert run("show", "job", "first", "--top", 2) == 0
+    out = capsys.readouterr().out
+    assert "decision   kept; it stands for 3 removed, 1 of them copies byte for byte" in out
+    assert "resemblance of the others: 0.7561 to 0.9730, median 0.8645" in out
+    assert out.endswith("removed for it, the least alike first\n  0.7561   near\n  0.9730   nearer\n  and 1 more (--top)\n")
+    assert run("show", "job", "copy") == 0
+    out = capsys.readouterr().out
+    assert "removed: a copy byte for byte of\nkept       first" in out and "resemblance" not in out and out.count("\n") == 5
+    assert run("show", "job", "alone") == 0
+    assert "kept; it stands for 0 removed" in capsys.readouterr().out
+    assert run("show", "job", "empty") == 0
+    assert "removed: it has no token (--empty drop)" in capsys.readouterr().out
+
+
+def test_documents_as_json(job, capsys):
+    assert run("show", "job", "near", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["texts"] == {"removed": ROWS[1][1], "kept": BASE}
+    assert told["keeper"]["id"] == "first" and told["keeper"]["number"] == 1 and not told["keeper"]["is_reference"]
+    assert told["resemblance"] == 31 / 41 and told["reason"] == "near" and not told["kept"]
+    assert run("show", "job", "first", "--json", "--no-texts") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["n_exact"] == 1 and told["n_duplicates"] == 3 and "texts" not in told and "keeper" not in told
+    assert [row["id"] for row in told["least_alike"]] == ["near", "nearer", "copy"]
+    assert run("show", "job", "empty", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["reason"] == "empty"
+
+
+def test_an_id_of_an_input_and_of_a_reference(job, tmp_path, capsys):
+    (tmp_path / "old.jsonl").write_text(json.dumps({"id": "near", "text": BASE}) + "\n")
+    sb.dedup("in.jsonl", against="old.jsonl", id="id", threshold=0.6, verify="sketch").save("two")
+    assert run("show", "two", "near", "--json", "--no-texts") == 0
+    new, old = map(json.loads, capsys.readouterr().out.splitlines())
+    assert new["source"] == "in.jsonl" and new["keeper"]["is_reference"] and 0 < new["standard_error"] < 0.1
+    assert old["source"] == "old.jsonl" and old["reason"] == "reference" and old["n_exact"] == 2
+    assert run("show", "two", "near") == 0
+    out = capsys.readouterr().out
+    assert "estimated resemblance 0." in out and " ± 0.0" in out
+    assert "\n\ndocument   near\n           old.jsonl, row 1" in out and "decision   a reference document" in out
+    assert run("groups", "two", "--json") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["is_reference"] is True
+
+
+def test_what_is_not_there_is_an_error(job, tmp_path, capsys):
+    assert run("show", "job", "nea") == 1
+    assert capsys.readouterr().err == "error: job: no document has the id nea; similar ids: near, nearer\n"
+    assert run("show", "job", "zzzzzz") == 1
+    assert capsys.readouterr().err == "error: job: no document has the id zzzzzz\n"
+    for command in (["groups"], ["show", "x"]):
+        assert run(command[0], tmp_path, *command[1:]) == 1
+        assert "not a saved result" in (err := capsys.readouterr().err) and "--save" in err
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/job.json").write_text("{}")
+    assert run("groups", "work") == 1
+    assert "a work folder (--work) is not a saved result" in capsys.readouterr().err
+
+
+def test_inputs_that_are_gone_hide_the_diff_only(job, tmp_path, capsys):
+    (tmp_path / "in.jsonl").unlink()
+    assert run("show", "job", "near") == 1
+    out, err = capsys.readouterr()
+    assert "resemblance 0.7561" in out and "in.jsonl: the input is not there any more" in err
+    assert run("show", "job", "near", "--no-texts") == 0 and run("show", "job", "first") == 0
+
+
+def test_a_reader_that_stops_early_is_no_failure_worth_words(job, tmp_path):
+    texts = [f"{BASE} {i // 2} {i // 2} {i // 2}" for i in range(4000)]
+    sb.dedup(texts, threshold=0.99).save("many")
+    command = [sys.executable, "-m", "semblance", "groups", "many", "--top", "100000", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert json.loads(process.stdout.readline())["documents"] >= 2
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("text", ["a" * 50, "文" * 30, "e\u0301" * 40, "short", "", "\x1b" * 9])
+@pytest.mark.parametrize("most", [12, 13, 40])
+@pytest.mark.parametrize("at_end", [False, True])
+def test_names_fit(text, most, at_end):
+    from rich.cells import cell_len
+
+    shown, size = fitted(text, most, at_end)
+    assert cell_len(shown) == size <= most and shown.isprintable()
+    whole, width = fitted(text, None)
+    assert width == cell_len(whole) and (shown == whole) == (width <= most)
+
+
+def test_names_are_cut_in_the_middle():
+    assert fitted("data/part-00017.jsonl:123456", 15) == ("data/pa…:123456", 15)
+    assert fitted("data/part-00017.jsonl:123456", 15, at_end=True) == ("data/part-0001…", 15)

@@ -1,0 +1,267 @@
+"""What each route answers, and that it is what the index answers when it is asked directly."""
+
+import asyncio
+
+import httpx
+import msgspec
+import pyarrow as pa
+import pytest
+from served import JSON, TEXTS, make_index
+
+import semblance as sb
+from semblance.jobs.compare import compare_texts
+from semblance.serve.app import make_app
+from semblance.serve.limits import Limits
+from semblance.serve.metrics import Metrics
+from semblance.serve.store import Store
+
+ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
+KIND = ARROW["content-type"]
+
+
+def stream(table, **options):
+    """Return a table as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def direct(server, texts, top=10):
+    """Ask the index as it is on disk."""
+    with sb.Index.open(server.folder, "read") as index:
+        return index.query(texts, top=top)
+
+
+def test_a_query_is_answered_as_the_index_does(server, client):
+    texts = [TEXTS["a"], "nothing", TEXTS["b"].upper() + "!", ""]
+    found = client.post("/v1/query", json={"texts": texts, "top": 5}).raise_for_status().json()["results"]
+    expected = [[] for _ in texts]
+    for row in direct(server, texts, 5).to_pylist():
+        expected[row.pop("query")].append(row)
+    assert found == expected
+    assert found[0][0] == {
+        "id": "a",
+        "resemblance": 1.0,
+        "estimated_resemblance": 1.0,
+        "standard_error": found[0][0]["standard_error"],
+    }
+    assert [len(one) for one in found] == [2, 0, 2, 0]
+
+
+def test_top_limits_the_matches(client):
+    assert [match["id"] for match in client.post("/v1/query", json={"texts": [TEXTS["b"]], "top": 1}).json()["results"][0]] == [
+        "b"
+    ]
+
+
+@pytest.mark.parametrize("texts", [["x"], []], ids=["some", "none"])
+def test_no_matches(client, texts):
+    assert client.post("/v1/query", json={"texts": texts}).json() == {"results": [[] for _ in texts]}
+
+
+def test_arrow_in_and_out(server, client):
+    body = stream(pa.table({"text": [TEXTS["a"], "x", TEXTS["c"]]}))
+    answer = client.post("/v1/query?top=1", content=body, headers=ARROW | {"accept": KIND})
+    assert answer.status_code == 200 and answer.headers["content-type"] == KIND
+    assert pa.ipc.open_stream(answer.content).read_all().equals(direct(server, [TEXTS["a"], "x", TEXTS["c"]], 1))
+    assert client.post("/v1/query?top=1", content=body, headers=ARROW).json()["results"][1] == []
+
+
+def test_documents_are_added_replaced_returned_and_removed(server, client):
+    given = [{"id": "new/1 é", "text": "quite another text than those"}, {"id": "new2", "text": "short"}]
+    assert client.post("/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
+    with sb.Index.open(server.folder, "read") as index:  # on disk by now
+        assert index.contains(["new/1 é", "new2", "new3"]).tolist() == [True, True, False]
+    assert client.get("/v1/documents/new%2F1%20%C3%A9").json() == given[0]
+    given[0]["text"] = "changed altogether"
+    assert client.post("/v1/documents", json={"documents": given[:1]}).json() == {"added": 1, "replaced": 1}
+    assert client.get("/v1/documents/new/1 é").json() == given[0]
+    assert client.request("DELETE", "/v1/documents", json={"ids": ["new/1 é", "new2", "never there"]}).json() == {"removed": 2}
+    assert client.get("/v1/documents/new2").status_code == 404
+    assert client.request("DELETE", "/v1/documents", json={"ids": []}).json() == {"removed": 0}
+    assert client.post("/v1/documents", json={"documents": []}).json() == {"added": 0, "replaced": 0}
+
+
+def test_documents_come_and_go_by_arrow(client):
+    body = stream(pa.table({"id": ["x1", "x2"], "text": pa.array(["one more", "and another"], pa.large_string())}))
+    assert client.post("/v1/documents", content=body, headers=ARROW).json() == {"added": 2, "replaced": 0}
+    assert client.get("/v1/documents/x2").json() == {"id": "x2", "text": "and another"}
+    body = stream(pa.table({"id": ["x1", "x2", "x3"]}))
+    assert client.request("DELETE", "/v1/documents", content=body, headers=ARROW).json() == {"removed": 2}
+
+
+def test_compare_says_what_python_says(client):
+    left, right = "one two three four", "one two three five"
+    told = client.post("/v1/compare", json={"left": left, "right": right}).json()
+    assert told == compare_texts(left, right, width=2)
+    nothing = client.post("/v1/compare", json={"left": "", "right": ""}).json()
+    assert nothing["resemblance"] is None and nothing["shingles_left"] == 0
+
+
+def test_the_server_says_how_it_is(client):
+    assert client.get("/healthz").json() == {"status": "alive"} and client.get("/readyz").json() == {"status": "ready"}
+    assert client.head("/healthz").status_code == 200 and client.head("/healthz").content == b""
+    document = client.get("/openapi.json").json()
+    assert document["openapi"] == "3.1.0" and set(document["paths"]) >= {
+        "/v1/documents",
+        "/v1/query",
+        "/v1/compare",
+        "/metrics",
+    }
+
+
+def test_metrics_count(server, client):
+    def read():
+        lines = client.get("/metrics").raise_for_status().text.splitlines()
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+
+    before = read()
+    client.post("/v1/query", json={"texts": ["a", "b"]})
+    client.post("/v1/documents", json={"documents": [{"id": "m", "text": "m n o"}, {"id": "a", "text": TEXTS["a"]}]})
+    client.request("DELETE", "/v1/documents", json={"ids": ["m"]})
+    client.get("/v1/documents/not-to-be-seen")
+    after = read()
+    grown = {name: after[name] - before.get(name, 0) for name in after}
+    query = 'route="/v1/query"'
+    assert grown[f'semblance_requests_total{{{query},method="POST",status="200"}}'] == 1
+    assert (
+        grown[f"semblance_request_seconds_count{{{query}}}"]
+        == grown[f'semblance_request_seconds_bucket{{{query},le="+Inf"}}']
+        == 1
+    )
+    assert grown["semblance_texts_queried_total"] == 2 and grown["semblance_documents_added_total"] == 2
+    assert grown["semblance_documents_replaced_total"] == grown["semblance_documents_removed_total"] == 1
+    assert grown["semblance_commit_seconds_count"] == 2 and grown["semblance_query_group_requests_count"] == 1
+    assert after["semblance_documents"] == 3 and after["semblance_open_requests"] == 1
+    assert "not-to-be-seen" not in str(after)
+
+
+REFUSED = {
+    "not JSON": (b"{", 400),
+    "not UTF-8": (b'{"texts": ["\xff"]}', 400),
+    "lone surrogate": (b'{"texts": ["\\udc00"]}', 400),
+    "deep": (b'{"texts": ' + b"[" * 100_000, 422),
+    "nothing": (b"", 400),
+    "no texts": (b"{}", 422),
+    "other type": (b'{"texts": "one"}', 422),
+    "null": (b'{"texts": [null]}', 422),
+    "unknown field": (b'{"texts": [], "limit": 3}', 422),
+    "top 0": (b'{"texts": [], "top": 0}', 422),
+    "top too large": (b'{"texts": [], "top": 1001}', 422),
+    "top true": (b'{"texts": [], "top": true}', 422),
+    "batch": (b'{"texts": [' + b'"",' * 1000 + b'""]}', 422),
+    "too many matches": (b'{"top": 1000, "texts": [' + b'"",' * 100 + b'""]}', 422),
+    "text": (b'{"texts": ["' + b"a" * ((1 << 20) + 1) + b'"]}', 422),
+    "text of two bytes": (b'{"texts": ["' + "é".encode() * ((1 << 19) + 1) + b'"]}', 422),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bodies_that_are_refused(client, name):
+    body, status = REFUSED[name]
+    answer = client.post("/v1/query", content=body, headers=JSON | {"x-request-id": "mine-1"})
+    assert answer.status_code == status and answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert set(told) == {"type", "title", "status", "detail", "request_id"} and told["status"] == status
+    assert told["request_id"] == answer.headers["x-request-id"] == "mine-1"
+
+
+def test_the_largest_text_and_batch_are_taken(client):
+    assert client.post("/v1/query", json={"texts": ["a" * (1 << 20)]}).status_code == 200
+    assert client.post("/v1/query", json={"texts": ["a b c"] * 1000}).status_code == 200
+    assert client.post("/v1/query", content=b'{"texts": ["\\u0000\\u2028"]}', headers=JSON).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("documents", "said"),
+    [
+        ([{"id": "q", "text": "1"}, {"id": "q", "text": "2"}], "twice"),
+        ([{"id": "q", "text": "1"}, {"id": 1, "text": "2"}], "all be strings"),
+        ([{"id": 1, "text": "1"}], "of type str"),
+        ([{"id": "", "text": "1"}], "length"),
+        ([{"id": "x" * 1001, "text": "1"}], "length"),
+        ([{"id": 1 << 63, "text": "1"}], "id"),
+        ([{"id": "q"}], "text"),
+    ],
+)
+def test_documents_that_are_refused(client, documents, said):
+    answer = client.post("/v1/documents", json={"documents": documents})
+    assert answer.status_code == 422 and said in answer.json()["detail"]
+    assert client.get("/v1/documents/q").status_code == 404
+
+
+def arrow_bodies():
+    """Return streams that are refused, and their status."""
+    strings = pa.array(["a", "b"])
+    wide = pa.record_batch({"text": pa.array(["a"] * 1001)})
+    large = stream(pa.table({"text": ["a"]}))
+    return {
+        "no stream": (b"arrow", 400),
+        "cut off": (large[: len(large) // 2], 400),
+        "compressed": (stream(pa.table({"text": ["a" * 10_000]}), compression="zstd"), 422),
+        "compressed, lz4": (stream(pa.table({"text": ["a" * 10_000]}), compression="lz4"), 422),
+        "dictionary": (stream(pa.table({"text": strings.dictionary_encode()})), 422),
+        "other column": (stream(pa.table({"texts": strings})), 422),
+        "two columns": (stream(pa.table({"text": strings, "id": strings})), 422),
+        "column twice": (stream(pa.Table.from_arrays([strings, strings], ["text", "text"])), 422),
+        "other type": (stream(pa.table({"text": [1, 2]})), 422),
+        "views": (stream(pa.table({"text": strings.cast(pa.string_view())})), 422),
+        "null": (stream(pa.table({"text": ["a", None]})), 422),
+        "too many": (stream(pa.Table.from_batches([wide])), 422),
+        "not UTF-8": (stream(pa.table({"text": pa.array([b"\xff"]).view(pa.string())})), 400),
+    }
+
+
+@pytest.mark.parametrize("name", arrow_bodies())
+def test_arrow_bodies_that_are_refused(client, name):
+    body, status = arrow_bodies()[name]
+    answer = client.post("/v1/query", content=body, headers=ARROW)
+    assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("query", ["top=0", "top=1001", "top=x", "limit=5", "top=5&top=6"])
+def test_parameters_of_arrow_queries_that_are_refused(client, query):
+    body = stream(pa.table({"text": ["a"]}))
+    assert client.post(f"/v1/query?{query}", content=body, headers=ARROW).status_code == 422
+
+
+def test_a_damaged_arrow_stream_never_fails_the_server(client):
+    body = stream(pa.table({"text": ["one two", "three"]}))
+    for place in range(0, len(body), 7):
+        broken = body[:place] + bytes([body[place] ^ 0xFF]) + body[place + 1 :]
+        assert client.post("/v1/query", content=broken, headers=ARROW).status_code in (200, 400, 422), place
+
+
+def test_ids_that_are_numbers(tmp_path):
+    store = Store(sb.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
+    app = make_app(store)
+
+    def ask(method, path, **more):
+        async def asking():
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8077") as client:
+                return await client.request(method, path, **more)
+
+        return asyncio.run(asking())
+
+    given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}]
+    assert ask("GET", "/v1/documents/-5").status_code == 404
+    assert ask("POST", "/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
+    assert ask("GET", "/v1/documents/-5").json() == {"id": -5, "text": None}
+    for other in ("5", "x", "1e3", "²", "9" * 30, "--5", "-"):
+        assert ask("GET", f"/v1/documents/{other}").status_code == 404
+    (found,) = ask("POST", "/v1/query", json={"texts": ["four five six"]}).json()["results"]
+    assert found[0]["id"] == 1 << 60 and found[0]["resemblance"] is None
+    body = stream(pa.table({"text": ["four five six"]}))
+    answer = ask("POST", "/v1/query", content=body, headers=ARROW | {"accept": KIND})
+    assert pa.ipc.open_stream(answer.content).read_all().schema.field("id").type == pa.int64()
+    assert ask("DELETE", "/v1/documents", json={"ids": ["-5"]}).status_code == 422
+    assert store.close(10)
+
+
+def test_structs_are_those_of_the_document(client):
+    """Each body that is read is described, down to its limits."""
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert schemas["Query"]["properties"]["top"] == {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10}
+    assert schemas["Query"]["additionalProperties"] is False
+    assert msgspec.json.encode(schemas)

@@ -1,0 +1,165 @@
+"""Clients that are slow, or send half of a request: the server answers the others, and ends what stalls."""
+
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+from served import TEXTS, Server, answer, connect, head, make_index, status_of
+
+SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server that waits for a second."""
+    options = ("--seconds", str(SECONDS), "--max-body", "100000", "--max-connections", "1000", "--quiet")
+    made = Server(make_index(tmp_path_factory.mktemp("serve") / "seen.idx", TEXTS, keep_text=True), options).start()
+    yield made
+    assert made.stop()[0] == 0
+
+
+def is_well(server):
+    """Check that the server answers."""
+    with server.client() as client:
+        assert client.post("/v1/query", json={"texts": [TEXTS["a"]]}).json()["results"][0][0]["id"] == "a"
+
+
+def test_requests_that_do_not_arrive(server):
+    """Nothing, empty lines, half a line, half a head, half a body: each is told, if it began, and then left."""
+    sent = [b"", b"\r\n\r\n", b"POST /v1/que", b"GET /healthz HTTP/1.1\r\nHost: ", head(server, 50) + b"{"]
+    with ExitStack() as stack:
+        connections = [stack.enter_context(connect(server)) for _ in sent]
+        begun = time.monotonic()
+        for connection, data in zip(connections, sent, strict=True):
+            connection.sendall(data)
+        is_well(server)
+        answers = [answer(connection)[0] for connection in connections]
+        assert SECONDS * 0.9 < time.monotonic() - begun < SECONDS + 3
+    assert [out[9:12] for out in answers] == [b"", b"", b"408", b"408", b"408"]
+    assert all(b"application/problem+json" in out for out in answers[2:])
+
+
+def test_a_body_that_comes_byte_by_byte(server):
+    with connect(server) as connection:
+        connection.sendall(head(server, 1000))
+        begun = time.monotonic()
+        with pytest.raises(OSError):
+            for _ in range(100):
+                connection.sendall(b" ")
+                time.sleep(0.1)
+        assert time.monotonic() - begun < SECONDS + 4
+    is_well(server)
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"this is not HTTP\r\n\r\n", b"400"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 400_000, b"431"),
+        (b"GET /" + b"y" * 400_000, b"431"),
+    ],
+    ids=["words", "TLS", "a long head", "a long path"],
+)
+def test_what_is_no_request(server, data, status):
+    with connect(server) as connection:
+        try:
+            for begin in range(0, len(data), 10_000):
+                connection.sendall(data[begin : begin + 10_000])
+                time.sleep(0.002)
+        except OSError:  # it has answered, and reads no more
+            pass
+        out, seconds = answer(connection)
+    assert out[9:12] == status or (not out and len(data) > 1000)
+    assert seconds < SECONDS
+    is_well(server)
+
+
+def test_a_large_body_is_refused_before_it_is_read(server):
+    with connect(server) as connection:
+        connection.sendall(head(server, 10**12))
+        assert status_of(connection) == 413
+        out, seconds = answer(connection)
+    assert out == b"" and seconds < 4  # the rest is waited for, for a moment only
+    with connect(server) as connection:
+        connection.sendall(head(server, 10**9, b"Expect: 100-continue\r\n"))
+        assert status_of(connection) == 413
+
+
+def test_a_large_body_in_chunks_is_refused_on_the_way(server):
+    with connect(server) as connection:
+        connection.sendall(head(server, None, b"Transfer-Encoding: chunked\r\n"))
+        for _ in range(11):
+            connection.sendall(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
+        assert status_of(connection) == 413
+    is_well(server)
+
+
+def test_headers_after_a_body_count_for_nothing(server):
+    body = b'{"texts": []}'
+    with connect(server) as connection:
+        connection.sendall(head(server, None, b"Transfer-Encoding: chunked\r\n") + b"%x\r\n%b\r\n0\r\n" % (len(body), body))
+        connection.sendall(b"Host: evil.example\r\n" * 1000 + b"\r\n")
+        assert status_of(connection) == 200
+    is_well(server)
+
+
+def test_after_a_refusal_the_connection_goes_on(server):
+    with connect(server) as connection:
+        connection.sendall(head(server, 100_001) + b" " * 100_001)
+        assert status_of(connection) == 413
+        body = b'{"texts": []}'
+        connection.sendall(head(server, len(body)) + body)
+        assert status_of(connection) == 200
+
+
+def test_requests_in_a_row_on_one_connection(server):
+    body = b'{"texts": ["one two three four five six seven"], "top": 1}'
+    with connect(server) as connection:
+        connection.sendall((head(server, len(body)) + body) * 20)
+        out = b""
+        while out.count(b'"id":"a"') < 20:
+            got = connection.recv(1 << 16)
+            assert got, out
+            out += got
+    assert out.count(b"HTTP/1.1 200") == 20
+
+
+def test_a_client_that_takes_no_answers_is_left(server):
+    """Its answers fill all buffers; the server ends the connection, and not only this one."""
+    body = b'{"texts": [' + b",".join([b'"one two three four five six seven"'] * 900) + b"]}"
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", server.port))
+        connection.settimeout(3)
+        begun = time.monotonic()
+        with pytest.raises(OSError):
+            while time.monotonic() < begun + 20:
+                connection.sendall(head(server, len(body)) + body)
+        assert time.monotonic() - begun < 15
+    is_well(server)
+
+
+def test_connections_are_limited(tmp_path):
+    server = Server(make_index(tmp_path / "seen.idx", TEXTS), ("--max-connections", "5", "--quiet")).start()
+    with ExitStack() as stack:
+        for _ in range(5):
+            stack.enter_context(connect(server))
+        time.sleep(0.2)
+        with connect(server) as sixth:
+            assert answer(sixth)[0] == b""
+    time.sleep(0.2)
+    is_well(server)
+    assert server.stop()[0] == 0
+
+
+def test_no_request_is_left_open(server):
+    """After all that came before."""
+    with server.client() as client:
+        for _ in range(30):
+            if "\nsemblance_open_requests 1\n" in client.get("/metrics").text:
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("requests are left")

@@ -1,0 +1,313 @@
+"""The pages in Chromium: a text is looked up, removals are judged by keyboard and taken back, hostile documents do nothing."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from desk_jobs import HOSTILE, hostile, plain
+
+import semblance as sb
+
+CHROMIUM = Path("/usr/bin/chromium")
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed (Debian's package chromium)")
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed (the extra serve)")
+KINDS = [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}]
+KEY = "writer-writer-writer"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One browser for all tests; it has a sandbox nowhere but here."""
+    with playwright.sync_playwright() as started:
+        made = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@contextmanager
+def served(folder, *options):
+    """Serve a folder by the command; yields the address, and ends the server as a user would."""
+    command = [sys.executable, "-m", "semblance", "serve", str(folder), "--port", "0", "--quiet", *options]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        found = re.search(r"http://\S+/", server.stdout.readline())
+        assert found, server.communicate()
+        yield found[0]
+    finally:
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=30)[1]
+    assert server.returncode == 0 and '"failure"' not in said, said
+
+
+@contextmanager
+def opened(browser, address, expected=(), **how):
+    """Open a page; in the end nothing foreign may have been asked for, and no error been reported."""
+    context = browser.new_context(**how)
+    tab, requests, complaints = context.new_page(), [], []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto(address)
+    yield tab
+    assert [url for url in requests if not url.startswith((address, "blob:"))] == []
+    assert [text for text in complaints if not any(one in text for one in expected)] == []
+    assert tab.evaluate("window.hit") is None
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """Address and folder of a plain job."""
+    folder = plain(tmp_path_factory.mktemp("plain"), 130)
+    with served(folder) as address:
+        yield address, folder
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory):
+    """Address of a job of hostile documents."""
+    with served(hostile(tmp_path_factory.mktemp("hostile"))) as address:
+        yield address
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["with texts", "without texts"])
+def seen(request, tmp_path_factory):
+    """(address, whether texts are kept) of an index of hostile documents."""
+    folder = tmp_path_factory.mktemp("index") / "seen.idx"
+    with sb.Index.create(folder, threshold=0.5, keep_text=request.param) as index:
+        ids = [f"</script><script>window.hit = 4</script>\u202e\n<b>{i}" for i in range(len(HOSTILE))]
+        index.add(ids, [text[-900_000:] for text in HOSTILE])
+    with served(folder) as address:
+        yield address, request.param
+
+
+def listed(tab):
+    """Wait for the list and a pair; return the rows as text."""
+    tab.locator("#view .line, #view .cut").first.wait_for()
+    return tab.locator("#rows li").all_inner_texts()
+
+
+def settled(tab, text):
+    """Wait until the progress says something."""
+    playwright.expect(tab.locator("#progress")).to_contain_text(text)
+
+
+def choose(tab, name, value):
+    """Make a choice, and return the rows that it gives: a pair is asked for once they are there."""
+    with tab.expect_response(lambda response: "/v1/removals/" in response.url):
+        tab.locator(f"#{name}").select_option(value)
+    return tab.locator("#rows li").all_inner_texts()
+
+
+def shows(tab, name):
+    """Wait until a removal is shown."""
+    playwright.expect(tab.locator("#view .top")).to_contain_text(f"removed: {name}")
+
+
+def fits(tab):
+    return tab.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+@pytest.mark.parametrize("how", KINDS, ids=["light", "dark, narrow"])
+def test_removals_are_paged(browser, job, how):
+    with opened(browser, job[0], **how) as tab:
+        first = listed(tab)
+        assert len(first) == 50 and "1 to 50 of 130" in tab.locator("#place").inner_text() and fits(tab)
+        tab.locator("#page-after").click()
+        playwright.expect(tab.locator("#place")).to_contain_text("51 to 100 of 130")
+        assert not set(first) & set(listed(tab))
+        tab.locator("#page-after").click()
+        playwright.expect(tab.locator("#place")).to_contain_text("101 to 130 of 130")
+        assert tab.locator("#page-after").is_disabled()
+        tab.locator("#page-before").click()
+        tab.locator("#page-before").click()
+        playwright.expect(tab.locator("#place")).to_contain_text("1 to 50 of 130")
+        assert listed(tab) == first
+
+
+def test_removals_are_chosen(browser, job):
+    with opened(browser, job[0]) as tab:
+        listed(tab)
+        tab.locator("#kind").select_option("exact")
+        playwright.expect(tab.locator("#place")).to_contain_text("1 to 7 of 7")
+        playwright.expect(tab.locator("#about")).to_contain_text("a copy byte for byte")
+        tab.locator("#kind").select_option("near")
+        tab.locator("#find").fill("b77")
+        tab.locator("#find").press("Enter")
+        playwright.expect(tab.locator("#place")).to_contain_text("1 to 1 of 1")
+        assert "because of a77" in listed(tab)[0]
+        tab.locator("#find").fill("nobody")
+        tab.locator("#find").press("Enter")
+        playwright.expect(tab.locator("#place")).to_contain_text("None.")
+        playwright.expect(tab.locator("#about")).to_contain_text("No removal is chosen")
+
+
+def test_both_documents_are_side_by_side(browser, job):
+    with opened(browser, job[0]) as tab:
+        listed(tab)
+        view = tab.locator("#view")
+        assert "kept: a" in view.inner_text() and "removed: b" in view.inner_text()
+        assert view.locator(".s").count() > 2 and view.locator(".d.left").count() == view.locator(".d.right").count() > 0
+        before = view.inner_text()
+        tab.keyboard.press("j")
+        playwright.expect(view).not_to_have_text(before)
+        tab.keyboard.press("k")
+        playwright.expect(view).to_contain_text(before.split("\n")[0])
+        for _ in range(50):
+            tab.keyboard.press("j")
+        playwright.expect(tab.locator("#place")).to_contain_text("51 to 100")
+
+
+def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_nothing(browser, tmp_path):
+    folder = plain(tmp_path, 30)
+    with served(folder) as address, opened(browser, address) as tab:
+        listed(tab)
+        names = [row.split("\n")[1] for row in choose(tab, "order", "random")]
+        shows(tab, names[0])
+        for i, key in enumerate("bdudbdddbd", 1):
+            tab.keyboard.press(key)
+            settled(tab, f"Judged {i} of 30")
+            shows(tab, names[i])
+        settled(tab, "6 duplicate, 3 keep both, 1 unsure. Precision 0.667 (95% interval 0.299 to 0.925): of the first 10")
+        tab.keyboard.press("z")
+        settled(tab, "Judged 9 of 30")
+        shows(tab, names[9])
+        tab.keyboard.press("n")
+        tab.keyboard.type("ask </script> Ann")
+        tab.keyboard.press("Enter")
+        playwright.expect(tab.locator("#rows .noted")).to_have_count(1)
+        tab.keyboard.press("k")
+        playwright.expect(tab.locator("#note")).to_have_value("")
+        playwright.expect(tab.locator("[data-judgement=keep]")).to_have_attribute("aria-pressed", "true")
+    lines = [json.loads(line) for line in (folder / "overrides.jsonl").read_text().splitlines()]
+    assert sorted(line["id"] for line in lines) == sorted(names[i] for i in (0, 4, 8))
+    assert {(line["action"], len(line["sha256"])) for line in lines} == {("keep", 64)}
+    with served(folder) as address, opened(browser, address) as tab:
+        listed(tab)
+        settled(tab, "Judged 9 of 30")
+        assert len(choose(tab, "judged", "keep")) == 3
+        choose(tab, "order", "random")
+        assert "note" in choose(tab, "judged", "any")[9]
+        tab.locator("#rows button").nth(9).click()
+        playwright.expect(tab.locator("#note")).to_have_value("ask </script> Ann")
+        tab.locator("#undo").click()
+        playwright.expect(tab.locator("#rows .noted")).to_have_count(0)
+    assert (folder / "overrides.jsonl").read_text().count("\n") == 3
+
+
+def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser, tmp_path):
+    with served(plain(tmp_path, 60)) as address, opened(browser, address) as tab:
+        listed(tab)
+        names = [row.split("\n")[1] for row in choose(tab, "judged", "none")]
+        assert len(names) == 50
+        for i in range(1, 4):
+            shows(tab, names[i - 1])
+            tab.keyboard.press("d")
+            settled(tab, f"Judged {i} of 60")
+        tab.keyboard.press(".")
+        playwright.expect(tab.locator("#place")).to_contain_text("48 to 57 of 57")
+        assert not set(names) & {row.split("\n")[1] for row in listed(tab)}, "none is passed over, and none comes twice"
+
+
+def test_keys_of_a_page_are_no_keys_of_its_fields(browser, job):
+    with opened(browser, job[0]) as tab:
+        listed(tab)
+        tab.keyboard.press("/")
+        tab.keyboard.type("bud?")
+        assert tab.locator("#find").input_value() == "bud?"
+        assert not tab.locator("#keys").is_visible()
+        settled(tab, "Judged 0 of 130")
+        tab.locator("#find").fill("")
+        tab.locator("#view").focus()
+        tab.keyboard.press("?")
+        assert tab.locator("#keys").is_visible()
+
+
+@pytest.mark.parametrize("how", KINDS, ids=["light", "dark, narrow"])
+def test_hostile_removals_do_nothing(browser, nasty, how):
+    with opened(browser, nasty, **how) as tab:
+        for i in range(len(listed(tab))):
+            tab.locator("#rows button").nth(i).click()
+            playwright.expect(tab.locator("#view")).not_to_have_attribute("aria-busy", "true")
+            assert len(tab.locator("#view").inner_text()) > 100
+        assert "⟨U+202E⟩" in tab.locator("#rows").inner_text() and fits(tab)
+        assert tab.evaluate("document.querySelectorAll('img, iframe, b, main a').length") == 0
+        assert tab.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]/.test(document.body.innerText)") is False
+
+
+def test_the_report_opens_beside_it(browser, job):
+    with opened(browser, job[0]) as tab:
+        listed(tab)
+        with tab.context.expect_page() as made:
+            tab.locator("#report").click()
+        made.value.wait_for_load_state()
+        assert made.value.locator("h2").count() == 10
+        made.value.locator("#after").click()
+
+
+@pytest.mark.parametrize("how", KINDS, ids=["light", "dark, narrow"])
+def test_a_text_is_pasted_and_its_neighbours_are_shown(browser, seen, how):
+    address, keeps = seen
+    with opened(browser, address, **how) as tab:
+        playwright.expect(tab.locator("#said")).to_contain_text("seen.idx has 5 documents")
+        for text in [HOSTILE[0], HOSTILE[1].replace("\x00", ""), HOSTILE[2][-900_000:], HOSTILE[3], HOSTILE[4]]:
+            tab.locator("#text").fill(text + " and more")
+            tab.keyboard.press("Control+Enter")
+            playwright.expect(tab.locator("#result")).to_contain_text("1 neighbour")
+            if keeps:
+                tab.locator("#found .line").nth(1).wait_for()
+            said = tab.locator("#found").inner_text()
+            assert "⟨U+202E⟩" in said and fits(tab)
+            if keeps:
+                assert "exact resemblance" in said
+            else:
+                assert re.search(r"0\.\d{3}.*estimated resemblance; 95% interval 0\.\d{3} to", said, re.S)
+        assert tab.locator("#texts").is_visible() is not keeps
+        tab.locator("#text").fill("words that nobody has ever said in this order")
+        tab.locator("#find").click()
+        playwright.expect(tab.locator("#result")).to_contain_text("Nothing in the index")
+
+
+def test_a_file_is_looked_up(browser, seen, tmp_path):
+    (tmp_path / "a.txt").write_text(HOSTILE[4])
+    (tmp_path / "b.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "c.txt").write_bytes(b"x" * 2_000_000)
+    with opened(browser, seen[0]) as tab:
+        playwright.expect(tab.locator("#said")).to_contain_text("seen.idx")
+        tab.locator("#file").set_input_files(tmp_path / "a.txt")
+        playwright.expect(tab.locator("#result")).to_contain_text("1 neighbour")
+        for name, said in (("b", "not text in UTF-8"), ("c", "2,000,000 bytes; the service takes at most 1,048,576")):
+            tab.locator("#file").set_input_files(tmp_path / f"{name}.txt")
+            playwright.expect(tab.locator("#error")).to_contain_text(said)
+
+
+def test_a_key_is_asked_for_and_held_by_the_page_alone(browser, tmp_path):
+    folder = plain(tmp_path, 10)
+    (tmp_path / "keys.toml").write_text(f'write = ["{KEY}"]\n')
+    os.chmod(tmp_path / "keys.toml", 0o600)
+    with (
+        served(folder, "--keys", str(tmp_path / "keys.toml")) as address,
+        opened(browser, address, ["401"], accept_downloads=True) as tab,
+    ):
+        tab.locator("#key").fill("wrong-wrong-wrong-wrong")
+        tab.keyboard.press("Enter")
+        playwright.expect(tab.locator("dialog")).to_contain_text("does not accept this key")
+        tab.locator("#key").fill(KEY)
+        tab.keyboard.press("Enter")
+        assert len(listed(tab)) == 10
+        tab.keyboard.press("b")
+        settled(tab, "Judged 1 of 10")
+        with tab.expect_download() as download:
+            tab.locator("#report").click()
+        assert download.value.suggested_filename == "report.html"
+        assert tab.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
+        assert KEY not in tab.content() and KEY not in tab.url
+        tab.reload()
+        tab.locator("#key").wait_for()

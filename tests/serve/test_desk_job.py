@@ -1,0 +1,208 @@
+"""The desk of a saved job: facts, pages of removals, pairs with their texts, judgements, the report."""
+
+import json
+from hashlib import sha256
+
+import pytest
+from desk_jobs import hostile, plain
+
+import semblance as sb
+from semblance.serve.desk_job import Desk
+from semblance.serve.desk_removals import Wanted
+from semblance.serve.desk_review import Judgement
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return plain(tmp_path)
+
+
+@pytest.fixture
+def desk(folder):
+    desk = Desk(folder)
+    yield desk
+    desk.close()
+
+
+def rows(desk, n=50, begin=0, **wanted):
+    return desk.listed(Wanted(**wanted), begin, n)["rows"]
+
+
+def test_about(desk):
+    about = desk.about()
+    assert about["said"].startswith("67 of 127 documents were removed as duplicates: 7 exact and 60 near, with resemblance of")
+    assert [source["removed"] for source in about["sources"]] == [67] and about["more_sources"] == 0
+    assert about["progress"] == {"duplicate": 0, "keep": 0, "unsure": 0, "judged": 0, "of": 60, "drawn": 0}
+    json.dumps(about)
+
+
+def test_removals_come_in_pages(desk):
+    first = desk.listed(Wanted(kind="near"), 0, 50)
+    assert (first["total"], first["begin"], len(first["rows"])) == (60, 0, 50)
+    rest = rows(desk, begin=50, kind="near")
+    scores = [row["score"] for row in first["rows"] + rest]
+    assert len(scores) == 60 and scores == sorted(scores)
+    assert len({row["row"] for row in first["rows"] + rest}) == 60
+    row = first["rows"][0]
+    assert row["name"][1:] == row["kept"][1:] and (row["name"][0], row["kept"][0]) == ("b", "a")
+    assert desk.listed(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "rows": []}
+
+
+@pytest.mark.parametrize("begin, n", [(-1, 5), (0, 0), (0, 201)])
+def test_pages_have_bounds(desk, begin, n):
+    with pytest.raises(sb.ParameterError, match="begin must be"):
+        desk.listed(Wanted(), begin, n)
+
+
+def test_a_pair_is_compared_by_its_texts(desk):
+    row = rows(desk, kind="near")[0]
+    pair = desk.pair(row["row"])
+    assert pair["left"] == row["kept"] and pair["name"] == row["name"] and pair["why"] is None
+    assert pair["compared"]["words"][:2] == [100, 100] and 90 < pair["compared"]["words"][2] < 100
+    assert pair["compared"]["shaded"]
+    assert "new" in json.dumps(pair["compared"]["rows"])
+
+
+def test_texts_of_a_whole_page_are_read_at_once(desk, monkeypatch):
+    asked, read = [], desk._job.texts
+
+    def counted(places, most):
+        asked.append(len(places))
+        return read(places, most)
+
+    monkeypatch.setattr(desk._job, "texts", counted)
+    some = [row["row"] for row in rows(desk, n=20, kind="near")]
+    for row in some:
+        assert desk.pair(row, some)["compared"]
+    assert asked == [40]
+
+
+def test_held_texts_are_bounded(desk, monkeypatch):
+    monkeypatch.setattr("semblance.serve.desk_job.HELD_BYTES", 3_000)
+    some = [row["row"] for row in rows(desk, n=20, kind="near")]
+    for row in some:
+        assert desk.pair(row, some)["compared"]
+        assert desk._texts._n_bytes == sum(map(len, desk._texts._held.values())) <= 3_000
+
+
+def test_without_its_texts_a_pair_says_why(desk, tmp_path):
+    row = rows(desk)[0]["row"]
+    (tmp_path / "a.jsonl").unlink()
+    pair = desk.pair(row)
+    assert pair["compared"] is None and "a.jsonl" in pair["why"] and pair["score"] >= 0.5
+
+
+def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
+    texts = ["one two three four five six seven eight nine ten " * 3, "eleven twelve thirteen fourteen fifteen sixteen " * 3]
+    for name, text in zip("ab", texts, strict=True):
+        (tmp_path / f"{name}.jsonl").write_text(
+            "".join(json.dumps({"id": f"{name}{i}", "text": text + " x" * i}) + "\n" for i in range(2))
+        )
+    sb.dedup([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], id="id", threshold=0.5).save(tmp_path / "job")
+    (tmp_path / "a.jsonl").unlink()
+    desk = Desk(tmp_path / "job")
+    found = {row["name"]: row["row"] for row in rows(desk)}
+    assert set(found) == {"a1", "b1"}
+    assert desk.pair(found["b1"], [found["a1"]])["compared"] and desk.pair(found["a1"])["compared"] is None
+
+
+def test_texts_that_were_in_memory(tmp_path):
+    texts = [f"some words of a text that is said again {i % 2} a b c d e f g h {'x' * (i > 1)}" for i in range(4)]
+    sb.dedup(texts, threshold=0.5).save(tmp_path / "job")
+    desk = Desk(tmp_path / "job")
+    (row, *_) = rows(desk)
+    assert "in memory" in desk.pair(row["row"])["why"]
+    desk.judge(row["row"], Judgement("keep"))
+    assert json.loads((tmp_path / "job" / "overrides.jsonl").read_text()) == {
+        "id": row["row"], "action": "keep", "input": "in memory", "sha256": None,
+    }  # fmt: skip
+
+
+def test_precision_is_of_the_first_in_random_order(desk):
+    some = [row["row"] for row in rows(desk, n=30, order="random", kind="near")]
+    for i, row in enumerate(reversed(some[:20])):
+        assert "precision" not in desk.progress(), "the first one is judged last"
+        progress = desk.judge(row, Judgement("keep" if i < 2 else "duplicate"))["progress"]
+    assert (progress["judged"], progress["of"], progress["drawn"], progress["precision"]) == (20, 60, 20, 0.9)
+    assert progress["low"] == pytest.approx(0.6830, abs=1e-4) and progress["high"] == pytest.approx(0.9877, abs=1e-4)
+    desk.judge(some[25], Judgement("keep"))
+    exact = rows(desk, kind="exact")[0]["row"]
+    progress = desk.judge(exact, Judgement("keep"))["progress"]
+    assert (progress["judged"], progress["drawn"], progress["precision"]) == (21, 20, 0.9), "neither chosen nor exact"
+    progress = desk.judge(some[20], Judgement("unsure"))["progress"]
+    assert (progress["keep"], progress["unsure"], progress["drawn"], progress["precision"]) == (4, 1, 21, 0.9)
+    progress = desk.judge(some[0], Judgement(None, "only a note"))["progress"]
+    assert (progress["judged"], progress["drawn"]) == (21, 0) and "precision" not in progress
+
+
+def test_judgements_are_there_after_a_restart(folder, tmp_path):
+    desk = Desk(folder)
+    some = rows(desk, n=5, kind="near")
+    for row in some:
+        desk.judge(row["row"], Judgement("keep", "look"))
+    assert desk.undo()["row"] == some[-1]["row"]
+    desk.close()
+    again = Desk(folder)
+    listed = rows(again, judged="keep", kind="near")
+    assert [row["row"] for row in listed] == [row["row"] for row in some[:4]] and listed[0]["note"] == "look"
+    assert len(rows(again, judged="none", n=200)) == 63
+    digest = sha256((tmp_path / "b.jsonl").read_bytes()).hexdigest()
+    lines = [json.loads(line) for line in (folder / "overrides.jsonl").read_text().splitlines()]
+    name = again.result.provenance["inputs"][1]["name"]
+    assert sorted(line["id"] for line in lines) == sorted(row["name"] for row in some[:4])
+    assert all(line == {"id": line["id"], "action": "keep", "input": name, "sha256": digest} for line in lines)
+
+
+@pytest.mark.parametrize("given", [{}, {"id": None}])
+def test_digests_of_inputs_that_are_gone(tmp_path, given):
+    """Ids of a column hold without the digest; those made of file and row do not."""
+    desk = Desk(plain(tmp_path, 5, **given))
+    row = rows(desk)[0]["row"]
+    (tmp_path / "b.jsonl").write_text("changed")
+    if "id" in given:
+        with pytest.raises(sb.InputDataError, match="changed"):
+            desk.judge(row, Judgement("keep"))
+        assert not desk.review.judged
+    else:
+        desk.judge(row, Judgement("keep"))
+        assert json.loads((tmp_path / "job" / "overrides.jsonl").read_text())["sha256"] is None
+
+
+def test_hostile_documents_are_told_as_symbols(tmp_path):
+    desk = Desk(hostile(tmp_path))
+    listed = rows(desk)
+    assert len(listed) == 5
+    for row in listed:
+        pair = desk.pair(row["row"], [other["row"] for other in listed])
+        told = json.dumps(pair, ensure_ascii=False)
+        assert not any(c in told for c in "\u202e\u2066\u2028\u2029\x1b") and len(told) < 200_000
+        assert "⟨U+202E⟩" in pair["name"] and pair["compared"]["rows"]
+
+
+def test_the_report_is_made_once(desk, monkeypatch):
+    page = desk.report()
+    assert page.startswith(b"<!DOCTYPE html>") and b"67 documents removed" in page
+    assert desk.report() is page
+
+
+def test_what_is_no_saved_result_is_refused(tmp_path):
+    with pytest.raises(sb.InputDataError, match="not a saved result"):
+        Desk(tmp_path)
+
+
+@pytest.mark.parametrize("given", [{}, {"id": None}], ids=["ids of a column", "ids of file and row"])
+def test_dedup_takes_the_overrides(tmp_path, given):
+    settings = {"id": "id", "threshold": 0.5} | given
+    folder = plain(tmp_path, 20, **given)
+    desk = Desk(folder)
+    some = rows(desk, n=3, kind="near")
+    for row in some:
+        desk.judge(row["row"], Judgement("keep"))
+    inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    again = sb.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
+    assert again.summary.kept == desk.result.summary.kept + 3
+    kept = set(again.kept["id"].to_pylist())
+    assert all(desk._removed(row["row"]).id in kept for row in some)
+    again.save(tmp_path / "again")
+    before, after = ({row["row"] for row in rows(one, n=200)} for one in (desk, Desk(tmp_path / "again")))
+    assert after == before - {row["row"] for row in some}

@@ -1,0 +1,144 @@
+"""Removals in pages: every order and choice against plain Python over the decisions."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import semblance as sb
+from semblance.jobs.rows import HeldRows
+from semblance.serve.desk_removals import JUDGED, Removals, Wanted
+
+COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of"]
+
+
+def decisions(n=400, seed=3, n_sources=3):
+    """Decisions of documents in keep order backwards, a third of them kept."""
+    rng, rows = random.Random(seed), []
+    for i in range(n):
+        source = i * n_sources // n
+        keeper = n - 1 - rng.randrange(n // 3) if i < 2 * n // 3 else None
+        reason = "kept" if keeper is None else rng.choice(["near", "near", "exact"])
+        score = None if keeper is None else 1.0 if reason == "exact" else round(rng.uniform(0.7, 1), 2)
+        number = i - source * n // n_sources
+        rows.append([n - 1 - i, source << 40 | number, f"f{source}.jsonl", number, f"Doc{i}", i, reason,
+                     None if keeper is None else n - 1 - keeper, score, None if keeper is None else f"Doc{keeper}"])  # fmt: skip
+    return pa.table([list(column) for column in zip(*rows, strict=True)], COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return decisions()
+
+
+@pytest.fixture(scope="module")
+def removals(table):
+    return Removals(HeldRows(table), seed=1)
+
+
+def found(removals, state=None, **wanted):
+    """The rows of decisions that are found."""
+    state = np.ones(len(removals), np.int8) if state is None else state
+    return removals.rows[removals.find(Wanted(**wanted), state)].tolist()
+
+
+def naive(table):
+    return [(row, of) for row, of in enumerate(table.to_pylist()) if of["reason"] in ("near", "exact")]
+
+
+def test_each_removal_knows_the_row_of_its_keeper(removals, table):
+    rows = table.to_pylist()
+    assert [rows[i]["id"] for i in removals.keepers.tolist()] == [of["duplicate_of"] for _, of in naive(table)]
+    assert removals.near.tolist() == [of["reason"] == "near" for _, of in naive(table)]
+
+
+@pytest.mark.parametrize(
+    "order, key",
+    [
+        ("least alike", lambda row, of: (of["resemblance"], row)),
+        ("most alike", lambda row, of: (-of["resemblance"], row)),
+        ("source", lambda row, of: row),
+        ("group", lambda row, of: (int(of["duplicate_of"][3:]), row)),
+    ],
+)
+def test_orders(removals, table, order, key):
+    assert found(removals, order=order) == [row for row, of in sorted(naive(table), key=lambda pair: key(*pair))]
+
+
+def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_report(table, removals):
+    mine = found(removals, order="random")
+    assert sorted(mine) == [row for row, _ in naive(table)] and mine != sorted(mine)
+    assert mine != found(Removals(HeldRows(table), seed=2), order="random")
+    from semblance.report.facts import gather
+
+    texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i}" for i in range(90)]
+    result = sb.dedup(texts, threshold=0.5)
+    ours = Removals(result._decisions, seed=1)
+    facts = gather(
+        result._decisions, 0.5, boundary=0, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1, orders=np.empty(0, np.int64)
+    )
+    near = ours.rows[ours.find(Wanted("random", "near"), np.ones(len(ours), np.int8))]
+    assert sorted(near[:20].tolist()) == facts.audit.rows.tolist()
+
+
+def test_kinds_and_sources(removals, table):
+    for kind in ("near", "exact"):
+        assert found(removals, order="source", kind=kind) == [row for row, of in naive(table) if of["reason"] == kind]
+    second = [row for row, of in naive(table) if of["source"] == "f1.jsonl"]
+    assert found(removals, order="source", source=1) == second and removals.sources()[1] == len(second)
+    assert found(removals, source=7) == []
+
+
+def test_ids_of_either_document_are_searched(removals, table):
+    wanted = [row for row, of in naive(table) if "c39" in of["id"] or "c39" in of["duplicate_of"]]
+    assert len(wanted) > 5
+    assert found(removals, order="source", find="c39") == wanted
+    assert found(removals, find="%") == [] == found(removals, find="Doc.") == found(removals, find="DOC")
+    as_numbers = table.set_column(4, "id", pa.array(range(len(table)), pa.int64()))
+    assert found(Removals(HeldRows(as_numbers), 1), order="source", find="25") == [
+        row for row, of in naive(table) if "25" in str(row) or "25" in of["duplicate_of"]
+    ]
+
+
+def test_choices_by_judgement(removals):
+    judged = np.ones(len(removals), np.int8)
+    judged[[3, 8]] = JUDGED.index("keep")
+    judged[5] = JUDGED.index("unsure")
+    assert found(removals, judged, judged="keep", order="source") == removals.rows[[3, 8]].tolist()
+    assert found(removals, judged, judged="unsure") == [removals.rows[5]]
+    assert len(found(removals, judged, judged="none")) == len(removals) - 3
+
+
+def test_documents_are_told_with_names_that_can_be_shown(table):
+    nasty = "\u202e</script>\n" + "x" * 500
+    ids = table["id"].to_pylist()
+    ids[0] = nasty
+    removals = Removals(HeldRows(table.set_column(4, "id", pa.array(ids))), 1)
+    first, last = removals.documents(np.array([0, len(table) - 1]))
+    assert first["name"].startswith("⟨U+202E⟩</script>⟨U+000A⟩xxx") and len(first["name"]) < 250
+    assert first["id"] == nasty and first["source"] == 0 and first["file"] == "f0.jsonl"
+    assert last["reason"] == "kept" and last["source"] == 2
+
+
+@pytest.mark.parametrize("wrong", [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}])
+def test_unknown_choices_are_refused(wrong):
+    with pytest.raises(sb.ParameterError):
+        Wanted(**wrong)
+
+
+def test_rows_that_are_no_removals_are_refused(removals, table):
+    kept = table["reason"].to_pylist().index("kept")
+    for row in (kept, -1, len(table), 10**12):
+        with pytest.raises(sb.ParameterError, match="not removed"):
+            removals.index_of(row)
+
+
+def test_the_sample_is_of_near_duplicates(removals):
+    assert list(removals.drawn()) == found(removals, order="random", kind="near")
+
+
+def test_a_result_without_removals():
+    removals = Removals(HeldRows(decisions(3).slice(2)), 1)
+    assert len(removals) == 0 and removals.documents(removals.rows) == []
+    assert removals.find(Wanted("random", find="x"), np.ones(0, np.int8)).tolist() == []

@@ -1,0 +1,279 @@
+"""Who is let in, and what is refused before a body is read."""
+
+import asyncio
+import json
+from hashlib import sha256
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route as Page
+
+from semblance.serve.app import make_app
+from semblance.serve.guard import Reply, Route, names_of
+from semblance.serve.keys import Keys
+from semblance.serve.limits import Limits
+from semblance.serve.logs import Log
+
+JSON = {"content-type": "application/json"}
+READER, WRITER = "r" * 20, "w" * 20
+KEYS = Keys((sha256(READER.encode()).digest(),), (sha256(WRITER.encode()).digest(),))
+
+
+def app_of(**more):
+    """Return an application with two routes of its own, one of which fails, and a few pages."""
+
+    async def echo(request):
+        return Reply(request.body + (b" arrow" if request.arrow else b""))
+
+    async def fail(request):
+        raise RuntimeError("of a text that nobody may see")
+
+    async def page(request):
+        return PlainTextResponse("page" + (await request.body()).decode())
+
+    pages = [Page("/", page), Page("/v1/job", page, methods=["GET", "POST"]), Page("/v1/look", page, methods=["POST"])]
+    app = make_app(pages=pages, reading=frozenset({"/v1/look"}), **more)
+    app.routes["/v1/echo"] = {"POST": Route("/v1/echo", echo, "write", True), "GET": Route("/v1/echo", echo)}
+    app.routes["/v1/fail"] = {"GET": Route("/v1/fail", fail)}
+    return app
+
+
+def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more):
+    """Ask an application without a server."""
+
+    async def asking():
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base) as client:
+            return await client.request(method, path, **more)
+
+    return asyncio.run(asking())
+
+
+def problem(answer):
+    """Return the status of an answer that is a problem."""
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert told["status"] == answer.status_code and told["type"] == "about:blank" and told["request_id"]
+    return answer.status_code
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8077", 200),
+        ("localhost:8077", 200),
+        ("LOCALHOST:8077", 200),
+        ("seen.example", 200),
+        ("seen.example:443", 200),
+        ("other.example:81", 200),
+        ("127.0.0.1", 421),
+        ("127.0.0.1:80", 421),
+        ("other.example", 421),
+        ("evil.example:8077", 421),
+        ("localhost:8077.evil.example", 421),
+        ("", 421),
+    ],
+)
+def test_names(host, status):
+    app = app_of(hosts=frozenset((b"seen.example", b"other.example:81")))
+    assert ask(app, headers={"host": host}).status_code == status
+
+
+def test_names_of_an_address():
+    assert names_of("10.0.0.1", 8077) == {b"10.0.0.1:8077"}
+    assert names_of("10.0.0.1", 80) == {b"10.0.0.1:80", b"10.0.0.1"}
+    assert names_of("::1", 8077) == {b"[::1]:8077", b"localhost:8077"}
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("http://127.0.0.1:8077", 200),
+        ("https://127.0.0.1:8077", 200),
+        ("http://127.0.0.1", 403),
+        ("http://localhost:8077", 403),
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("", 403),
+    ],
+)
+def test_origins(origin, status):
+    answer = ask(app_of(), headers={} if origin is None else {"origin": origin})
+    assert answer.status_code == status
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/json", 200),
+        ("Application/JSON; charset=utf-8", 200),
+        ("application/vnd.apache.arrow.stream", 200),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("application/jsonp", 415),
+        ("", 415),
+    ],
+)
+def test_types(kind, status):
+    answer = ask(app_of(), "POST", "/v1/echo", headers={"content-type": kind}, content=b"x")
+    assert answer.status_code == status
+    assert answer.content == (b"x arrow" if "arrow" in kind else b"x") or problem(answer) == 415
+
+
+def test_compressed_bodies_are_refused():
+    headers = JSON | {"content-encoding": "gzip"}
+    assert problem(ask(app_of(), "POST", "/v1/echo", headers=headers, content=b"x")) == 415
+
+
+def test_paths_and_methods():
+    app = app_of()
+    assert problem(ask(app, path="/nothing")) == 404
+    assert problem(ask(app, path="/v1/nothing")) == 404
+    answer = ask(app, "PUT", "/v1/echo")
+    assert problem(answer) == 405 and answer.headers["allow"] == "POST, GET"
+    assert problem(ask(app, "OPTIONS", "/v1/echo", headers={"access-control-request-method": "POST"})) == 405
+    assert problem(ask(app, "POST", "/", headers=JSON, content=b"")) == 405
+    assert ask(app, path="/").text == "page"
+
+
+def sent(app, messages, **headers):
+    """Send messages to an application by hand; return the status of its answer, and how many it took."""
+    taken, statuses = [], []
+
+    async def receive():
+        taken.append(1)
+        return messages[len(taken) - 1]
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    named = {"host": "127.0.0.1:8077", "content-type": "application/json"} | headers
+    scope = {"type": "http", "method": "POST", "path": "/v1/echo", "query_string": b"", "server": ("127.0.0.1", 8077), "client": None,
+             "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()]}  # fmt: skip
+    asyncio.run(app(scope, receive, send))
+    return statuses[0] if statuses else None, len(taken)
+
+
+def part(size, more):
+    """Return a part of a body."""
+    return {"type": "http.request", "body": b"x" * size, "more_body": more}
+
+
+def test_bodies_that_are_too_large_are_not_read():
+    app = app_of(limits=Limits(body=10))
+    assert sent(app, [part(10, False)], content_length="10") == (200, 1)
+    assert sent(app, [], content_length="11") == (413, 0)
+    assert sent(app, [], content_length="9" * 5000) == (413, 0)
+    assert sent(app, [], content_length="-1") == (413, 0)
+    assert sent(app, [part(6, True), part(4, False)]) == (200, 2)
+    assert sent(app, [part(6, True), part(5, True), part(1, False)]) == (413, 2)
+    assert app._held == 0
+
+
+def test_bodies_in_memory_are_limited():
+    app = app_of(limits=Limits(body=100, held=50))
+    assert sent(app, [part(30, True), part(20, False)]) == (200, 2)
+    assert sent(app, [part(30, True), part(21, True)]) == (429, 2)
+    assert app._held == 0
+
+
+def test_a_client_that_leaves_gets_no_answer():
+    app = app_of()
+    assert sent(app, [part(3, True), {"type": "http.disconnect"}]) == (None, 2)
+    assert app._held == app.open == 0 and ("/v1/echo", "POST", 499) in app.metrics.requests
+
+
+@pytest.mark.parametrize(
+    ("key", "method", "path", "status"),
+    [
+        (None, "GET", "/v1/echo", 401),
+        ("x" * 20, "GET", "/v1/echo", 401),
+        (READER + "r", "GET", "/v1/echo", 401),
+        (READER, "GET", "/v1/echo", 200),
+        (READER, "POST", "/v1/echo", 403),
+        (WRITER, "GET", "/v1/echo", 200),
+        (WRITER, "POST", "/v1/echo", 200),
+        (None, "GET", "/metrics", 401),
+        (READER, "GET", "/metrics", 200),
+        (None, "GET", "/healthz", 200),
+        (None, "GET", "/readyz", 200),
+        (None, "GET", "/openapi.json", 200),
+        (None, "GET", "/", 200),
+        (None, "GET", "/v1/job", 401),
+        (READER, "GET", "/v1/job", 200),
+        (READER, "POST", "/v1/job", 403),
+        (WRITER, "POST", "/v1/job", 200),
+        (None, "POST", "/v1/look", 401),
+        (READER, "POST", "/v1/look", 200),
+        (None, "GET", "/v1/nothing", 401),
+        (READER, "GET", "/v1/nothing", 404),
+    ],
+)
+def test_keys(key, method, path, status):
+    headers = JSON | ({} if key is None else {"authorization": f"Bearer {key}"})
+    answer = ask(app_of(keys=KEYS), method, path, headers=headers, content=b"{}" if method == "POST" else None)
+    assert answer.status_code == status
+    if status == 401:
+        assert problem(answer) == 401 and answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("header", ["", READER, f"Basic {READER}", "Bearer", "Bearer ", f"bearer  {READER} "])
+def test_forms_of_keys(header):
+    answer = ask(app_of(keys=KEYS), path="/v1/echo", headers={"authorization": header})
+    assert answer.status_code == (200 if header.startswith("bearer") else 401)
+
+
+def test_pages_get_their_bodies_within_the_limits():
+    app = app_of(limits=Limits(body=10))
+    assert ask(app, "POST", "/v1/job", headers=JSON, content=b"0123456789").text == "page0123456789"
+    assert problem(ask(app, "POST", "/v1/job", headers=JSON, content=b"0123456789A")) == 413
+    assert problem(ask(app, "POST", "/v1/job", content=b"x")) == 415
+    arrow = {"content-type": "application/vnd.apache.arrow.stream"}
+    assert problem(ask(app, "POST", "/v1/job", headers=arrow, content=b"x")) == 415
+
+
+@pytest.mark.parametrize("given", ["", "a b", "x" * 65, "é", "a\tb"])
+def test_ids_of_requests(given):
+    answer = ask(app_of(), headers={"x-request-id": given.encode()})
+    assert answer.headers["x-request-id"] not in ("", given)
+    assert ask(app_of(), headers={"x-request-id": "Crawl-7.b_1"}).headers["x-request-id"] == "Crawl-7.b_1"
+
+
+def test_every_answer_is_kept_from_other_sites():
+    for path in ("/", "/healthz", "/nothing"):
+        headers = ask(app_of(), path=path).headers
+        assert headers["x-content-type-options"] == "nosniff" and headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store" and headers["x-request-id"]
+
+
+def test_failures_say_nothing_of_texts(tmp_path):
+    with open(tmp_path / "log", "wb") as file:
+        app = app_of(log=Log(file.fileno()))
+        answer = ask(app, path="/v1/fail", headers={"x-request-id": "seven"})
+        app.log.flush()
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert problem(answer) == 500 and "nobody" not in answer.text + str(lines)
+    assert [line["event"] for line in lines] == ["failure", "request"]
+    assert lines[0]["error"] == "RuntimeError" and lines[0]["id"] == "seven" and "test_guard.py" in lines[0]["places"][-1]
+
+
+def test_while_it_ends_it_says_so():
+    app = app_of()
+    app.ending = True
+    answer = ask(app, path="/readyz")
+    assert problem(answer) == 503 and answer.headers["connection"] == "close"
+    assert ask(app, path="/healthz").status_code == 200
+    assert problem(ask(app, path="/v1/echo")) == 503 and ask(app, path="/v1/echo").headers["retry-after"] == "1"
+
+
+def test_a_log_whose_reader_is_gone(monkeypatch):
+    def gone(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("semblance.serve.logs.os", SimpleNamespace(write=gone))
+    app = app_of(log=Log())
+    assert ask(app).status_code == 200
+    app.log.flush()

@@ -1,0 +1,63 @@
+"""The page about the service: each `curl` on it is sent, and what it shows is what comes back."""
+
+import json
+import re
+import shlex
+import signal
+from pathlib import Path
+
+import pytest
+from served import Server, make_index
+
+from semblance.cli.serve import serve
+
+PAGE = (Path(__file__).parents[2] / "docs/how-to/service.md").read_text()
+SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server as the page starts it."""
+    made = Server(make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)).start()
+    yield made
+    made.stop(signal.SIGKILL)
+
+
+def send(client, line):
+    """Send what a line of `curl` would."""
+    words = iter(shlex.split(line))
+    method, url, headers, body = None, None, {}, None
+    for word in words:
+        if word == "-H":
+            name, _, value = next(words).partition(": ")
+            headers[name] = value
+        elif word == "-d":
+            method, body = method or "POST", next(words)
+        elif word == "-X":
+            method = next(words)
+        elif word != "-s":
+            url = word.removeprefix("http://127.0.0.1:8077")
+    return client.request(method or "GET", url, headers=headers, content=body)
+
+
+def test_what_the_page_shows(server):
+    assert len(SHOWN) == 6
+    with server.client() as client:
+        for line, shown in SHOWN:
+            got, expected = send(client, line).json(), json.loads(shown)
+            for answer in (got, expected):
+                answer.pop("request_id", None)
+            assert got == expected, line
+
+
+def test_limits_and_metrics_are_those_of_the_command(server):
+    options = {option.opts[0]: option for option in serve.params}
+    table = re.findall(r"^\| `(--[a-z-]+)` \| (\S+) \|", PAGE, re.MULTILINE)
+    assert [(name, str(options[name].default).removesuffix(".0")) for name, _ in table] == table and len(table) == 6
+    for option in re.findall(r"semblance serve [^\n`]*", PAGE):
+        assert set(re.findall(r"--[a-z-]+", option)) <= set(options)
+    statuses = set(re.findall(r"\b[45]\d\d\b", PAGE.partition("## Errors")[2].partition("## Limits")[0]))
+    with server.client() as client:
+        document = client.get("/openapi.json").json()
+    described = {status for path in document["paths"].values() for method in path.values() for status in method["responses"]}
+    assert described - {"200"} <= statuses

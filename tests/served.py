@@ -1,0 +1,110 @@
+"""A server that runs in a process of its own, and what is asked of it."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+import semblance as sb
+
+TEXTS = {
+    "a": "one two three four five six seven",
+    "b": "one two three four five six eight",
+    "c": "nothing of the kind is to be heard or seen here",
+}
+JSON = {"content-type": "application/json"}
+
+
+@dataclass
+class Server:
+    """A server that runs, and what it has logged."""
+
+    folder: Path
+    options: tuple = ()
+    environment: dict = field(default_factory=dict)
+
+    def start(self):
+        """Start it, and wait until it listens."""
+        command = [sys.executable, "-m", "semblance", "serve", str(self.folder), "--port", "0", *self.options]
+        self.log = self.folder.parent / f"{self.folder.name}.log"
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | self.environment
+            )
+        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        said = self.process.stdout.readline() if ready else ""
+        assert "http://" in said, (said, self.log.read_text())
+        self.said = said
+        self.port = int(said.rstrip("/\n").rpartition(":")[2])
+        self.url = f"http://127.0.0.1:{self.port}"
+        return self
+
+    def client(self, **more):
+        """Return a client of it."""
+        return httpx.Client(base_url=self.url, timeout=30, trust_env=False, **more)
+
+    def stop(self, number=signal.SIGTERM):
+        """End it; return its status and how long it took."""
+        begun = time.monotonic()
+        self.process.send_signal(number)
+        status = self.process.wait(20)
+        self.process.stdout.close()
+        return status, time.monotonic() - begun
+
+    def lines(self):
+        """Return what it has logged."""
+        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+
+
+def make_index(folder, texts=TEXTS, **more):
+    """Make an index with a few documents."""
+    with sb.Index.create(folder, **{"threshold": 0.5, "width": 2} | more) as index:
+        if texts:
+            index.add(list(texts), list(texts.values()))
+    return folder
+
+
+def connect(server):
+    """Return a connection."""
+    made = socket.create_connection(("127.0.0.1", server.port))
+    made.settimeout(10)
+    return made
+
+
+def head(server, length, extra=b""):
+    """Return the head of a request."""
+    return (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
+            + extra + (b"" if length is None else b"Content-Length: %d\r\n" % length) + b"\r\n")  # fmt: skip
+
+
+def status_of(connection):
+    """Read one answer; return its status."""
+    out = b""
+    while b"\r\n\r\n" not in out:
+        got = connection.recv(1 << 16)
+        assert got, out
+        out += got
+    top, _, body = out.partition(b"\r\n\r\n")
+    length = int(top.partition(b"content-length: ")[2].partition(b"\r")[0])
+    while len(body) < length:
+        body += connection.recv(1 << 16)
+    return int(top[9:12])
+
+
+def answer(connection):
+    """Return what comes until the connection ends, and how long that took."""
+    begun, out = time.monotonic(), b""
+    try:
+        while got := connection.recv(1 << 16):
+            out += got
+    except ConnectionResetError:
+        pass
+    return out, time.monotonic() - begun
