@@ -8,8 +8,8 @@ from ..errors import MissingExtraError
 from .saying import say
 
 
-@click.command(short_help="An index over HTTP: add, look up, remove documents.")
-@click.argument("folder", metavar="INDEX")
+@click.command(short_help="An index, or the review of a saved result, over HTTP.")
+@click.argument("folder", metavar="FOLDER")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this machine's own need --keys."
 )
@@ -34,7 +34,9 @@ def serve(
     folder: str, host: str, port: int, keys: str | None, hosts: tuple[str, ...], max_body: str, max_text: str, max_batch: int,
     max_waiting: int, max_connections: int, seconds: float, threads: int | None, quiet: bool,
 ) -> None:  # fmt: skip
-    """Serve an index over HTTP until it is interrupted: add documents, look them up, remove them.
+    """Serve an index, or the review of a saved result, over HTTP, until it is interrupted.
+
+    Programs add documents to an index, look them up and remove them; people paste a text into its page.
 
     A change is acknowledged once it is on disk. /openapi.json describes all requests; logs are JSON on standard error,
     without texts.
