@@ -56,7 +56,7 @@ def check_rules(path: Path, kind: AnyKind, rules: int, keep_text: bool) -> None:
     IncompatibleSketchError
         If they are not; the message says how to make the index anew.
     """
-    newest = kind.shingling.rules
+    newest = kind.shingling.to_dict().get("rules", 1)
     if rules == newest:
         return
     again = "make a new one with the same options (semblance index create NEW)"
