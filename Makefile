@@ -11,7 +11,7 @@ export SEMBLANCE_NO_LIBRARY := 1
 # Test files are spread over this many processes.
 JOBS   := $(or $(JOBS),2)
 
-.PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-spark reproduce quality clean
+.PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -115,6 +115,10 @@ bench-scale: install
 bench-spark: install
 	$(BIN)/python tools/java_home.py
 	$(BIN)/python benchmarks/spark.py --gigabytes $(or $(SIZES),1 5) --usual
+
+# Queries a second of the service, beside the framework alone and the call; SIZE=1e6 documents.
+bench-serve: install
+	$(BIN)/python benchmarks/serve.py --documents $(or $(SIZE),100000)
 
 quality: install
 	$(BIN)/python benchmarks/quality.py

@@ -183,7 +183,7 @@ def start(command):
 def main():
     """Measure the framework alone, the service, and the call."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--documents", type=lambda given: int(float(given)), default=100_000)
     parser.add_argument("--folder", default=None, help="of the index, which is made if it is not there, and kept")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--connections", type=int, nargs="*", default=[1, 64])

@@ -175,7 +175,7 @@ def test_requests_that_never_end_are_cut_off(tmp_path):
                      + b"Content-Length: 100\r\n\r\n{")  # fmt: skip
         time.sleep(0.3)
         status, seconds = server.stop()
-    assert status == 0 and 6 < seconds < 10
+    assert status == 0 and 5 < seconds < 9
     assert [line["event"] for line in server.lines()][-1] == "ended"
     with sb.Index.open(server.folder) as index:  # the lock is free
         assert index.check() == []

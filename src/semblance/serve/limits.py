@@ -10,7 +10,7 @@ GROUP_BYTES = 1 << 18
 DIRECT_BYTES = 1 << 16  # what takes a few milliseconds at most
 COMMIT_TEXTS = 100_000  # of additions that are written together
 HEAD_BYTES = 1 << 16
-END_SECONDS = 7.0  # for open requests to end, once the server is told to
+END_SECONDS = 6.0  # for open requests to end, once the server is told to
 LINGER_SECONDS = 0.5  # for which /readyz says that it ends, at least
 
 

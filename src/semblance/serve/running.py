@@ -202,7 +202,7 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     finally:
         for one in sockets:
             one.close()
-    idle = store is None or store.close(1.0)
+    idle = store is None or store.close(0.5)
     log.say("ended", all_requests_answered=idle and not guard.open)
     if not idle:
         # A merge of segments can take longer than anybody wants to wait for. What it had not committed has not happened,
