@@ -132,9 +132,11 @@ def test_what_is_not_there_is_an_error(job, tmp_path, capsys):
         assert run(command[0], tmp_path, *command[1:]) == 1
         assert "not a saved result" in (err := capsys.readouterr().err) and "--save" in err
     (tmp_path / "work").mkdir()
-    (tmp_path / "work/job.json").write_text("{}")
-    assert run("groups", "work") == 1
-    assert "a work folder (--work) is not a saved result" in capsys.readouterr().err
+    for name in ("job.json", "finished.json"):
+        (tmp_path / "work" / name).write_text("{}")
+        assert run("groups", "work") == 1
+        assert "a work folder (--work) is not a saved result" in capsys.readouterr().err
+        (tmp_path / "work" / name).unlink()
 
 
 def test_inputs_that_are_gone_hide_the_diff_only(job, tmp_path, capsys):

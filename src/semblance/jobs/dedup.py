@@ -109,7 +109,8 @@ def dedup(
         What runs the job; the result does not depend on it. Default: "local", this machine. Other packages can add some.
     progress : bool or callable, optional
         True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how long it
-        will take. A callable is called with the name of a stage and an amount done since the last call.
+        will take. A callable is called with the name of a stage and an amount done since the last call; if it has a method
+        ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as "bytes".
 
     Returns
     -------

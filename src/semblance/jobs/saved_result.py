@@ -16,7 +16,7 @@ from ..errors import InputDataError
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
-from ..files.store import JOB
+from ..files.store import FINISHED, JOB
 from ..inputs.overrides import Overrides
 from ..values.tables import DECISIONS
 from .rows import HeldRows, ParquetRows, Rows, collect
@@ -114,7 +114,7 @@ def load_result(folder: str | Path, held: bool = True) -> dict[str, Any]:
         checksum = said.pop("checksum")
         form, version = said["format"], said["semblance"]
     except (FileNotFoundError, NotADirectoryError):
-        if (path / JOB).exists():
+        if any((path / file).exists() for file in (JOB, FINISHED)):
             what = "a work folder (--work) is not a saved result"
         else:
             what = f"not a saved result: it has no {DESCRIPTION}"
