@@ -143,7 +143,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     opened = open_job(data, against, job, progress)
     limit = None if job.max_pairs is None else job.max_pairs + 1
     most = float("inf") if job.max_pairs is None else job.max_pairs
-    secret = opened.workspace.secret
+    secret = opened.key
     found = search(
         opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
     )

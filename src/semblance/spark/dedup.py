@@ -143,7 +143,7 @@ def dedup(
             encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
             skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
         )  # fmt: skip
-        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped)
+        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped, workspace.secret)
         return SparkResult(_run(opened, id_type))
 
 
