@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..files.places import Inputs, Place
 from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
+from ..formats.sources import open_sources
 from .saved_rows import Saved, SavedRows, place_of
 from .saved_texts import SAVED
 
@@ -42,27 +43,39 @@ def as_references(data: Any, *, glob: str | None = None, format: str | None = No
     InputDataError
         If saved sketches are damaged, or what they rest on has changed; or as ``as_sources`` does.
     """
-    given = [data] if isinstance(data, str | os.PathLike) else data
-    if not isinstance(given, list | tuple) or not all(isinstance(one, str | os.PathLike) for one in given):
-        return as_sources(data, glob=glob, format=format)
-    folders = [(one, saved_in(one)) for one in given]
-    if not any(found for _, found in folders):
-        return as_sources(data, glob=glob, format=format)
-    saved = list(dict.fromkeys(folder for _, found in folders for folder in found))
-    others: list[Any] = [Path(one) for one, found in folders if not found]
-    rest = as_sources(others, glob=glob, format=format) if others else []
-    splits = [split for folder in saved for split in open_saved(folder)]
-    return Inputs([*splits, *rest], rest.skipped if isinstance(rest, Inputs) else None)
+    items = list(data) if isinstance(data, list | tuple) else [data]
+    if not isinstance(data, list | tuple) or any(isinstance(one, os.PathLike) for one in items):
+        found = any(map(saved_in, items))
+    else:  # of texts the first is no such folder
+        found = bool(items) and all(map(saved_in, items))
+    return open_references(items, glob=glob, format=format) if found else as_sources(data, glob=glob, format=format)
 
 
-def saved_in(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the folders of saved sketches that a path means: itself, or those in it, by name; none if it is another.
+def open_references(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None) -> Inputs:
+    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them.
+
+    Raises
+    ------
+    InputDataError
+        As ``as_references`` does.
+    """
+    folders = [(path, saved_in(path)) for path in paths]
+    saved = dict.fromkeys(folder for _, found in folders for folder in found)
+    others = [path for path, found in folders if not found]
+    rest = open_sources(others, glob=glob, format=format) if others else Inputs()
+    return Inputs([*(split for folder in saved for split in open_saved(folder)), *rest], rest.skipped)
+
+
+def saved_in(path: Any) -> list[Path]:
+    """Return the folders of saved sketches that a path means: itself, or those in it, by name; none if it is no such path.
 
     Raises
     ------
     InputDataError
         If a folder holds such folders and something else.
     """
+    if not isinstance(path, str | os.PathLike):
+        return []
     folder = Path(path)
     try:
         if (folder / DESCRIPTION).is_file():

@@ -128,6 +128,29 @@ def rests_on_files(splits: Sequence[Any]) -> bool:
     return all(split.places and all(place.spool is None for place in split.places) for split in splits)
 
 
+def check_saving(folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool) -> Path:
+    """Return where sketches go, if they may go there.
+
+    Raises
+    ------
+    OutputError
+        If the folder exists and ``force`` is not set, holds files of others, an input, or sketches that are in use.
+    ParameterError
+        If the inputs are web pages that lie in no files.
+    """
+    path = check_output(folder, force, single=False)
+    check_apart(os.fspath(folder) + "/", [place for split in (*references, *inputs) for place in split.places], single=False)
+    real = os.path.realpath(path)
+    for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
+        if Path(os.path.realpath(used)).is_relative_to(real):
+            raise OutputError(f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder")
+    if html and not rests_on_files(inputs):
+        raise ParameterError(
+            "sketches of web pages can be saved only where these lie in files, from which later jobs extract the text again"
+        )
+    return path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saving:
     """What is saved of a job.
@@ -157,28 +180,10 @@ class Saving:
         return not rests_on_files(self.splits[self.n_references :])
 
     def check(self, folder: str | Path, force: bool) -> Path:
-        """Return where sketches go, if they may go there.
-
-        Raises
-        ------
-        OutputError
-            If the folder exists and ``force`` is not set, holds files of others, an input, or sketches that are in use.
-        ParameterError
-            If the inputs are web pages that lie in no files.
-        """
-        path = check_output(folder, force, single=False)
-        check_apart(os.fspath(folder) + "/", [place for split in self.splits for place in split.places], single=False)
-        real = os.path.realpath(path)
-        for used in dict.fromkeys(split.data.saved.folder for split in self.splits if is_saved(split)):
-            if Path(os.path.realpath(used)).is_relative_to(real):
-                raise OutputError(
-                    f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder"
-                )
-        if self.settings.html and self.texts:
-            raise ParameterError(
-                "sketches of web pages can be saved only where these lie in files, from which later jobs extract the text again"
-            )
-        return path
+        """Return where sketches go, if they may go there: see ``check_saving``."""
+        return check_saving(
+            folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
+        )
 
     def rows(self, engine: Engine, kept: Table) -> Table:
         """Return the sketches of kept documents, given their orders."""

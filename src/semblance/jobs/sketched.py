@@ -56,4 +56,6 @@ class Sketched:
         )  # fmt: skip
         path = saving.check(folder, force)
         rows = saving.rows(engine, engine.rows(orders.select(["order"])))
+        if not engine.joins_in_place:
+            rows = engine.meet(rows, None, "position")
         saving.write(path, engine, rows, partial(write_rows, saving, rows))
