@@ -249,3 +249,29 @@ def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
         broken.setattr(saved_texts.RowsAgain, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
         run(files[2], against=seen, **work)
     assert run(files[2], against=seen, resume=True, **work) == run(files[2], against=clean)
+
+
+def test_web_pages(tmp_path):
+    """Their texts are extracted again from files; from anywhere else they cannot be."""
+    pytest.importorskip("trafilatura", reason="the extra html is not installed")
+    article = "<article>" + "".join(f"<p>The river number {i} falls into the sea after {7 * i} miles.</p>" for i in range(30))
+    pages = [
+        f"<html><body><nav>menu {i}</nav>{article.replace('river', word)}</body></html>"
+        for i, word in enumerate(("river", "road"))
+    ]
+    for week in (0, 1):
+        ids = [f"{week}-{i}" for i in range(2)]
+        pq.write_table(
+            pa.table({"text": [page.replace("menu", f"week {week}") for page in pages], "id": ids}),
+            tmp_path / f"{week}.parquet",
+        )
+    given = {"html": True, "threshold": 0.98}
+    run(tmp_path / "0.parquet", save=tmp_path / "seen", **given)
+    found = run(tmp_path / "1.parquet", against=tmp_path / "seen", **given)
+    assert found[2]["kept"] == 0 and found[2]["exact_duplicates"] == 2
+    texts, _ = read_again(as_references(tmp_path / "seen"), Reading(html=True), np.array([0, 1]))
+    assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
+    near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
+    with pytest.raises(sb.ParameterError, match="web pages can be saved only where these lie in files"):
+        run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
+    assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1

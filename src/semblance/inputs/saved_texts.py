@@ -73,7 +73,7 @@ class _SavedFormat(Format):
         """Read the kept documents again, from where they came from."""
         known = [to_numpy(batch.column(0)) for batch in split.data.batches(["number"])]
         numbers = np.concatenate([np.empty(0, np.int64), *known])
-        texts, done = SavedTexts(split, columns), 0
+        texts, done = SavedTexts(split, columns, as_they_are=True), 0
         while done < len(numbers):
             first, batch = texts.at(done)
             done = first + len(batch.texts)
@@ -149,11 +149,16 @@ class SavedTexts(RowsAgain):
         What is read beside the text.
     only : ndarray of int64, optional
         The rows that will be wanted, ascending; default: all. Places then are those in this array.
+    as_they_are : bool, default False
+        Whether web pages are given as such, not the texts in them.
     """
 
-    def __init__(self, split: Split, columns: Columns | None = None, only: Int64Array | None = None) -> None:
+    def __init__(
+        self, split: Split, columns: Columns | None = None, only: Int64Array | None = None, as_they_are: bool = False
+    ) -> None:
         data: SavedRows = split.data
         self._saved = data.saved
+        self._html, self._as_they_are = bool(data.saved.settings["html"]), as_they_are
         known = [np.empty((2, 0), np.int64)]
         known += [np.stack([to_numpy(c) for c in batch.columns]) for batch in data.batches(["position", "bytes"])]
         positions, self._sizes = np.concatenate(known, 1)
@@ -171,7 +176,9 @@ class SavedTexts(RowsAgain):
 
     def _read(self, row: int) -> tuple[int, Batch]:
         begin, batch = super()._read(row)
-        if self._saved.settings["html"]:
+        if self._html and self._as_they_are:
+            return begin, batch
+        if self._html:
             from ..text.html import extract_texts  # here, for what is not needed to start
 
             batch = replace(batch, texts=extract_texts(batch.texts))

@@ -104,7 +104,8 @@ def dedup(
     session : pyspark.sql.SparkSession, optional
         Default: that of the data frame, the active one, or a new one.
     threshold, recall, against, keep, within, empty, verify, evidence, resume, annotate, text, html, glob, format
-        As in ``semblance.dedup``; ``against`` is like data, a data frame for a data frame.
+        As in ``semblance.dedup``; ``against`` is like data, a data frame for a data frame, or for either the path of folders of
+        saved sketches.
     encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
         As in ``semblance.dedup``; a tokenizer must pickle.
     max_document, on_error, seed, progress
