@@ -1,21 +1,26 @@
 """An engine in plain Python: rows are dictionaries in lists, shuffled wherever the protocol promises no order."""
 
+from dataclasses import replace
+from functools import partial
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 
 from semblance.engines.engine import Engine
+from semblance.inputs.again import read_again
 from semblance.inputs.reading import read_documents
 
 
 class Rows:
-    """A table; each time that it is asked for batches they are cut elsewhere."""
+    """A table; each time that it is asked for batches they are cut elsewhere. Those that are ready have columns of their own."""
 
-    def __init__(self, schema, rows, random):
-        self.schema, self.rows, self.random = schema, rows, random
+    def __init__(self, schema, rows, random, ready=()):
+        self.schema, self.rows, self.random, self.ready = schema, rows, random, ready
 
     def batches(self):
         """Cut the rows anywhere; some batches are empty."""
+        yield from self.ready
         begin = 0
         while begin < len(self.rows):
             end = begin + self.random.choice((0, 1, 2, 10, 100, 5000))
@@ -48,8 +53,11 @@ class ToyEngine(Engine):
         return Rows(schema, rows, self.random)
 
     def source(self, splits, reading):
-        rows = [row for *_, batch in read_documents(splits, reading) for row in batch.to_pylist()]
+        batches = [batch for *_, batch in read_documents(splits, reading)]
+        rows = [row for batch in batches if "text" in batch.schema.names for row in batch.to_pylist()]
         self.documents = self._table(reading.schema, rows, anyhow=True)
+        self.documents.ready = [batch for batch in batches if "text" not in batch.schema.names]
+        self.texts_of = partial(read_again, splits, replace(reading, within=None))
         return self.documents
 
     def rows(self, table):
@@ -73,7 +81,10 @@ class ToyEngine(Engine):
 
     def join(self, left, right, on, how):
         if right is self.documents:
-            texts = [{"order": self.order_of[row["position"]], "text": row["text"]} for row in right.rows]
+            positions = [position for batch in right.ready for position in batch["position"].to_pylist()]
+            saved, _ = self.texts_of(np.array(positions, np.int64))
+            texts = {row["position"]: row["text"] for row in right.rows} | saved
+            texts = [{"order": self.order_of[position], "text": text} for position, text in texts.items()]
             right = Rows(pa.schema([("order", pa.int64()), right.schema.field("text")]), texts, self.random)
         known = {row["order"]: row for row in right.rows}
         if how in ("semi", "anti"):

@@ -208,7 +208,7 @@ def test_what_frames_need_is_said(tmp_path):
     frame = ToySession().frame(made(["a"], [1]))
     with pytest.raises(sb.ParameterError, match="^a data frame needs id, a column of unique strings or integers"):
         spark.dedup(frame, work=tmp_path / "work")
-    with pytest.raises(sb.ParameterError, match="^against must be a data frame where the data is one"):
+    with pytest.raises(sb.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
         spark.dedup(frame, against=["a.jsonl"], id="id", work=tmp_path / "work")
     with pytest.raises(sb.ParameterError, match="^work .* must name a folder"):
         spark.dedup(frame, id="id")

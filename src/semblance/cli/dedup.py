@@ -28,6 +28,7 @@ from .saying import say, say_all, say_seed
 @click.option("--empty", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
               help="What to do with documents without any token; they never match.")  # fmt: skip
 @options.reading
+@options.saving
 @options.shingling
 @options.planning
 @options.guarding
@@ -46,7 +47,7 @@ def dedup(
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
     dry_run: bool, duplicates: float, family: float, report: str | None, report_texts: str, audit: int | None,
-    save: str | None, overrides: str | None, fail_if_removed: float | None,
+    save: str | None, save_sketches: str | None, overrides: str | None, fail_if_removed: float | None,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -62,11 +63,13 @@ def dedup(
         semblance dedup notes/ --glob '*.md' --format txt --keep longest
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
+        semblance dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
         semblance dedup /lake/crawl/ --engine spark --master spark://host:7077 --work /lake/job -o /lake/clean
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output
+    from ..inputs.saved import open_references
     from .interrupts import explained
     from .progress import progress
 
@@ -89,7 +92,7 @@ def dedup(
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
-        check_mounted(*inputs, *against, work)
+        check_mounted(*inputs, *against, work, save_sketches)
         if output is not None:
             check_folder(output)
     elif master is not None or conf:
@@ -101,20 +104,25 @@ def dedup(
     if output is not None:
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
-    references = open_sources(against, glob=glob, format=format) if against else None
-    also = [path for path in (work, report, save, overrides) if path]
+    references = open_references(against, glob=glob, format=format) if against else None
+    also = [path for path in (work, report, save, save_sketches, overrides) if path]
     if output is not None:
         check_before(output, sources, references or [], also)
     if save is not None:
         from ..jobs.saved_result import check_folder as check_saved
 
-        check_saved(save, [*sources, *(references or [])], force, [path for path in (work, report, output, overrides) if path])
+        others = [path for path in (work, report, output, save_sketches, overrides) if path]
+        check_saved(save, [*sources, *(references or [])], force, others)
     if report is not None:
         from ..files.names import shown
         from ..report.inputs import command_of
         from ..report.writing import check_report
 
         check_report(report, [*sources, *(references or [])], force)
+    if save_sketches is not None:
+        from ..jobs.saved_sketches import check_saving
+
+        check_saving(save_sketches, force, sources, references or [], html)
     if dry_run:
         from .dry_run import show
 
@@ -142,17 +150,24 @@ def dedup(
         if save is not None:
             said("saving", 0)
             result.save(save, force=force)
+        if save_sketches is not None:
+            said("saving sketches", 0)
+            result.save_sketches(save_sketches, force=force)
         summary, settings = result.summary, result.settings
         result.close()
     if as_json:
         click.echo(
-            json.dumps(summary.to_dict() | {"settings": settings.to_dict(), "output": output, "report": report, "saved": save})
+            json.dumps(
+                summary.to_dict()
+                | {"settings": settings.to_dict(), "output": output, "report": report, "saved": save, "sketches": save_sketches}
+            )
         )
     if as_json or quiet:
         return
     say_all(str(summary))
     say_seed(seed, settings.seed)
-    for path in filter(None, (output, report, save)):
+    written = [path for path in (output, report, save, save_sketches) if path]
+    for path in written:
         say(f"written: {path}")
-    if output is None and report is None and save is None:
+    if not written:
         say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)

@@ -118,12 +118,15 @@ reading = apply(
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with the same value in COLUMN."),
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
-                 "Can be repeated."),
+                 "Can be repeated. A folder can be one of sketches that dedup --save-sketches saved."),
     click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder."),
     click.option("--format", "format", type=FORMAT, default=None,
                  help="Overrides the suffix; needed for standard input ('-')."),
     encoding,
 )  # fmt: skip
+
+saving = click.option("--save-sketches", default=None, metavar="DIR",
+                      help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 
 guarding = apply(
     click.option("--max-document", default=None, metavar="SIZE",

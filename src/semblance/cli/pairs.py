@@ -42,6 +42,7 @@ def pairs(
     """
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, format_of
+    from ..inputs.saved import open_references
     from ..jobs.pairs import find_pairs
     from ..jobs.settings import Settings
     from ..wording import counted, text_size
@@ -51,7 +52,7 @@ def pairs(
     if output is not None:
         format_of(check_output(output, force))
     sources = open_sources(inputs, glob=glob, format=format)
-    references = open_sources(against, glob=glob, format=format) if against else None
+    references = open_references(against, glob=glob, format=format) if against else None
     if output is not None:
         check_before(output, sources, references or [], [report] if report else [])
     if report is not None:

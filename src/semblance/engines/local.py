@@ -238,6 +238,9 @@ class LocalEngine:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
         self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
         orders, roots = linked(find_roots(pairs, len(self)))
+        if self._documents is not None and self._documents.saved_rows:  # nor can their texts, which are read then
+            saved = self.sizes(orders[orders < self._documents.saved_rows])
+            self._make_room(MATCH_BYTES * len(pairs) + int(saved.sum()))
         division = Division(orders, roots, len(self), self.sizes, *self._limits())
         if not self.workspace.on_disk and SETS * division.largest > self.memory.free // 2:
             self.spill()
@@ -327,23 +330,20 @@ class LocalEngine:
     def _write_texts(self) -> None:
         """Write the texts of connected documents to the disk, partition by partition, where they are not held."""
         assert self._documents is not None and self._sketches is not None
-        if self._documents.held is not None or self._spilled is not None:
+        rows, n_saved = self._sketches, self._documents.saved_rows
+        if self._spilled is not None or (self._documents.held is not None and not n_saved):
             return
-        rows = self._sketches
-        if self._division is None:
-            partition = np.zeros(len(rows), np.int32)
-        else:
-            partition = self._division.of_order if rows.place is None else self._division.of_order[rows.place]
+        partition = np.zeros(len(rows), np.int32) if self._division is None else self._division.of_rows(rows.place)
+        wanted = partition >= 0
+        if self._documents.held is not None:
+            self._documents.fetch(wanted[:n_saved])
+            return
         if TEXTS_DONE not in self.workspace:
             spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.waiting))
-            for first, texts in self._documents.again(spilling.until):
-                spilling.take(first, texts)
-                self._valve.check()
-            spilling.flush()
+            spilling.take_all(self._documents.again(spilling.until, wanted), self._valve.check)
             self.workspace.put(TEXTS_DONE, {})
             self._valve.open()
-        n_held = 1 if self._division is None else self._division.n_closed
-        self._spilled = SpilledTexts(self.workspace, partition, n_held)
+        self._spilled = SpilledTexts(self.workspace, partition, 1 if self._division is None else self._division.n_closed)
 
     def close(self) -> None:
         """Remove what was kept."""

@@ -170,6 +170,10 @@ class Division:
         self.of_order[orders[by_root]] = np.repeat(of_component, np.diff(np.append(starts, len(by_root))))
         self.present = (self.of_order >= 0) & (self.of_order < self.n_closed)
 
+    def of_rows(self, place: NDArray[Any] | None) -> NDArray[np.int32]:
+        """Return the partition of each row, given their orders (None: their numbers); -1: it is in none."""
+        return self.of_order if place is None else self.of_order[place]
+
     def members(self, number: int) -> tuple[Int64Array, Int64Array]:
         """Return (orders, roots) of one partition, ascending by order."""
         some = self.of_order[self.orders] == number

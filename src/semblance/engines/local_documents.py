@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.store import Workspace
 from ..inputs.amounts import Amounts
 from ..inputs.reading import Reading, read_documents
+from ..inputs.saved_texts import is_saved, wanted_texts
 from ..text.texts import Texts
 from .engine import Batches
 from .local_tables import Lazy, Piece
@@ -39,6 +41,31 @@ class Documents(Lazy):
         self.held: HeldTexts | None = None if workspace.on_disk else HeldTexts()
         self.rows_of = np.zeros(len(splits), np.int64)
         self._kept = KeptTexts(workspace)
+        self._n_saved = sum(map(is_saved, splits))
+        self._fetched = np.zeros(0, np.bool_)
+
+    @property
+    def saved_rows(self) -> int:
+        """How many documents, at the front, are known by sketches that an earlier job saved."""
+        return int(self.rows_of[: self._n_saved].sum())
+
+    def fetch(self, wanted: NDArray[np.bool_]) -> None:
+        """Hold those texts of saved documents that are wanted, of a flag for each; where texts are held."""
+        if self.held is None or (len(self._fetched) and not (wanted & ~self._fetched).any()):
+            return
+        self._fetched = wanted
+        self.held.begin_with([texts for _, texts in self._saved(0, wanted)], len(wanted))
+
+    def _saved(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
+        """Read texts of saved documents; yield (first row, texts) from a row on, those that are not wanted empty."""
+        first = 0
+        for source, n in zip(self.splits, self.rows_of[: self._n_saved].tolist(), strict=False):
+            if begin < first + n:
+                source.check_unchanged()
+                for row, texts in wanted_texts(source, wanted[first : first + n], max(0, begin - first)):
+                    self.progress("reading candidates again", len(texts))
+                    yield first + row, texts
+            first += n
 
     def pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
@@ -63,8 +90,8 @@ class Documents(Lazy):
             row += len(texts)
         self.held = None
 
-    def again(self, begin: int) -> Iterator[tuple[int, Texts]]:
-        """Read once more; yield (first row, texts) from a row on.
+    def again(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
+        """Read once more; yield (first row, texts) from a row on. Of saved documents those are read that are wanted, by row.
 
         Raises
         ------
@@ -72,6 +99,8 @@ class Documents(Lazy):
             If an input has changed.
         """
         starts = np.concatenate([[0], np.cumsum(self.rows_of)])
+        yield from self._saved(begin, wanted)
+        begin = max(begin, self.saved_rows)
         if self.reading.html:
             yield from self._kept.read(begin, int(starts[-1]))
             return

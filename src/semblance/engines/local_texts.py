@@ -45,6 +45,14 @@ class HeldTexts:
         self.n_bytes += texts.n_bytes
         self._starts = None
 
+    def begin_with(self, chunks: list[Texts], n_rows: int) -> None:
+        """Hold these chunks in place of those that have the first rows, so many."""
+        ends = np.cumsum([len(texts) for texts in self.chunks])
+        replaced = int(np.searchsorted(ends, n_rows)) + 1 if n_rows else 0
+        self.n_bytes += sum(texts.n_bytes for texts in chunks) - sum(texts.n_bytes for texts in self.chunks[:replaced])
+        self.chunks[:replaced] = chunks
+        self._starts = None
+
     def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
         """Copy the texts of some rows, of so many bytes, together."""
         if self._starts is None:
@@ -203,6 +211,13 @@ class Spilling:
         self.until = first_row + len(texts)
         if self._waiting > self._limit:
             self.flush()
+
+    def take_all(self, documents: Iterator[tuple[int, Texts]], check: Callable[[], None]) -> None:
+        """Take those of all texts that are wanted, and write them; ``check`` is called after some of them."""
+        for first, texts in documents:
+            self.take(first, texts)
+            check()
+        self.flush()
 
     def flush(self) -> None:
         """Write what waits as a chunk."""

@@ -55,7 +55,7 @@ from .spark_tasks import (
     ordered_by_place,
     raised_again,
 )
-from .spark_texts import WHERE, InputTexts, TextFiles, spool
+from .spark_texts import WHERE, TextFiles, TextsOfJob, spool
 
 SMALL = 1 << 14
 """Bytes of a sum that comes to the driver directly; a larger one is read from a file."""
@@ -170,7 +170,7 @@ class SparkEngine:
         added = [field.with_name(prefix + field.name) for field in right.schema if field.name != "order"]
         return self._joined(left, right, on, how, pa.schema([*left.schema, *added]))
 
-    def _texts_of(self, right: SparkTable) -> tuple[SparkTable, InputTexts | TextFiles]:
+    def _texts_of(self, right: SparkTable) -> tuple[SparkTable, TextsOfJob]:
         """Return where the texts of documents are, and what reads them."""
         if isinstance(right, StoredTexts):
             return right.where, right.texts
@@ -264,10 +264,14 @@ class SparkEngine:
 
     def by_input(self, rows: SparkTable) -> SparkTable:
         """Return a row of each document, cut into runs of positions, each sorted by them."""
+        return self.together_by(rows, "position", self.runs_of_input(rows), ())
+
+    def runs_of_input(self, rows: SparkTable) -> Int64Array:
+        """Return the positions at which all runs but the first begin that documents are cut into, for rows of a schema."""
         total = int(self._sizes.sum())
-        each = -(-total // self.tasks_for(total, ROWS_OF_A_TASK))
-        begins = np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
-        return self.together_by(rows, "position", begins, ())
+        wanted = self.tasks_for(total, TEXTS_OF_A_TASK if "text" in rows.schema.names else ROWS_OF_A_TASK)
+        each = -(-total // wanted)
+        return np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
 
     def store(self, rows: SparkTable, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""

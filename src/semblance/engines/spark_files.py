@@ -92,7 +92,12 @@ def write_rows(batches: Batches, folder: str, schema: pa.Schema) -> Batches:
 
     Of several attempts of a task Spark takes the rows of one, so that one name is told.
     """
-    name = f"{partition():08}-{os.urandom(8).hex()}.parquet"
+    yield from write_file(batches, folder, partition(), schema)
+
+
+def write_file(batches: Batches, folder: str, number: int, schema: pa.Schema) -> Batches:
+    """Write rows to a file whose name begins with a number, and ends as no other's does; say its name, if there are rows."""
+    name = f"{number:08}-{os.urandom(8).hex()}.parquet"
     held: list[pa.RecordBatch] = []
     size = n_rows = 0
     writer: pq.ParquetWriter | None = None
@@ -120,7 +125,9 @@ def write_rows(batches: Batches, folder: str, schema: pa.Schema) -> Batches:
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     path.parent.mkdir(parents=True, exist_ok=True)
-    return pq.ParquetWriter(path, schema, compression="zstd", compression_level=1, use_dictionary=False)
+    return pq.ParquetWriter(
+        path, schema, compression="zstd", compression_level=1, use_dictionary=False, write_page_checksum=True
+    )
 
 
 def read_rows(batches: Batches, files: TableFiles, shares: Sequence[tuple[int, int]], schema: pa.Schema) -> Batches:

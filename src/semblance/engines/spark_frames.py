@@ -19,15 +19,16 @@ from ..errors import InputDataError, RowError
 from ..formats.memory import table_split
 from ..formats.sources import Limit
 from ..inputs.reading import Reading, read_split
+from ..inputs.saved_texts import is_saved
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from .engine import Batches, Step
 from .spark_ranking import frame_keys, key_fields, with_frame_keys
 from .spark_rows import encoded, spark_schema, wire_schema
-from .spark_tables import SparkTable, StoredTable
-from .spark_tasks import Sizes, explained, one_after_the_other
-from .spark_texts import WHERE, Spool, TextFiles
+from .spark_tables import UNIT_BYTES, Both, SparkTable, Stepped, StoredTable
+from .spark_tasks import NUMBERS, Sizes, explained, one_after_the_other, read_units
+from .spark_texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
 
 if TYPE_CHECKING:
     from .spark import SparkEngine
@@ -73,8 +74,8 @@ class FrameInput:
         return 0, 0
 
 
-class Frames(list[FrameInput]):
-    """Data frames as the inputs of a job, references first."""
+class Frames(list[Any]):
+    """Data frames as the inputs of a job, references first, among them those of saved sketches."""
 
 
 class FrameSource(SparkTable):
@@ -88,10 +89,12 @@ class FrameSource(SparkTable):
         With ids.
     """
 
-    def __init__(self, engine: SparkEngine, inputs: Sequence[FrameInput], reading: Reading) -> None:
+    def __init__(self, engine: SparkEngine, inputs: Sequence[Any], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
-        self.texts = TextFiles(str(engine.folder / "spooled"))
-        self.sketched: SparkTable | None = None
+        self.spooled = TextFiles(str(engine.folder / "spooled"))
+        saved = InputTexts(units_of([one for one in inputs if is_saved(one)], UNIT_BYTES), reading)
+        self.texts = FrameTexts(saved, self.spooled)
+        self.sketched: FromFrames | None = None
         super().__init__(engine, None, pa.schema([*reading.schema, *WHERE]))
 
     def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
@@ -99,17 +102,20 @@ class FrameSource(SparkTable):
         self.sketched = FromFrames(self, (step,), schema)
         return self.sketched
 
-    def numbered(self, rows: SparkTable, name: str) -> SparkTable:
+    def numbered(self, rows: FromFrames, name: str) -> SparkTable:
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
         engine = self.engine
-        engine.discard_texts(self.texts, f"{name}-unsorted")
+        engine.discard_texts(self.spooled, f"{name}-unsorted")
         stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
         keys = frame_keys(rows.schema)
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
         numbered, before = engine.numbered(with_keys, keys, name, rows.schema)
         sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))[0]
-        return numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
+        placed = numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
+        if not self.texts.saved.units:
+            return placed
+        return Both(engine, StoredTable(engine, engine.write(rows.of_saved(), f"{name}-saved"), rows.schema), placed)
 
     def where(self, ranked: SparkTable) -> SparkTable:
         """Return order, unit and place of all documents."""
@@ -138,12 +144,13 @@ class FromFrames(SparkTable):
     def frame(self) -> Any:
         """The rows as a data frame."""
         source, reading = self._source, self._source.reading
+        inputs = [(number, one) for number, one in enumerate(source.inputs) if isinstance(one, FrameInput)]
         given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
         names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
         step, frames = partial(one_after_the_other, steps=self._steps), []
-        for number, one in enumerate(source.inputs):
+        for number, one in inputs:
             task = partial(
-                _read_and_run, source=one, number=number, reading=reading, folder=source.texts.folder, step=step,
+                _read_and_run, source=one, number=number, reading=reading, folder=source.spooled.folder, step=step,
                 schema=self.schema,
             )  # fmt: skip
             frames.append(one.frame.select(*names).mapInArrow(task, spark_schema(self.schema)))
@@ -152,6 +159,20 @@ class FromFrames(SparkTable):
     def mapped(self, step: Step, schema: pa.Schema) -> FromFrames:
         """Run one more step in the same tasks."""
         return FromFrames(self._source, (*self._steps, step), schema)
+
+    def of_saved(self) -> SparkTable:
+        """Return what the same steps make of saved documents."""
+        engine, texts = self._source.engine, self._source.texts.saved
+        steps: tuple[Step, ...] = (partial(read_units, texts=texts), partial(_with_places, starts=texts.starts), *self._steps)
+        return Stepped(engine, engine.numbers(len(texts.units)), NUMBERS, steps, self.schema, None)
+
+
+def _with_places(batches: Batches, starts: Int64Array) -> Batches:
+    """Add to saved documents where their texts are: units below zero, and positions."""
+    for batch in batches:
+        positions = to_numpy(batch.column("position"))
+        units = to_arrow(-np.searchsorted(starts, positions, side="right"))
+        yield pa.RecordBatch.from_arrays([*batch.columns, units, batch.column("position")], [*batch.schema.names, *WHERE.names])
 
 
 def _read_and_run(

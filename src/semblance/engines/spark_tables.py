@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from ..inputs.reading import Reading
@@ -21,7 +20,7 @@ from .spark_files import TableFiles, read_rows, rows_of
 from .spark_joining import Joining
 from .spark_rows import spark_schema
 from .spark_tasks import NUMBERS, in_tasks, one_after_the_other, read_units
-from .spark_texts import WHERE, InputTexts, TextFiles, located, read_wanted, units_of
+from .spark_texts import WHERE, InputTexts, TextsOfJob, located, read_wanted, units_of
 
 if TYPE_CHECKING:
     from .spark import SparkEngine
@@ -270,15 +269,13 @@ class TextTable(MadeTable):
     engine : SparkEngine
     where : SparkTable
         The rows without their texts, with unit and place.
-    texts : InputTexts or TextFiles
+    texts : TextsOfJob
     name : str
         Of the column of texts.
     schema : pyarrow.Schema
     """
 
-    def __init__(
-        self, engine: SparkEngine, where: SparkTable, texts: InputTexts | TextFiles, name: str, schema: pa.Schema
-    ) -> None:
+    def __init__(self, engine: SparkEngine, where: SparkTable, texts: TextsOfJob, name: str, schema: pa.Schema) -> None:
         super().__init__(engine, None, schema, where.rows)
         self.where, self.texts, self.name = where, texts, name
 
@@ -322,9 +319,8 @@ class Source(MadeTable):
 
     def where(self, ranked: SparkTable) -> SparkTable:
         """Return order, unit and place of all documents."""
-        starts = np.array([unit.start for unit in self.texts.units], np.int64)
         schema = pa.schema([ranked.schema.field("order"), *WHERE])
-        return ranked.select(["order", "position"]).mapped(partial(located, starts=starts, schema=schema), schema)
+        return ranked.select(["order", "position"]).mapped(partial(located, starts=self.texts.starts, schema=schema), schema)
 
 
 def pattern_of(path: Path) -> str:

@@ -17,8 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputDataError
-from ..inputs.reading import Reading, read_split
+from ..inputs.reading import Reading, read_split, text_column
+from ..inputs.saved_texts import SavedTexts, is_saved
 from ..text.texts import from_arrow_array
+from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
@@ -63,10 +65,17 @@ class InputTexts:
     units: tuple[Unit, ...]
     reading: Reading
 
+    @property
+    def starts(self) -> Int64Array:
+        """The positions that units begin with."""
+        return np.array([unit.start for unit in self.units], np.int64)
+
     def open(self, unit: int) -> Reader:
         """Return what gives the batch of texts that holds a place, and its first place; places only ascend."""
         piece = self.units[unit]
         piece.split.check_unchanged()
+        if is_saved(piece.split):
+            return _read_saved(piece)
         batches = read_split(piece.split, piece.number, self.reading, 0, piece.first)
         held: list[Held] = []
 
@@ -79,6 +88,17 @@ class InputTexts:
             return held[0]
 
         return read
+
+
+def _read_saved(piece: Unit) -> Reader:
+    """Return what gives texts of saved documents: those that it reads, and the first place of these."""
+    texts = SavedTexts(piece.split)
+
+    def read(place: int) -> Held:
+        first, batch = texts.at(place - piece.start)
+        return piece.start + first, text_column(batch.texts)
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +133,35 @@ class TextFiles:
         return read
 
 
-def read_wanted(batches: Batches, texts: InputTexts | TextFiles, name: str, schema: pa.Schema) -> Batches:
+@dataclass(frozen=True, slots=True)
+class FrameTexts:
+    """The texts of data frames, which tasks wrote, and of saved documents, whose units are below zero: -1 is the first.
+
+    Parameters
+    ----------
+    saved : InputTexts
+    spooled : TextFiles
+    """
+
+    saved: InputTexts
+    spooled: TextFiles
+
+    def open(self, unit: int) -> Reader:
+        """Return what gives the texts around a place."""
+        return self.saved.open(-1 - unit) if unit < 0 else self.spooled.open(unit)
+
+
+TextsOfJob = InputTexts | TextFiles | FrameTexts
+
+
+def read_wanted(batches: Batches, texts: TextsOfJob, name: str, schema: pa.Schema) -> Batches:
     """Add texts to rows sorted by unit and place.
 
     Parameters
     ----------
     batches : iterator of RecordBatch
         With columns unit and place.
-    texts : InputTexts or TextFiles
+    texts : TextsOfJob
     name : str
         Of the column that is added.
     schema : pyarrow.Schema
@@ -131,7 +172,7 @@ def read_wanted(batches: Batches, texts: InputTexts | TextFiles, name: str, sche
     RecordBatch
         Of at most ``BATCH_BYTES`` of text, or one row.
     """
-    unit, read = -1, None
+    unit, read = -(1 << 63), None  # no unit has that number
     for batch in batches:
         units, places = (to_numpy(batch.column(column)) for column in WHERE.names)
         done = 0

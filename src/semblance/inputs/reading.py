@@ -16,6 +16,8 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow
 from ..values.tables import DOCUMENTS, SOURCE_BITS, WITHIN_BYTES
 from .columns import column_keys, group_codes, id_column
+from .saved_rows import saved_documents
+from .saved_texts import is_saved
 
 WITHIN = pa.binary(WITHIN_BYTES)
 
@@ -115,6 +117,8 @@ def read_documents(
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Yield (number of the input, texts, documents) of all inputs, references first, batch by batch.
 
+    Of saved sketches texts are empty, and documents are sketches, which ``sketch`` lets pass.
+
     Parameters
     ----------
     splits : sequence of Split
@@ -156,6 +160,9 @@ def read_split(
     InputDataError
         If a row is not as expected; the message names file and row.
     """
+    if is_saved(source):
+        yield from saved_documents(source, number, reading, row, first)
+        return
     given = (reading.priority, reading.order_by, reading.within)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()

@@ -71,7 +71,8 @@ def dedup(
         Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With
         "simhash", ``radius`` determines it instead.
     against : like data, optional
-        Reference documents: first in keep order, never removed, never written.
+        Reference documents: first in keep order, never removed, never written. A path can be a folder that
+        ``Result.save_sketches`` wrote, or a folder of such folders. These come first; only texts that are compared are read.
     keep : str, default "first"
         Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN or smallest:COLUMN.
     within : str, optional

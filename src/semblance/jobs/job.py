@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .deciding import Decider
     from .result import Result
 
 
@@ -27,6 +28,8 @@ class Job:
     finish : callable
         Removes what the job keeps on the disk.
     closed : bool
+    decider : Decider, optional
+        What knows the sketches of the job, for those that can be saved.
     """
 
     sources: Sequence[Any]
@@ -35,3 +38,4 @@ class Job:
     threshold: float
     finish: Callable[[], None]
     closed: bool = False
+    decider: Decider | None = None

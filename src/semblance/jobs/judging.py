@@ -58,12 +58,11 @@ def labels_of(opened: Opened, found: Searched) -> Labels:
 def decide(opened: Opened) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
-    found = search(
-        opened.engine, opened.splits, opened.reading, searching_of(settings), opened.workspace.secret, opened.clock.lap
-    )
-    decider = Decider(opened.engine, found, deciding_of(settings), opened.workspace.secret)
+    found = search(opened.engine, opened.splits, opened.reading, searching_of(settings), opened.key, opened.clock.lap)
+    decider = Decider(opened.engine, found, deciding_of(settings), opened.key)
     job = Job(
-        opened.splits, opened.reading.n_references, partial(_again, opened, decider), settings.threshold, opened.engine.close
+        opened.splits, opened.reading.n_references, partial(_again, opened, decider), settings.threshold, opened.engine.close,
+        decider=decider,
     )  # fmt: skip
     return _result(opened, decider, settings, job)
 

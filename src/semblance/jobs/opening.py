@@ -18,9 +18,11 @@ from ..files.store import Workspace
 from ..formats.memory import as_sources
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
+from ..inputs.saved import as_references
 from ..wording import printable
 from .limits import limit_of
 from .progress import Progress, no_progress
+from .saved_sketches import agreed
 from .settings import Settings, added_columns
 
 SAMPLED = 64
@@ -79,6 +81,8 @@ class Opened:
     clock : Clock
     skipped : dict
         Files that were not read: see ``Summary``.
+    key : bytes
+        The secret of the job: that of its workspace, or of the saved sketches that it is run against.
     """
 
     settings: Settings
@@ -88,6 +92,7 @@ class Opened:
     workspace: Workspace
     clock: Clock
     skipped: dict[str, Any]
+    key: bytes
 
 
 def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
@@ -110,8 +115,9 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     clock = Clock()
     memory = Memory.wanted(settings.memory)
     inputs = as_sources(data, glob=settings.glob, format=settings.format)
-    references = [] if against is None else as_sources(against, glob=settings.glob, format=settings.format)
+    references = [] if against is None else as_references(against, glob=settings.glob, format=settings.format)
     check_apart(inputs, references)
+    settings, key = agreed(settings, references)
     limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit) for split in (*references, *inputs)]
     _check_room(splits, settings, memory)
@@ -126,7 +132,8 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
         running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
         engine = make_engine(engine or "local", running)
     clock.lap("opening")
-    return Opened(settings, splits, reading, engine, workspace, clock, skipped_in(inputs, references))
+    skipped = skipped_in(inputs, references)
+    return Opened(settings, splits, reading, engine, workspace, clock, skipped, key or workspace.secret)
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:

@@ -148,9 +148,10 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     PairsResult
     """
     opened = open_job(data, against, job, progress)
+    job = opened.settings
     limit = None if job.max_pairs is None else job.max_pairs + 1
     most = float("inf") if job.max_pairs is None else job.max_pairs
-    secret = opened.workspace.secret
+    secret = opened.key
     found = search(
         opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
     )

@@ -33,12 +33,13 @@ from .saved_inputs import inputs_of
 from .saved_result import load_result, save_result
 from .settings import Settings, added_columns
 from .showing import Shown
+from .sketched import Sketched
 from .summary import Summary, count
 
 NOT_PICKLED = {"_job": None, "_nearly": None}
 
 
-class Result(Shown):
+class Result(Shown, Sketched):
     """The result of ``semblance.dedup``. Rows are the rows of the input, without reference documents.
 
     A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write

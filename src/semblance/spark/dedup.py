@@ -18,13 +18,17 @@ from ..errors import InputDataError, ParameterError
 from ..files.places import Skipped, skipped_in
 from ..files.store import Workspace
 from ..formats.memory import as_sources
+from ..formats.sources import Limit
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
+from ..inputs.saved import as_references, saved_in
+from ..inputs.saved_texts import is_saved
 from ..jobs.deciding import Decider
 from ..jobs.judging import deciding_of, judge, provenance_of, searching_of
 from ..jobs.limits import limit_of
 from ..jobs.opening import Opened, report_stage
 from ..jobs.progress import Progress, shown
+from ..jobs.saved_sketches import agreed
 from ..jobs.searching import search
 from ..jobs.settings import MAX_BUCKET, Settings, added_columns, settings_of
 from ..jobs.summary import CALLED, Summary, counted_as
@@ -37,6 +41,7 @@ from .sessions import check_mounted, check_workers, is_local, session_of
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
+_KINDS = "against must be a data frame or saved sketches where the data is a data frame, and files where it is files"
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
 
@@ -101,7 +106,8 @@ def dedup(
     session : pyspark.sql.SparkSession, optional
         Default: that of the data frame, the active one, or a new one.
     threshold, recall, against, keep, within, empty, verify, evidence, resume, annotate, text, html, glob, format
-        As in ``semblance.dedup``; ``against`` is like data, a data frame for a data frame.
+        As in ``semblance.dedup``; ``against`` is like data, a data frame for a data frame, or for either the path of folders of
+        saved sketches.
     encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
         As in ``semblance.dedup``; a tokenizer must pickle.
     max_document, on_error, overrides, seed, progress
@@ -134,6 +140,7 @@ def dedup(
     frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
     session = session_of(session, frames)
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
+    settings, secret = agreed(settings, splits)
     workspace = _workspace(splits, n_references, settings, order_by, session)
     assert workspace.folder is not None
     with shown(progress) as said, workspace.left_on_error():
@@ -145,7 +152,7 @@ def dedup(
             encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
             skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
         )  # fmt: skip
-        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped)
+        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped, secret or workspace.secret)
         return SparkResult(_run(opened, id_type))
 
 
@@ -155,32 +162,45 @@ _Inputs = tuple[list[Any], int, dict[str, Any], str | None]
 def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -> _Inputs:
     """Return (inputs, references first, number of references, files not read, Spark's type of ids, None: as they are)."""
     limit = limit_of(settings.max_document, settings.on_error, Memory.wanted(settings.memory))
-    is_frame = [hasattr(given, "mapInArrow") for given in (data, against) if given is not None]
-    if any(is_frame) != all(is_frame):
-        raise ParameterError("against must be a data frame where the data is one, and files where it is files")
-    if not all(is_frame):
+    if not hasattr(data, "mapInArrow"):
+        if hasattr(against, "mapInArrow"):
+            raise ParameterError(_KINDS)
         if order_by is not None:
             raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
         inputs = as_sources(data, glob=settings.glob, format=settings.format)
-        references = [] if against is None else as_sources(against, glob=settings.glob, format=settings.format)
+        references = [] if against is None else as_references(against, glob=settings.glob, format=settings.format)
         check_apart(inputs, references)
-        _check_files([*references, *inputs])
-        splits = [_anywhere(replace(split, limit=limit)) for split in (*references, *inputs)]
+        splits = _files([*references, *inputs], limit)
         return splits, len(references), skipped_in(inputs, references), None
     if settings.id is None:
         raise ParameterError(
             "a data frame needs id, a column of unique strings or integers: its rows have no names of their own"
         )
-    given = [] if against is None else [FrameInput("the references", against, limit)]
+    given: list[Any] = []
+    if hasattr(against, "mapInArrow"):
+        given = [FrameInput("the references", against, limit)]
+    elif against is not None:
+        if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
+            raise ParameterError(_KINDS)
+        given = _files(as_references(against), limit)
     frames = Frames([*given, FrameInput("the data frame", data, limit)])
     for frame in frames:
-        _check_columns(frame, settings, order_by)
+        if isinstance(frame, FrameInput):
+            _check_columns(frame, settings, order_by)
     return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
 
 
-def _id_type(frames: Sequence[FrameInput], name: str) -> str:
-    """Return the type of Spark that the ids of all frames have, or can be given without loss."""
-    kinds = {dict(frame.frame.dtypes)[name] for frame in frames}
+def _files(splits: Sequence[Any], limit: Limit) -> list[Any]:
+    """Return inputs that workers can read, as they read them."""
+    _check_files(splits)
+    return [_anywhere(replace(split, limit=limit)) for split in splits]
+
+
+def _id_type(inputs: Sequence[Any], name: str) -> str:
+    """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
+    kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
+    if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
+        kinds.add("string")
     if len(kinds) == 1:
         return str(*kinds)
     return "string" if "string" in kinds else "bigint"
@@ -194,7 +214,7 @@ def _anywhere(split: Any) -> Any:
 def _check_files(splits: Sequence[Any]) -> None:
     """Check that workers can read all inputs."""
     for split in splits:
-        if not split.places or any(place.spool is not None for place in split.places):
+        if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
             raise InputDataError(
                 f"{split.name}: Spark's workers cannot read it: pass files on storage that they have mounted, or a data frame"
             )
@@ -244,7 +264,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
     """Search, decide, and store the decisions."""
     engine, settings = opened.engine, opened.settings
     opened.clock.lap("opening")
-    key = opened.workspace.secret
+    key = opened.key
     found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
     decider = Decider(engine, found, deciding_of(settings), key)
     stored: dict[str, Any] = {}
@@ -274,7 +294,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
         splits=list(opened.splits), n_references=opened.reading.n_references,
         second=tuple(field.name for field in second_columns(settings.finder)),
-        id_type=id_type, close=close,
+        id_type=id_type, close=close, found=found, key=key,
     )  # fmt: skip
 
 

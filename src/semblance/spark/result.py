@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..jobs.annotating import naming
+from ..jobs.searching import Searched
 from ..jobs.settings import Settings
 from ..jobs.summary import Summary
 from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..wording import counted
+from .saving import save_sketches
 from .writing import write_files
 
 
@@ -48,6 +50,9 @@ class Finished:
         Spark's type of the ids in a data frame; None: as they are.
     close : callable
         Removes the work folder.
+    found : Searched
+    key : bytes
+        The secret of the job.
     """
 
     engine: Any
@@ -61,6 +66,8 @@ class Finished:
     second: tuple[str, ...]
     id_type: str | None
     close: Callable[[], None]
+    found: Searched
+    key: bytes
 
 
 class SparkResult:
@@ -235,3 +242,26 @@ class SparkResult:
             )
         write_files(self._job, output, self._scores, annotate=annotate, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())
+
+    def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
+        """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
+
+        The tasks write. Texts of files are not saved: those that a later job compares it reads again from the inputs, which
+        must stay where they are, as they are. Texts of data frames are saved.
+
+        Parameters
+        ----------
+        folder : str or path
+            On storage that the driver and all workers have mounted.
+        force : bool
+            Replace an existing folder, if an earlier run wrote all that is in it.
+
+        Raises
+        ------
+        OutputError
+            If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
+        ParameterError
+            If the result is closed, or web pages lie in a data frame.
+        """
+        self._check_open()
+        save_sketches(self._job, folder, force=force)

@@ -98,7 +98,7 @@ def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *,
     references, inputs = job.splits[: job.n_references], job.splits[job.n_references :]
     path, engine = check_output(output, force), job.engine
     check_before(output, inputs, references)
-    with atomic_directory(path) as folder, _attempts(path) as attempts:
+    with atomic_directory(path) as folder, attempts_beside(path) as attempts:
         told = _told(job, scores if annotate else None)
         writing = Writing(
             splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
@@ -113,7 +113,7 @@ def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *,
 
 
 @contextmanager
-def _attempts(path: Path) -> Iterator[Path]:
+def attempts_beside(path: Path) -> Iterator[Path]:
     """Give a folder beside the output for what tasks write; a killed driver's is removed by the next run."""
     folder, lock = create_temporary(path, folder=True)
     try:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..values.arrow import to_numpy
+from ..values.tables import SOURCE_BITS
 
 N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
 
@@ -80,3 +81,19 @@ class Kinds:
         there = np.diff(bounds) > 0
         kinds = np.frombuffer(data or b"", np.uint8)[bounds[:-1][there]]
         np.minimum.at(total, kinds, to_numpy(batch["position"])[there])
+
+
+@dataclass(frozen=True, slots=True)
+class OfInputs:
+    """How many rows each of so many inputs has."""
+
+    n: int
+    combine = np.add
+
+    def start(self) -> NDArray[Any]:
+        """Return the numbers for no rows."""
+        return np.zeros(self.n, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count the rows of a batch: column position."""
+        total += np.bincount(to_numpy(batch["position"]) >> SOURCE_BITS, minlength=self.n)

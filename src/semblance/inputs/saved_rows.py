@@ -1,0 +1,192 @@
+"""Documents whose sketches an earlier job saved: what is known of them, and their texts, read again where they are compared."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..files.names import shown
+from ..files.places import Place
+from ..formats._split import Split
+from ..text.texts import Texts
+from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.tables import SKETCHES, SOURCE_BITS
+
+TEXT = "text"
+"""The column of the texts that came from no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A folder of saved sketches.
+
+    Parameters
+    ----------
+    folder : str
+        Absolute.
+    name : str
+        As it was given, for messages.
+    checksum : str
+        Of its description.
+    token : str
+        What tells its secret from others.
+    settings : dict
+        How the documents were sketched.
+    text : str
+        The column of the inputs that holds the text.
+    id : str or None
+        The column that ids came from.
+    text_ids : bool
+        Whether some ids are no integers.
+    files : tuple of (str, int)
+        Names, and the rows of each.
+    """
+
+    folder: str
+    name: str
+    checksum: str
+    token: str
+    settings: dict[str, Any]
+    text: str
+    id: str | None
+    text_ids: bool
+    files: tuple[tuple[str, int], ...]
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file of the folder."""
+        return Path(self.folder, name)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRows:
+    """Some rows of saved sketches: those of one input, or of a piece of it.
+
+    Parameters
+    ----------
+    saved : Saved
+    begin, end : int
+        Which rows of all files.
+    origin : Split or None
+        The input that the documents came from; None: their texts were saved.
+    """
+
+    saved: Saved
+    begin: int
+    end: int
+    origin: Split | None
+
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Read some columns, by default all but texts.
+
+        Raises
+        ------
+        InputDataError
+            If a file is damaged.
+        """
+        import pyarrow.parquet as pq  # here, for what is not needed to start
+
+        first = 0
+        for name, n in self.saved.files:
+            if self.begin < first + n and first < self.end:
+                try:
+                    with pq.ParquetFile(self.saved.path(name), page_checksum_verification=True) as file:
+                        wanted = [n for n in file.schema_arrow.names if n != TEXT] if names is None else list(names)
+                        yield from self._of_file(file, first, wanted)
+                except (OSError, pa.ArrowException) as error:
+                    raise InputDataError(f"{shown(self.saved.path(name))}: damaged: {error}; save the sketches again") from None
+            first += n
+
+    def _of_file(self, file: Any, first: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        for group in range(file.metadata.num_row_groups):
+            n = file.metadata.row_group(group).num_rows
+            begin, end = max(self.begin - first, 0), min(self.end - first, n)
+            if begin < end:
+                table = file.read_row_group(group, names, use_threads=False).select(names).slice(begin, end - begin)
+                yield from table.combine_chunks().to_batches()
+            first += n
+
+
+def place_of(path: Path, relative: str, name: str) -> Place:
+    """Return a file as an input has it.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "not a file")
+    return Place(path, relative, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+
+
+def no_texts(n: int) -> Texts:
+    """Return so many empty texts."""
+    return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
+
+
+def saved_documents(
+    split: Split, number: int, reading: Any, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants.
+
+    Parameters
+    ----------
+    split : Split
+        Of saved sketches.
+    number : int
+        Which of the inputs it is.
+    reading : Reading
+    row : int
+        How many of its rows are passed over.
+    first : int
+        The row of the input that it begins with.
+
+    Raises
+    ------
+    InputDataError
+        If a file is damaged, or a document is larger than this job can compare.
+    """
+    data: SavedRows = split.data
+    for batch in replace(data, begin=data.begin + row).batches():
+        n, sizes = len(batch), to_numpy(batch.column("bytes"))
+        if n and int(sizes.max()) > split.limit.most:
+            large = int(np.argmax(sizes))
+            raise split.too_large(f"row {batch.column('number')[large].as_py()}", int(sizes[large]))
+        start = (number << SOURCE_BITS) + first + row
+        none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
+        made = {
+            "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
+            "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
+        }  # fmt: skip
+        names = [*SKETCHES.names, *(name for name in ("code", "estimate") if name in batch.schema.names)]
+        names += [name for name in reading.schema.names if name not in SKETCHES.names and name != TEXT]
+        columns = [made[name] if name in made else batch.column(name) for name in names]
+        row += n
+        yield no_texts(n), pa.RecordBatch.from_arrays(columns, names)
+
+
+def keys_of(column: pa.Array) -> pa.Array:
+    """Return keys, saved as bytes, as lists of numbers."""
+    width = column.type.byte_width // 8
+    data = np.frombuffer(column.buffers()[1] or b"", np.int64)
+    inside = to_arrow(data[column.offset * width : (column.offset + len(column)) * width])
+    missing = to_numpy(column.is_null())
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pa.Array.from_buffers(pa.list_(pa.int64(), width), len(column), [valid], children=[inside])
+
+
+def bytes_of_keys(column: pa.Array) -> pa.Array:
+    """Return keys, as ``sketch`` makes them, as bytes that Parquet keeps as they are; null stays null."""
+    width = column.type.list_size
+    values = to_numpy(column.values, 0)[column.offset * width : (column.offset + len(column)) * width]
+    missing = to_numpy(column.is_null())
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pa.Array.from_buffers(pa.binary(8 * width), len(column), [valid, pa.py_buffer(np.ascontiguousarray(values))])

@@ -1,0 +1,88 @@
+"""Sketches of a job on Spark, saved by its tasks; the driver publishes their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..engines.engine import Batches
+from ..engines.spark_files import WRITTEN, write_file
+from ..files.folders import NewFolder
+from ..jobs.saved_sketches import Files, Saving
+from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
+from ..steps.members import MEMBERS
+from ..values import Int64Array
+from ..values.arrays import runs
+from ..values.arrow import to_numpy
+from .sessions import check_mounted
+from .writing import attempts_beside
+
+if TYPE_CHECKING:
+    from .result import Finished
+
+
+def save_sketches(job: Finished, folder: str | Path, *, force: bool) -> None:
+    """Save the sketches of kept documents: see ``SparkResult.save_sketches``."""
+    check_mounted(folder)
+    engine = job.engine
+    saving = Saving(
+        settings=job.settings, splits=job.splits, n_references=job.n_references, found=job.found, key=job.key,
+        provenance=job.provenance,
+    )  # fmt: skip
+    path = saving.check(folder, force)
+    rows = saving.rows(engine, engine.map(job.decisions.select(["order", "reason"]), kept, MEMBERS))
+    saving.write(path, engine, rows, partial(_write, saving, rows, path))
+
+
+def _write(saving: Saving, rows: Any, path: Path, new: NewFolder) -> Files:
+    """Let the tasks write rows; move the files that count into the folder, in the order of the rows."""
+    engine = rows.engine
+    if saving.texts:
+        rows = engine.join(rows, saving.found.documents, "order", "inner")
+    begins, schema = engine.runs_of_input(rows), kept_sketches_schema(rows.schema)
+    files: Files = []
+    with attempts_beside(path) as attempts:
+        writing = partial(write_runs, folder=str(attempts.absolute()), begins=begins, schema=schema)
+        written = engine.by_input(rows).mapped(writing, WRITTEN)
+        for row in sorted(engine.act(written.frame.collect), key=lambda row: str(row.name)):
+            name = f"sketches-{len(files):05}.parquet"
+            new.take(attempts / row.name, name)
+            files.append({"name": name, "rows": row.rows, "bytes": row.bytes})
+    return files
+
+
+def write_runs(batches: Batches, folder: str, begins: Int64Array, schema: pa.Schema) -> Batches:
+    """Write what is saved of sketches, a file for each run of positions, whose name begins with the number of the run.
+
+    Parameters
+    ----------
+    batches : iterator of RecordBatch
+        Sketches of some runs, each whole and sorted.
+    folder : str
+    begins : ndarray of int64
+        Where all runs but the first begin.
+    schema : pyarrow.Schema
+        Of what is saved.
+
+    Yields
+    ------
+    RecordBatch
+        WRITTEN, a row for each file.
+    """
+    for number, some in groupby(_in_runs(batches, begins), itemgetter(0)):
+        yield from write_file(kept_sketches(batch for _, batch in some), folder, number, schema)
+
+
+def _in_runs(batches: Batches, begins: Int64Array) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Cut rows where the run changes, and number it."""
+    for batch in batches:
+        number = np.searchsorted(begins, to_numpy(batch.column("position")), side="right")
+        for begin, end in runs(number):
+            yield int(number[begin]), batch.slice(begin, end - begin)

@@ -1,0 +1,294 @@
+"""Jobs against saved sketches say what they say against the documents that these are of; and what they refuse."""
+
+import json
+import os
+import shutil
+from contextlib import closing
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from engine_kinds import KINDS, prepare
+from weekly import HOW, VARIANTS, said, weeks, written
+
+import semblance as sb
+from semblance.inputs import saved_texts
+from semblance.inputs.again import read_again
+from semblance.inputs.reading import Reading
+from semblance.inputs.saved import as_references, checksum_of
+
+THREAD = {"threads": 1}
+
+
+def run(data, *, kind="local", monkeypatch=None, against=None, save=None, write=None, **given):
+    """What a job says; its kept documents, or their sketches, are written."""
+    how = THREAD if kind == "local" else prepare(kind, monkeypatch)
+    with closing(sb.dedup(data, against=against, **HOW | given, **how)) as result:
+        if save is not None:
+            result.save_sketches(save)
+        if write is not None:
+            result.write(write)
+        return said(result)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weeks")
+    return [written(table, folder, f"week{i}") for i, table in enumerate(weeks(1))]
+
+
+def two_weeks(files, folder, **given):
+    """Save the kept documents of two weeks, the second against the first; return (folders of sketches, of documents)."""
+    seen, clean = folder / "seen", folder / "clean"
+    run(files[0], save=seen / "w0", write=clean / "w0", **given)
+    run(files[1], against=seen, save=seen / "w1", write=clean / "w1", **given)
+    return seen, [clean / "w0", clean / "w1"]
+
+
+def kept_of(folder):
+    """What is saved of each document, but for what the secret enters."""
+    batches = [batch for split in as_references(folder) for batch in split.data.batches()]
+    return [{**row, "digest": None, "within": None} for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_two_generations_are_as_good_as_their_documents(variant, files, tmp_path):
+    given = VARIANTS[variant]
+    seen, clean = two_weeks(files, tmp_path, **given)
+    found, wanted = run(files[2], against=seen, **given), run(files[2], against=clean, **given)
+    assert found == wanted
+    assert variant != "crowds" or wanted[2]["crowded"]
+    assert wanted[2]["kept"] < wanted[2]["documents"] and any(row["duplicate_is_reference"] for row in wanted[0])
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("variant", ["first", "longest", "within", "crowds"])
+def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch):
+    given = VARIANTS[variant]
+    seen, clean = two_weeks(files, tmp_path, **given)
+    wanted = run(files[2], against=clean, **given)
+    again = {"kind": kind, "monkeypatch": monkeypatch} | given
+    assert run(files[2], against=seen, save=tmp_path / "w2", **again) == wanted
+    monkeypatch.undo()
+    run(files[2], against=clean, save=tmp_path / "w2-local", **given)
+    assert kept_of(tmp_path / "w2") == kept_of(tmp_path / "w2-local")
+    assert len(kept_of(tmp_path / "w2")) == wanted[2]["kept"]
+
+
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_other_corpora(seed, tmp_path):
+    variant = VARIANTS[list(VARIANTS)[seed % 4]]
+    found = [written(table, tmp_path, f"week{i}") for i, table in enumerate(weeks(seed, 90))]
+    seen, clean = two_weeks(found, tmp_path, **variant)
+    assert run(found[2], against=seen, **variant) == run(found[2], against=clean, **variant)
+
+
+def test_texts_that_came_from_no_file_are_saved(files, tmp_path):
+    tables = weeks(1)
+    for week in (0, 1):
+        against = None if week == 0 else tmp_path / "seen"
+        run(tables[week], against=against, save=tmp_path / "seen" / f"w{week}", write=tmp_path / f"clean{week}.jsonl")
+    found = run(files[2], against=tmp_path / "seen")
+    assert found == run(files[2], against=[tmp_path / "clean0.jsonl", tmp_path / "clean1.jsonl"])
+
+
+def test_only_candidates_are_read_again(files, tmp_path, monkeypatch):
+    """Row groups without a candidate are not read; of a job that finds none nothing is."""
+    run(files[0], save=tmp_path / "seen")
+    opened, pieces = [], saved_texts.RowsAgain._read
+    monkeypatch.setattr(saved_texts.RowsAgain, "_read", lambda self, row: opened.append(row) or pieces(self, row))
+    assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=tmp_path / "seen")[2]["kept"] == 1
+    assert not opened
+    run(files[1], against=tmp_path / "seen")
+    assert opened
+
+
+def test_references_of_other_kinds_come_after_saved_ones(files, tmp_path):
+    run(files[0], save=tmp_path / "seen", write=tmp_path / "clean")
+    found = run(files[2], against=[files[1][0], tmp_path / "seen", files[1][1]])
+    assert found == run(files[2], against=[tmp_path / "clean", *files[1]])
+
+
+def test_saved_documents_are_read_again_as_inputs(files, tmp_path):
+    run(files[0], save=tmp_path / "seen", write=tmp_path / "clean", within="site")
+    splits, reading = as_references(tmp_path / "seen"), Reading(within="site", id="id")
+    clean = as_references(tmp_path / "clean")
+    positions = np.array([position for i in (0, 1) for position in ((i << 40) + np.arange(3))])
+    assert read_again(splits, reading, positions) == read_again(clean, reading, positions)
+    assert [split.expected("text")[0] for split in splits] == [split.expected("text")[0] for split in clean]
+
+
+def test_other_jobs_and_thresholds(files, tmp_path):
+    seen, clean = two_weeks(files, tmp_path)
+    found, wanted = (sb.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
+    assert found.equals(wanted) and found["left_is_reference"].to_pylist().count(True) > 5
+    plan = json.loads((seen / "w0" / "sketches.json").read_bytes())["settings"]
+    given = HOW | {"threshold": 0.8}
+    wanted = sb.pairs(
+        files[2], against=clean, **given, **{name: plan[name] for name in ("permutations", "bands", "rows")}, **THREAD
+    )
+    assert sb.pairs(files[2], against=seen, **given, **THREAD).equals(wanted)
+    results = [sb.dedup(files[2], against=some, **HOW, **THREAD) for some in (seen, clean)]
+    higher = [said(result.rethreshold(0.9)) for result in results]
+    assert higher[0] == higher[1] != said(results[0])
+    for result in results:
+        result.close()
+
+
+def test_results_say_where_a_saved_document_lies(files, tmp_path):
+    run(files[0], save=tmp_path / "seen", id=None)
+    with closing(sb.dedup(files[1], against=tmp_path / "seen", **HOW | {"id": None}, **THREAD)) as result:
+        found = [row for row in result.removed.to_pylist() if row["duplicate_is_reference"]]
+    texts = {f"{path}:{i + 1}": text for path in files[0] for i, text in enumerate(pq.read_table(path)["text"].to_pylist())}
+    assert found and all(
+        row["duplicate_of"] in texts and row["duplicate_of"].startswith(row["duplicate_source"]) for row in found
+    )
+
+
+def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
+    run(files[0], save=tmp_path / "seen", write=tmp_path / "clean")
+    held = json.loads((tmp_path / "seen" / "sketches.json").read_bytes())["settings"]
+    plan = {name: held[name] for name in ("permutations", "bands", "rows")}
+    found, wanted = (
+        run(files[1], against=tmp_path / "seen", threshold=0.8),
+        run(files[1], against=tmp_path / "clean", threshold=0.8),
+    )
+    assert found != wanted and found[2]["recall_planned"] >= 0.99
+    assert found == run(files[1], against=tmp_path / "clean", threshold=0.8, **plan)
+    with pytest.raises(
+        sb.ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
+    ):
+        run(files[1], against=tmp_path / "seen", threshold=0.4)
+
+
+OTHER = {
+    "seed": 2, "width": 2, "fold_case": False, "normalization": "NFKC", "within": "site", "verify": "sketch",
+    "encoding_errors": "replace", "bands": 3, "rows": 2, "method": "simhash",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_settings_that_must_agree(name, files, tmp_path):
+    run(files[0], save=tmp_path / "seen")
+    given = {name: OTHER[name]} if name not in ("bands", "rows") else {"bands": 3, "rows": 2}
+    with pytest.raises(sb.ParameterError, match=rf"seen holds sketches that were made with other settings: .*{name}"):
+        run(files[1], against=tmp_path / "seen", **given)
+
+
+def test_folders_that_cannot_be_used_together(files, tmp_path):
+    run(files[0], save=tmp_path / "seen" / "a")
+    run(files[1], save=tmp_path / "seen" / "b")
+    with pytest.raises(sb.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
+        run(files[2], against=tmp_path / "seen")
+    run(files[1], save=tmp_path / "c", id=None)
+    with pytest.raises(sb.ParameterError, match="sketches of documents without ids: run without --id"):
+        run(files[2], against=tmp_path / "c")
+
+
+@pytest.mark.parametrize("how", ["gone", "changed", "touched"])
+def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
+    mine = [shutil.copy2(path, tmp_path) for path in files[0]]
+    run(mine, save=tmp_path / "seen")
+    if how == "gone":
+        os.remove(mine[1])
+    elif how == "changed":
+        pq.write_table(pq.read_table(mine[1]).slice(1), mine[1])
+    else:
+        os.utime(mine[1])
+    with pytest.raises(sb.InputDataError, match=r"week0-1\.parquet: .*the sketches in .*seen rest on it"):
+        run(files[1], against=tmp_path / "seen", save=tmp_path / "next")
+    assert not (tmp_path / "next").exists()
+
+
+def test_texts_that_changed_behind_its_back(files, tmp_path):
+    """A file of equal size and time whose texts are others."""
+    mine = [shutil.copy2(path, tmp_path) for path in files[0]]
+    run(mine, save=tmp_path / "seen")
+    said_of = tmp_path / "seen" / "sketches.json"
+    held = json.loads(said_of.read_bytes())
+    changed = pq.read_table(mine[1])
+    pq.write_table(changed.set_column(0, "text", pa.array(["b" * 99] * len(changed))), mine[1])
+    for file in held["inputs"][1]["files"]:
+        file |= {"bytes": os.stat(mine[1]).st_size, "modified_ns": os.stat(mine[1]).st_mtime_ns}
+    held.pop("checksum")
+    said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
+    with pytest.raises(sb.InputDataError, match="has other texts than when it was sketched, and .*seen rests on it"):
+        run(files[1], against=tmp_path / "seen")
+
+
+@pytest.mark.parametrize("what", ["description", "file", "secret", "bytes", "version"])
+def test_damaged_folders(what, files, tmp_path):
+    folder = tmp_path / "seen"
+    run(files[0], save=folder)
+    name = {"description": "sketches.json", "secret": "secret", "version": "sketches.json"}.get(what, "sketches-00000.parquet")
+    path = folder / name
+    if what == "version":
+        path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    elif what == "bytes":
+        data = bytearray(path.read_bytes())
+        data[len(data) // 3] ^= 255
+        path.write_bytes(data)
+    elif what == "description":
+        path.write_text(path.read_text().replace('"bands": ', '"bands": 1'))
+    else:
+        path.unlink()
+    with pytest.raises(sb.InputDataError, match=rf"{path.name}"):
+        run(files[1], against=folder)
+
+
+def test_where_sketches_may_go(files, tmp_path):
+    run(files[0], save=tmp_path / "seen" / "w0")
+    with pytest.raises(sb.OutputError, match="w0 exists; pass --force"):
+        run(files[1], save=tmp_path / "seen" / "w0")
+    with closing(sb.dedup(files[1], against=tmp_path / "seen", **HOW, **THREAD)) as result:
+        with pytest.raises(sb.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
+            result.save_sketches(tmp_path / "seen" / "w0", force=True)
+        (tmp_path / "seen" / "notes.txt").write_text("mine")
+    with pytest.raises(sb.InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
+        run(files[1], against=tmp_path / "seen")
+    with pytest.raises(sb.InputDataError, match="is both an input and a reference"):
+        run(files[0], against=tmp_path / "seen" / "w0")
+    with closing(sb.dedup(files[1], **HOW, **THREAD)) as result:
+        result.save_sketches(tmp_path / "seen" / "w0", force=True)
+        result.save(tmp_path / "result")
+    with pytest.raises(sb.ParameterError, match="was loaded or unpickled, and does not have the sketches"):
+        sb.Result.load(tmp_path / "result").save_sketches(tmp_path / "other")
+    assert run(files[0], against=tmp_path / "seen" / "w0")[2]["reference"] > 0
+
+
+def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
+    """With a work folder, saved documents too are passed over once they are kept."""
+    seen, clean = two_weeks(files, tmp_path)
+    work = {"work": tmp_path / "job"}
+    prepare("spilled", monkeypatch)
+    with pytest.raises(RuntimeError), monkeypatch.context() as broken:
+        broken.setattr(saved_texts.RowsAgain, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
+        run(files[2], against=seen, **work)
+    assert run(files[2], against=seen, resume=True, **work) == run(files[2], against=clean)
+
+
+def test_web_pages(tmp_path):
+    """Their texts are extracted again from files; from anywhere else they cannot be."""
+    pytest.importorskip("trafilatura", reason="the extra html is not installed")
+    article = "<article>" + "".join(f"<p>The river number {i} falls into the sea after {7 * i} miles.</p>" for i in range(30))
+    pages = [
+        f"<html><body><nav>menu {i}</nav>{article.replace('river', word)}</body></html>"
+        for i, word in enumerate(("river", "road"))
+    ]
+    for week in (0, 1):
+        ids = [f"{week}-{i}" for i in range(2)]
+        pq.write_table(
+            pa.table({"text": [page.replace("menu", f"week {week}") for page in pages], "id": ids}),
+            tmp_path / f"{week}.parquet",
+        )
+    given = {"html": True, "threshold": 0.98}
+    run(tmp_path / "0.parquet", save=tmp_path / "seen", **given)
+    found = run(tmp_path / "1.parquet", against=tmp_path / "seen", **given)
+    assert found[2]["kept"] == 0 and found[2]["exact_duplicates"] == 2
+    texts, _ = read_again(as_references(tmp_path / "seen"), Reading(html=True), np.array([0, 1]))
+    assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
+    near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
+    with pytest.raises(sb.ParameterError, match="web pages can be saved only where these lie in files"):
+        run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
+    assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1

@@ -1,0 +1,65 @@
+"""Documents of several weeks, and what a job against saved sketches must say: what it says against the kept documents."""
+
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+TOLD = ["id", "bytes", "kept", "reason", "duplicate_of", "duplicate_is_reference", "cluster", "n_exact", "n_duplicates"]
+SCORES = ["resemblance", "standard_error", "distance"]
+PAIR = ["left_id", "right_id"]
+COUNTED = (
+    "documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "text_bytes", "candidate_pairs", "crowded",
+    "recall_vouched", "recall_planned",
+)  # fmt: skip
+HOW = {"threshold": 0.6, "width": 1, "id": "id"}
+VARIANTS = {
+    "first": {},
+    "last": {"keep": "last", "evidence": "all"},
+    "longest": {"keep": "longest", "empty": "drop"},
+    "largest": {"keep": "largest:score"},
+    "within": {"within": "site"},
+    "estimates": {"verify": "sketch"},
+    "fingerprints": {"method": "simhash", "radius": 10},
+    "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},
+    "large documents left out": {"max_document": 60, "on_error": "skip"},
+}
+"""Settings of jobs."""
+
+
+def weeks(seed, n=60):
+    """Three weeks of documents: families that go on from week to week, chains, copies, empty texts."""
+    rng, tables = random.Random(seed), []
+    words = [f"w{i}" for i in range(40)]
+    bases = [rng.choices(words, k=rng.randrange(4, 14)) for _ in range(n // 5)]
+    number = 0
+    for week in range(3):
+        texts = ["", "!?", None, ""]
+        while len(texts) < n:
+            base = rng.choice(bases)
+            if rng.random() < 0.7:  # a step of a chain
+                base[rng.randrange(len(base))] = rng.choice(words)
+            texts += [" ".join(base)] * rng.choice([1, 1, 1, 2])
+        rng.shuffle(texts)
+        ids = [f"{week}-{number + i}" for i in range(len(texts))]
+        number += len(texts)
+        sites, scores = [rng.choice("aab") for _ in texts], [rng.choice([None, 2.5, -1.0, 7.0]) for _ in texts]
+        tables.append(pa.table({"text": pa.array(texts, pa.string()), "id": ids, "site": sites, "score": scores}))
+    return tables
+
+
+def written(table, folder, name):
+    """Write documents to two files of which the rows lie in several groups; return them."""
+    paths = []
+    for part, some in enumerate((table.slice(0, len(table) // 3), table.slice(len(table) // 3))):
+        paths.append(folder / f"{name}-{part}.parquet")
+        pq.write_table(some, paths[-1], row_group_size=7)
+    return paths
+
+
+def said(result):
+    """What a result says that does not tell where its references lie: (decisions, pairs, counts)."""
+    decisions = result.decisions
+    scores = [name for name in SCORES if name in decisions.column_names]
+    pairs = sorted(tuple(row[name] for name in PAIR) for row in result.pairs.to_pylist())
+    return decisions.select([*TOLD, *scores]).to_pylist(), pairs, {name: getattr(result.summary, name) for name in COUNTED}
