@@ -12,7 +12,7 @@ from served import Server, make_index
 from semblance.cli.serve import serve
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/service.md").read_text()
-SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE, re.MULTILINE)
+SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE.replace("\\\n", ""), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -34,9 +34,9 @@ def serve(
     folder: str, host: str, port: int, keys: str | None, hosts: tuple[str, ...], max_body: str, max_text: str, max_batch: int,
     max_waiting: int, max_connections: int, seconds: float, threads: int | None, quiet: bool,
 ) -> None:  # fmt: skip
-    """Serve an index, or the review of a saved result, over HTTP, until it is interrupted.
+    """Serve an index over HTTP until it is interrupted: add documents, look them up, remove them.
 
-    Programs add documents to an index, look them up and remove them; people paste a text into its page.
+    DIR is an index, or a result that `semblance dedup --save` wrote: then the page is for judging all removals.
 
     DIR is an index, or a result that `semblance dedup --save` wrote: then the page is for judging all removals.
 
