@@ -217,6 +217,7 @@
     });
   });
 
+  showJudgement();
   attempt(async () => {
     const about = await json("/v1/job");
     $("folder").textContent = about.folder;
