@@ -28,7 +28,7 @@ from .saying import say, say_all, say_seed
 @click.option("--empty", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
               help="What to do with documents without any token; they never match.")  # fmt: skip
 @options.reading
-@options.saving
+@options.saving_sketches
 @options.shingling
 @options.planning
 @options.guarding

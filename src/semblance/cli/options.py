@@ -125,7 +125,7 @@ reading = apply(
     encoding,
 )  # fmt: skip
 
-saving = click.option("--save-sketches", default=None, metavar="DIR",
+saving_sketches = click.option("--save-sketches", default=None, metavar="DIR",
                       help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 
 guarding = apply(
