@@ -119,6 +119,17 @@ def test_saved_documents_are_read_again_as_inputs(files, tmp_path):
     assert [split.expected("text")[0] for split in splits] == [split.expected("text")[0] for split in clean]
 
 
+def test_other_jobs_and_thresholds(files, tmp_path):
+    seen, clean = two_weeks(files, tmp_path)
+    found, wanted = (sb.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
+    assert found.equals(wanted) and found["left_is_reference"].to_pylist().count(True) > 5
+    results = [sb.dedup(files[2], against=some, **HOW, **THREAD) for some in (seen, clean)]
+    higher = [said(result.rethreshold(0.9)) for result in results]
+    assert higher[0] == higher[1] != said(results[0])
+    for result in results:
+        result.close()
+
+
 def test_results_say_where_a_saved_document_lies(files, tmp_path):
     run(files[0], save=tmp_path / "seen", id=None)
     with closing(sb.dedup(files[1], against=tmp_path / "seen", **HOW | {"id": None}, **THREAD)) as result:
