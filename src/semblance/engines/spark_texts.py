@@ -172,7 +172,7 @@ def read_wanted(batches: Batches, texts: TextsOfJob, name: str, schema: pa.Schem
     RecordBatch
         Of at most ``BATCH_BYTES`` of text, or one row.
     """
-    unit, read = -1, None
+    unit, read = -(1 << 63), None  # no unit has that number
     for batch in batches:
         units, places = (to_numpy(batch.column(column)) for column in WHERE.names)
         done = 0
