@@ -1,0 +1,31 @@
+"""Sketches that a cluster saves of a data frame, and a job of a cluster against them."""
+
+from contextlib import closing
+
+import pyarrow as pa
+import pytest
+from weekly import HOW, TOLD, weeks
+
+import semblance as sb
+from semblance import spark
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def test_frames_against_saved_frames(cluster, tmp_path):
+    tables, seen = weeks(5, 40), tmp_path / "seen"
+    first, second = (
+        cluster.createDataFrame(table.select(["id", "text"]).to_pylist(), "id string, text string") for table in tables[:2]
+    )
+    with closing(spark.dedup(first, session=cluster, work=tmp_path / "work", **HOW)) as result:
+        result.save_sketches(seen)
+        kept = {row.id for row in result.kept.select("id").collect()}
+    with closing(spark.dedup(second, against=seen, session=cluster, work=tmp_path / "work", **HOW)) as result:
+        found = [tuple(row) for row in result.decisions.orderBy("position").select(*TOLD).collect()]
+    by_id = [sorted(table.to_pylist(), key=lambda row: row["id"].encode()) for table in tables[:2]]
+    against, data = (
+        pa.Table.from_pylist(rows, tables[0].schema) for rows in ([r for r in by_id[0] if r["id"] in kept], by_id[1])
+    )
+    with closing(sb.dedup(data, against=against, threads=1, **HOW)) as wanted:
+        assert found == [tuple(row.values()) for row in wanted.decisions.select(TOLD).to_pylist()]
+        assert any(row["reason"] == "near" for row in wanted.decisions.to_pylist())
