@@ -139,7 +139,7 @@ def check_saving(folder: str | Path, force: bool, inputs: Sequence[Any], referen
         If the inputs are web pages that lie in no files.
     """
     path = check_output(folder, force, single=False)
-    check_apart(os.fspath(folder) + "/", [place for split in (*references, *inputs) for place in split.places], single=False)
+    check_apart(folder, [place for split in (*references, *inputs) for place in split.places], single=False)
     real = os.path.realpath(path)
     for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
         if Path(os.path.realpath(used)).is_relative_to(real):

@@ -1,0 +1,68 @@
+"""``dedup --save-sketches`` and ``--against`` a folder of sketches, as commands."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from weekly import weeks, written
+
+from semblance.cli.main import main
+
+
+def run(capsys, *words):
+    """Run a command; return (status, what it printed, what it said beside that)."""
+    with pytest.raises(SystemExit) as stop:
+        main([*map(str, words)])
+    out = capsys.readouterr()
+    return stop.value.code or 0, out.out, out.err
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, table in enumerate(weeks(1)):
+        (tmp_path / f"w{number}").mkdir()
+        written(table, tmp_path / f"w{number}", "p")
+    return tmp_path
+
+
+def test_week_after_week(folder, capsys):
+    code, out, _ = run(capsys, "dedup", "w0", "--save-sketches", "seen/w0", "-o", "clean/w0", "-t", "0.6", "--width", 1)
+    assert code == 0 and out.endswith("written: clean/w0\nwritten: seen/w0\n")
+    code, out, err = run(capsys, "dedup", "w1", "--against", "seen", "--save-sketches", "seen/w1", "-t", "0.6", "--width", 1)
+    kept = pq.read_metadata("seen/w0/sketches-00000.parquet").num_rows
+    assert code == 0 and f"against {kept} reference documents" in out and out.endswith("written: seen/w1\n")
+    assert "nothing was written" not in err
+    given = ("w2", "-t", "0.6", "--width", 1, "--json", "--quiet")
+    code, out, _ = run(capsys, "dedup", *given, "--against", "seen/w1", "--against", "seen/w0", "--save-sketches", "seen/w2")
+    found = json.loads(out)
+    assert code == 0 and found["sketches"] == "seen/w2"
+    assert found["reference"] == kept + pq.read_metadata("seen/w1/sketches-00000.parquet").num_rows
+    assert found["kept"] == pq.read_metadata("seen/w2/sketches-00000.parquet").num_rows
+    code, out, _ = run(capsys, "pairs", *given, "--against", "seen/w1", "-o", "p.csv")
+    assert code == 0 and json.loads(out)["reference"] == found["reference"] - kept
+    code, out, _ = run(capsys, "dedup", "w2", "--against", "seen/w0", "--dry-run")
+    assert code == 0 and "the steps:" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--save-sketches", "seen/w0"], "seen/w0 exists; pass --force"),
+        (["--save-sketches", "w1/new"], "the output folder w1/new is inside the input folder w1"),
+        (["--save-sketches", "out/seen", "-o", "out"], "is inside, the output out"),
+        (["--against", "seen/w0", "--save-sketches", "seen", "--force"], "seen contains"),
+        (["--against", "seen/w0", "--save-sketches", "seen/w0", "--force"], "seen/w0 is, or holds, the sketches"),
+        (
+            ["--against", "seen/w0", "--seed", "3"],
+            "seen/w0 holds sketches that were made with other settings: seed was 1, is 3",
+        ),
+    ],
+    ids=range(6),
+)
+def test_what_is_refused_before_any_work(words, said, folder, capsys):
+    run(capsys, "dedup", "w0", "--save-sketches", "seen/w0")
+    before = sorted(folder.rglob("*"))
+    code, out, err = run(capsys, "dedup", "w1", *words)
+    assert code in (1, 2) and not out and said in err
+    assert sorted(folder.rglob("*")) == before
