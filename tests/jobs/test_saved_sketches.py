@@ -123,6 +123,12 @@ def test_other_jobs_and_thresholds(files, tmp_path):
     seen, clean = two_weeks(files, tmp_path)
     found, wanted = (sb.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
     assert found.equals(wanted) and found["left_is_reference"].to_pylist().count(True) > 5
+    plan = json.loads((seen / "w0" / "sketches.json").read_bytes())["settings"]
+    given = HOW | {"threshold": 0.8}
+    wanted = sb.pairs(
+        files[2], against=clean, **given, **{name: plan[name] for name in ("permutations", "bands", "rows")}, **THREAD
+    )
+    assert sb.pairs(files[2], against=seen, **given, **THREAD).equals(wanted)
     results = [sb.dedup(files[2], against=some, **HOW, **THREAD) for some in (seen, clean)]
     higher = [said(result.rethreshold(0.9)) for result in results]
     assert higher[0] == higher[1] != said(results[0])

@@ -141,6 +141,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     PairsResult
     """
     opened = open_job(data, against, job, progress)
+    job = opened.settings
     limit = None if job.max_pairs is None else job.max_pairs + 1
     most = float("inf") if job.max_pairs is None else job.max_pairs
     secret = opened.key
