@@ -21,7 +21,7 @@ OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "k
 FUNCTIONS = {
     "dedup": (
         sb.dedup,
-        {"inputs", "report", "report_texts", "audit", *OF_A_CLUSTER},
+        {"inputs", "report", "report_texts", "audit", "save_sketches", *OF_A_CLUSTER},
         {"data", "progress", "tokenizer", "max_bucket", "evidence"},
     ),
     "pairs": (sb.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
