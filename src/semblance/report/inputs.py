@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from ..files.sums import digest_of
 from ..jobs.settings import Settings
+from .originals import DigestOf
 from .samples import short
 
 SHOWN = 40  # inputs that are listed
@@ -17,20 +17,17 @@ _NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
 _NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations")
 
 
-def describe_inputs(
-    identities: Sequence[dict[str, Any]], sources: Sequence[Any] | None, n_references: int
-) -> list[dict[str, Any]]:
+def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
     """Return what a page says of each input: name, role, files, bytes and, of files that are at hand, their digest."""
     found = []
     for number, identity in enumerate(identities):
-        places = () if sources is None else sources[number].places
         found.append(
             {
                 "name": short(identity["name"]),
                 "reference": number < n_references,
                 "files": identity.get("files", 1),
                 "bytes": identity.get("bytes"),
-                "digest": digest_of(places),
+                "digest": digest(number),
             }
         )
     return found

@@ -13,7 +13,6 @@ from .. import __version__
 from ..errors import ParameterError
 from ..files.atomic import atomic_file
 from ..files.outputs import check_apart, check_output
-from ..files.sums import digest_of
 from ..jobs.result import Result
 from ..jobs.scored import Scored
 from ..text.shingle import Shingling
@@ -21,8 +20,9 @@ from . import page, sections, tables
 from .compared import hidden_by
 from .facts import ABOVE, gather
 from .inputs import SHOWN, command_of, describe_inputs, overlap_command
+from .originals import DigestOf, Originals, digests_of
 from .said import WORDS
-from .samples import Pair, Samples, compare_pairs, near_misses, samples_of, short, texts_of
+from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, short
 from .scored import gather_pairs, samples_of_pairs, texts_of_pairs
 from .scored_sections import scored_sections
 from .sections import Told
@@ -77,30 +77,29 @@ def write_report(
     -----
     Time: the decisions are read three times; the inputs for their digests, and up to the last text that is shown. While the job
     is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
-    thresholds. A result that was loaded or unpickled has neither texts nor digests nor near misses. Memory: 6 bytes per
-    document.
+    thresholds. A result that was loaded or unpickled has no near misses; texts and digests where the inputs are as they were,
+    else the page says what is missing. Memory: 6 bytes per document.
     """
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
     result._check_open()
-    sources = None if result._job is None else result._job.sources
-    path = check_report(output, sources or (), force)
+    originals = Originals(result)
+    path = check_report(output, originals.sources or (), force)
     told = _told(result)
     identities = result.provenance["inputs"]
     n_references = 0 if not result._against else _n_references(result)
-    known = None if sources is None else sources[:SHOWN]
-    inputs = describe_inputs(identities[:SHOWN], known, n_references)
+    inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of(result.settings, identities, n_references) if command is None else command
+    read = {} if texts == "none" else originals.texts(told.samples.pairs())
+    data = {"sources": _digests(told, identities, inputs, originals.digest), "words": WORDS["dedup"]}
     context = {
         "verdict": sections.verdict(told, inputs, len(identities), again),
         "words": WORDS["dedup"],
         "score_name": result.summary.score,
         "many": len(identities) > 1,
-        "footer": _footer(texts, sources is not None),
+        "footer": _footer(texts, originals.missing),
     }
     title = short(title or f"semblance: {result.summary.documents - result.summary.kept:,} documents removed")
-    read = {} if sources is None or texts == "none" else texts_of(sources, result.settings, told.samples.pairs())
-    data = {"sources": _digests(told, identities, inputs, sources), "words": WORDS["dedup"]}
     _write(path, texts, told.samples, read, result.settings.shingling, lambda: _page(title, context, told, data))
 
 
@@ -115,7 +114,7 @@ def write_scored(
     seed = int(scored.settings.get("seed", 1))
     facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
     samples, _ = samples_of_pairs(scored, facts)
-    inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], scored.sources[:SHOWN], scored.n_references)
+    inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], digests_of(scored.sources), scored.n_references)
     words = WORDS[scored.job]
     title = short(title or f"semblance: {scored.total:,} {words['scored']}")
     read = {} if texts == "none" else texts_of_pairs(scored, samples)
@@ -123,7 +122,7 @@ def write_scored(
     fixed = {
         "score_name": scored.score,
         "many": len(scored.sources) > 1,
-        "footer": _footer(texts, True),
+        "footer": _footer(texts, ""),
         "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4 and 6."},
         "audit": {
             "pairs": len(samples.audit),
@@ -209,14 +208,12 @@ def _n_references(result: Result) -> int:
 
 
 def _digests(
-    told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]], sources: Sequence[Any] | None
-) -> dict[int, dict[str, Any]]:  # fmt: skip
+    told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]], digest: DigestOf
+) -> dict[int, dict[str, Any]]:
     """Return name and digest of the sources that documents of the samples come from, for overrides."""
     found = {}
     for number in sorted({document.source for pair in told.samples.pairs() for document in (pair.left, pair.right)}):
-        known = inputs[number]["digest"] if number < len(inputs) else None
-        if known is None and sources is not None:
-            known = digest_of(sources[number].places)
+        known = inputs[number]["digest"] if number < len(inputs) else digest(number)
         found[number] = {"name": short(identities[number]["name"]), "digest": known}
     return found
 
@@ -276,12 +273,12 @@ def _data(samples: Samples, more: dict[str, Any]) -> dict[str, Any]:
     return {"documents": told, "pairs": pairs} | more
 
 
-def _footer(texts: str, at_hand: bool) -> str:
+def _footer(texts: str, missing: str) -> str:
     """Say what the page does not show."""
     what = {
         "full": "Texts are cut, and long stretches of equal words left out. Characters that cannot be seen are symbols.",
         "none": "This report has no texts.",
         "hash": "Words are replaced by hashes under a key that nobody has; equal words have equal hashes.",
     }[texts]
-    missing = "" if at_hand else " The result was loaded: texts, digests and near misses are not known."
-    return f"Made by semblance {__version__}. {what}{missing}"
+    why = f" Texts or digests are missing: {short(missing, 2 * MOST_NAME)}." if missing else ""
+    return f"Made by semblance {__version__}. {what}{why}"
