@@ -30,6 +30,7 @@ def corpus(folder: Path) -> None:
     for row in rows:
         (folder / "notes" / f"{row['id']}.txt").write_text(str(row["text"]))
     (folder / "notes" / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    (folder / "overrides.jsonl").write_text('{"id": "d1", "action": "keep"}\n')
     (folder / "empty.jsonl").touch()
     (folder / "empty").mkdir()
     (folder / "broken.jsonl").write_text('{"text": "one two\n')
@@ -46,9 +47,9 @@ OUTPUTS = ("out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out.csv", "out.parquet
 
 def values_for(name: str) -> tuple[str, ...]:
     """What an option may be given."""
-    if name in ("output", "matches"):
+    if name in ("output", "matches", "report", "save", "save_sketches"):
         return OUTPUTS
-    if name in ("against", "source"):
+    if name in ("against", "source", "overrides"):
         return PATHS
     if name == "work":
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
@@ -62,6 +63,10 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     if parameter.param_type_name == "argument":
         if parameter.name == "path":  # of an index
             return [r.choice(["new", "notes", "a.jsonl", "", "nope"]) if odd else "ix"]
+        if parameter.name == "job":  # a saved result
+            return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix"]) if odd else "job"]
+        if parameter.name == "id":
+            return [r.choice(["nope", "", "d", "-1", "\x1b[31m"]) if odd else r.choice(["d1", "d4"])]
         if parameter.name == "ids":
             return r.sample(["d1", "d2", "nope", "", "-1"], 2)
         sound = {"left": ["notes/d0.txt"], "right": ["notes/d1.txt"]}.get(
@@ -75,7 +80,8 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     if choices and r.random() < 0.9:
         return [option, r.choice(choices)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "within": "n",
-             "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*"}  # fmt: skip
+             "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "overrides": "overrides.jsonl", "fail_if_removed": "1"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
 
 
@@ -98,7 +104,7 @@ def commands():
     for name, command in program.commands.items():
         for below, one in getattr(command, "commands", {}).items():
             yield [name, below], one
-        if not hasattr(command, "commands") and name not in ("tune", "warmup"):  # these take some twenty seconds
+        if not hasattr(command, "commands") and name not in ("tune", "warmup", "serve"):  # these take long
             yield [name], command
 
 
@@ -117,6 +123,7 @@ class Commands:
         self.folder = folder
         self.commands = list(commands())
         os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+        self._call(["dedup", str(folder / "a.jsonl"), "--id", "id", "--save", str(folder / "job")])
         self._call(["index", "create", str(folder / "ix"), "--keep-text"])
         self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])
 
@@ -147,7 +154,8 @@ class Commands:
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
         if "--json" in line and code == 0:
-            json.loads(out)
+            for said in out.splitlines() if words in (["groups"], ["show"]) else [out]:
+                json.loads(said)
         outputs = {folder / word for word in line} | {folder / f"{word}_semblance.json" for word in line}
         for path, data in sound.items():
             replaced = "--force" in line and any(path == o or o in path.parents for o in outputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ class Opened:
     workspace: Workspace
     clock: Clock
     skipped: dict[str, Any]
-    key: bytes
+    key: bytes = field(repr=False)
 
 
 def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
