@@ -208,6 +208,25 @@ def test_a_text_beside_a_neighbour(looked_up):
     refused(client.post("/v1/beside", json={"text": "a", "id": "five"}), 422, "ids of this index are integers")
 
 
+def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
+    def damaged(*_, **__):
+        raise sb.IndexFormatError("segment-00000001: damaged")
+
+    monkeypatch.setattr("semblance.index.opened.OpenIndex.query", damaged)
+    refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
+
+
+def test_the_page_waits_as_all_others_do(tmp_path):
+    """What the page of an index asks for is within the limit of what may wait."""
+    with sb.Index.create(tmp_path / "seen.idx") as made:
+        made.add(["a"], ["one two three four five six"])
+    store = Store(sb.Index.open(tmp_path / "seen.idx"), Limits(waiting=0), Metrics())
+    client = client_of(desk.routes_of_index(store), store)
+    for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):
+        refused(client.post(path, json=body), 429, "waiting")
+    store.close(1.0)
+
+
 @pytest.mark.parametrize("body", [{}, {"text": 5}, {"text": "a", "top": 0}, {"text": "a", "top": 101}, {"text": "ü" * 5_001}])
 def test_texts_that_cannot_be_looked_up(looked_up, body):
     refused(looked_up[0].post("/v1/neighbours", json=body), 422, "")
