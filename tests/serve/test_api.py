@@ -220,6 +220,16 @@ def test_arrow_bodies_that_are_refused(client, name):
     assert answer.status_code == status, answer.text
 
 
+def test_batches_without_rows_are_limited_too(client):
+    empty = pa.record_batch({"text": pa.array([], pa.string())})
+    for n, status in ((1000, 200), (1001, 422)):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, empty.schema) as writer:
+            for _ in range(n):
+                writer.write_batch(empty)
+        assert client.post("/v1/query", content=sink.getvalue().to_pybytes(), headers=ARROW).status_code == status
+
+
 @pytest.mark.parametrize("query", ["top=0", "top=1001", "top=x", "limit=5", "top=5&top=6"])
 def test_parameters_of_arrow_queries_that_are_refused(client, query):
     body = stream(pa.table({"text": ["a"]}))
