@@ -2,7 +2,7 @@
 
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 from served import TEXTS, Server, answer, connect, head, make_index, status_of
@@ -124,6 +124,15 @@ def test_requests_in_a_row_on_one_connection(server):
             assert got, out
             out += got
     assert out.count(b"HTTP/1.1 200") == 20
+
+
+def test_requests_without_end_before_an_answer_are_not_gathered(server):
+    with connect(server) as connection:
+        with suppress(OSError):  # it is left already
+            connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode() * 4000)
+        out, _ = answer(connection)
+    assert out.count(b"HTTP/1.1 200") < 1000
+    is_well(server)
 
 
 def test_a_client_that_takes_no_answers_is_left(server):

@@ -11,6 +11,7 @@ from .guard import WHOLE
 from .limits import HEAD_BYTES, Limits
 from .problems import PROBLEM, Problem
 
+MOST_AHEAD = 100  # requests that are sent before the first one is answered; each takes some kB
 IDLE_SECONDS = 60  # a connection that was used waits as long for its next request
 DISCARD_SECONDS = 2.0  # for which what follows a refused request is read, so that the refusal arrives
 
@@ -45,7 +46,10 @@ class Connection(HttpToolsProtocol):
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Note that a head has begun."""
+        """Note that a head has begun; a client that sends on and on without waiting for answers is left."""
+        if len(self.pipeline) >= MOST_AHEAD:
+            self.transport.abort()
+            raise ConnectionError  # which ends the parser's work on what has come
         super().on_message_begin()
         self._head_bytes = 1
 
