@@ -141,6 +141,13 @@ def test_judgements_that_are_none(client, saved, body):
     assert not (saved / "review.jsonl").exists()
 
 
+def test_bodies_that_are_no_json(client):
+    for body in (b"", b"{", b"\xff", b"[" * 100_000):
+        answer = client.post("/v1/judgements", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in (400, 422) and len(answer.content) < 1000
+    refused(client.post("/v1/undo", content=b"{", headers={"content-type": "application/json"}), 400, "not JSON")
+
+
 def test_other_sites_and_other_types_cannot_judge(client, saved):
     body = b'{"row": 60, "judgement": "keep"}'
     for headers, status in (

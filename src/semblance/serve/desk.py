@@ -21,6 +21,7 @@ from ..report.compared import compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted
+from .bodies import decoder
 from .desk_job import MOST_SHOWN, Desk
 from .desk_removals import Wanted
 from .desk_review import Judgement
@@ -111,8 +112,10 @@ def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None, r
         Lets a thread do something.
     """
 
+    read = decoder(form) if form is not None else None
+
     async def answer(request: Request) -> Response:
-        given = () if form is None else (_parsed(await request.body(), form),)
+        given = () if read is None else (read(await request.body()),)
         return Response(msgspec.json.encode(await _done(run, partial(work, request, *given))), media_type="application/json")
 
     return Route(path, answer, methods=["GET" if form is None else "POST"])
@@ -125,20 +128,6 @@ async def _done(run: Run, work: Callable[[], Any]) -> Any:
     except SemblanceError as error:
         status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
         raise Problem(status, str(error)) from None
-
-
-def _parsed(body: bytes, form: type[Any]) -> Any:
-    """Read a body of JSON.
-
-    Raises
-    ------
-    Problem
-        422 if it is not as expected.
-    """
-    try:
-        return msgspec.json.decode(body, type=form)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise invalid(f"the body is not as expected: {error}") from None
 
 
 def _number(name: str, text: str) -> int:

@@ -264,8 +264,10 @@ class Guard:
         Raises
         ------
         Problem
-            415 for any other than JSON and Arrow, or a compressed one.
+            415 for any other than JSON and Arrow, or a compressed one; 400 if it comes with a wish for another protocol.
         """
+        if b"upgrade" in headers.get(b"connection", b"").lower():  # the HTTP parser passes over its body
+            raise Problem(400, "a request with a body cannot ask for another protocol: let the client use HTTP/1.1, not HTTP/2")
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind not in (JSON, ARROW):
             raise Problem(415, f"the body must be {JSON.decode()} or {ARROW.decode()}", accept_post=_ACCEPTED)

@@ -59,9 +59,14 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Note that the head has ended, and offer to write the answer as a whole."""
+        """Note that the head has ended, and offer to write the answer as a whole.
+
+        The parser passes over the body of a request for an upgrade, and over all that follows: it is the connection's last.
+        """
         self._head_bytes = 0
         super().on_headers_complete()
+        if self.parser.should_upgrade():
+            self.cycle.keep_alive = False
         self.scope["extensions"] = {WHOLE: partial(self._write_whole, self.cycle)}  # type: ignore[dict-item]
 
     async def _write_whole(
@@ -99,6 +104,9 @@ class Connection(HttpToolsProtocol):
         elif self._since is not None:
             self._since = now
         super().on_response_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: uvicorn would tell the log to install something, as often as a stranger asks."""
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
