@@ -118,7 +118,7 @@ class Review:
                 theirs, undo, source = Removed(said["id"], said["duplicate_of"]), bool(said.get("undo")), said.get("source")
                 if judgement.judgement == "keep" or source is not None:
                     self._sources[row] = {name: source[name] for name in ("input", "sha256")}
-            except (ValueError, KeyError, TypeError, RecursionError):
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 raise InputDataError(
                     f"{shown(self._path)}: line {number:,} is damaged; repair or remove it, or move the file away"
                 ) from None
