@@ -180,12 +180,12 @@ class Guard:
     async def _page(self, turn: _Turn, receive: Receive, send: Send) -> None:
         """Let a page answer, with the headers that all answers have, once its body is read."""
         turn.pattern, path = "page", turn.scope["path"]
-        reads = turn.scope["method"] in ("GET", "HEAD")
-        if path.startswith(_API):
+        body, reads = b"", turn.scope["method"] in ("GET", "HEAD")
+        if path.startswith(_API):  # other paths take no bodies, so nobody without a key fills the memory with them
             self._check(READ if reads or path in self.reading else WRITE, turn.headers)
-        if not reads and self._is_arrow(turn.headers):
-            raise Problem(415, f"the body must be {JSON.decode()}")
-        body = b"" if reads else await self._read(turn, receive)
+            if not reads and self._is_arrow(turn.headers):
+                raise Problem(415, f"the body must be {JSON.decode()}")
+            body = b"" if reads else await self._read(turn, receive)
 
         async def receiving() -> MutableMapping[str, Any]:
             return {"type": "http.request", "body": body, "more_body": False}
