@@ -30,10 +30,11 @@ class Server:
     folder: Path
     options: tuple = ()
     environment: dict = field(default_factory=dict)
+    program: tuple = ("-m", "semblance")
 
     def start(self):
         """Start it, and wait until it listens."""
-        command = [sys.executable, "-m", "semblance", "serve", str(self.folder), "--port", "0", *self.options]
+        command = [sys.executable, *self.program, "serve", str(self.folder), "--port", "0", *self.options]
         self.log = self.folder.parent / f"{self.folder.name}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(

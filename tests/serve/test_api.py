@@ -220,6 +220,16 @@ def test_arrow_bodies_that_are_refused(client, name):
     assert answer.status_code == status, answer.text
 
 
+def test_batches_without_rows_are_limited_too(client):
+    empty = pa.record_batch({"text": pa.array([], pa.string())})
+    for n, status in ((1000, 200), (1001, 422)):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, empty.schema) as writer:
+            for _ in range(n):
+                writer.write_batch(empty)
+        assert client.post("/v1/query", content=sink.getvalue().to_pybytes(), headers=ARROW).status_code == status
+
+
 @pytest.mark.parametrize("query", ["top=0", "top=1001", "top=x", "limit=5", "top=5&top=6"])
 def test_parameters_of_arrow_queries_that_are_refused(client, query):
     body = stream(pa.table({"text": ["a"]}))
@@ -245,17 +255,37 @@ def test_ids_that_are_numbers(tmp_path):
         return asyncio.run(asking())
 
     given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}]
+    most = (1 << 63) - 1
     assert ask("GET", "/v1/documents/-5").status_code == 404
     assert ask("POST", "/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
     assert ask("GET", "/v1/documents/-5").json() == {"id": -5, "text": None}
-    for other in ("5", "x", "1e3", "²", "9" * 30, "--5", "-"):
+    assert ask("GET", f"/v1/documents/{1 << 60}").json() == {"id": 1 << 60, "text": None}
+    for other in ("5", "x", "1e3", "²", "9" * 19, "9" * 30, str(most), "--5", "-"):
         assert ask("GET", f"/v1/documents/{other}").status_code == 404
+    assert ask("POST", "/v1/documents", json={"documents": [{"id": most, "text": "x"}]}).status_code == 200
+    assert ask("GET", f"/v1/documents/{most}").json()["id"] == most
     (found,) = ask("POST", "/v1/query", json={"texts": ["four five six"]}).json()["results"]
     assert found[0]["id"] == 1 << 60 and found[0]["resemblance"] is None
     body = stream(pa.table({"text": ["four five six"]}))
     answer = ask("POST", "/v1/query", content=body, headers=ARROW | {"accept": KIND})
     assert pa.ipc.open_stream(answer.content).read_all().schema.field("id").type == pa.int64()
     assert ask("DELETE", "/v1/documents", json={"ids": ["-5"]}).status_code == 422
+    assert store.close(10)
+
+
+def test_a_damaged_index_is_a_failure_and_not_a_missing_document(tmp_path, monkeypatch):
+    def damaged(ids):
+        raise sb.IndexFormatError("segment-00000001: damaged")
+
+    store = Store(sb.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
+    monkeypatch.setattr(store.index, "get", damaged)
+
+    async def asking():
+        transport = httpx.ASGITransport(make_app(store))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8077") as client:
+            return await client.get("/v1/documents/a")
+
+    assert asyncio.run(asking()).status_code == 500
     assert store.close(10)
 
 

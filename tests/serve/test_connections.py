@@ -2,7 +2,7 @@
 
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 from served import TEXTS, Server, answer, connect, head, make_index, status_of
@@ -96,6 +96,22 @@ def test_a_large_body_in_chunks_is_refused_on_the_way(server):
     is_well(server)
 
 
+@pytest.mark.parametrize("what", [b"websocket", b"h2c"])
+def test_other_protocols_are_not_spoken(server, what):
+    """The parser does not read on after such a request: it is answered, and the connection ends."""
+    wish = b"Connection: Upgrade\r\nUpgrade: " + what + b"\r\n"
+    with connect(server) as connection:
+        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n".encode() + wish + b"\r\n")
+        out, seconds = answer(connection)
+        assert out[9:12] == b"200" and seconds < SECONDS
+    body = b'{"texts": []}'
+    with connect(server) as connection:
+        connection.sendall(head(server, len(body), wish) + body)
+        out, _ = answer(connection)
+        assert out[9:12] == b"400" and b"let the client use HTTP/1.1" in out
+    assert not [line for line in server.lines() if "pip install" in line.get("message", "")]
+
+
 def test_headers_after_a_body_count_for_nothing(server):
     body = b'{"texts": []}'
     with connect(server) as connection:
@@ -124,6 +140,15 @@ def test_requests_in_a_row_on_one_connection(server):
             assert got, out
             out += got
     assert out.count(b"HTTP/1.1 200") == 20
+
+
+def test_requests_without_end_before_an_answer_are_not_gathered(server):
+    with connect(server) as connection:
+        with suppress(OSError):  # it is left already
+            connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode() * 4000)
+        out, _ = answer(connection)
+    assert out.count(b"HTTP/1.1 200") < 1000
+    is_well(server)
 
 
 def test_a_client_that_takes_no_answers_is_left(server):

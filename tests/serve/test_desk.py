@@ -141,6 +141,13 @@ def test_judgements_that_are_none(client, saved, body):
     assert not (saved / "review.jsonl").exists()
 
 
+def test_bodies_that_are_no_json(client):
+    for body in (b"", b"{", b"\xff", b"[" * 100_000):
+        answer = client.post("/v1/judgements", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in (400, 422) and len(answer.content) < 1000
+    refused(client.post("/v1/undo", content=b"{", headers={"content-type": "application/json"}), 400, "not JSON")
+
+
 def test_other_sites_and_other_types_cannot_judge(client, saved):
     body = b'{"row": 60, "judgement": "keep"}'
     for headers, status in (
@@ -206,6 +213,25 @@ def test_a_text_beside_a_neighbour(looked_up):
         assert compared == {"compared": None, "why": "This index keeps no texts."}
     refused(client.post("/v1/beside", json={"text": "a", "id": "5"}), 404, "no document of this id")
     refused(client.post("/v1/beside", json={"text": "a", "id": "five"}), 422, "ids of this index are integers")
+
+
+def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
+    def damaged(*_, **__):
+        raise sb.IndexFormatError("segment-00000001: damaged")
+
+    monkeypatch.setattr("semblance.index.opened.OpenIndex.query", damaged)
+    refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
+
+
+def test_the_page_waits_as_all_others_do(tmp_path):
+    """What the page of an index asks for is within the limit of what may wait."""
+    with sb.Index.create(tmp_path / "seen.idx") as made:
+        made.add(["a"], ["one two three four five six"])
+    store = Store(sb.Index.open(tmp_path / "seen.idx"), Limits(waiting=0), Metrics())
+    client = client_of(desk.routes_of_index(store), store)
+    for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):
+        refused(client.post(path, json=body), 429, "waiting")
+    store.close(1.0)
 
 
 @pytest.mark.parametrize("body", [{}, {"text": 5}, {"text": "a", "top": 0}, {"text": "a", "top": 101}, {"text": "ü" * 5_001}])

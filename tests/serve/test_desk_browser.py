@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -200,6 +201,18 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         tab.locator("#undo").click()
         playwright.expect(tab.locator("#rows .noted")).to_have_count(0)
     assert (folder / "overrides.jsonl").read_text().count("\n") == 3
+
+
+def test_undo_takes_back_what_is_still_being_saved(browser, tmp_path):
+    with served(plain(tmp_path, 10)) as address, opened(browser, address) as tab:
+        listed(tab)
+        tab.route("**/v1/judgements", lambda route: (time.sleep(0.5), route.continue_()))
+        with tab.expect_response("**/v1/undo") as undone:
+            tab.evaluate(
+                "for (const key of 'dz') document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+            )
+        assert undone.value.json()["row"] is not None
+        settled(tab, "Judged 0 of 10")
 
 
 def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser, tmp_path):

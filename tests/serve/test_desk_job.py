@@ -1,6 +1,8 @@
 """The desk of a saved job: facts, pages of removals, pairs with their texts, judgements, the report."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
@@ -206,3 +208,23 @@ def test_dedup_takes_the_overrides(tmp_path, given):
     again.save(tmp_path / "again")
     before, after = ({row["row"] for row in rows(one, n=200)} for one in (desk, Desk(tmp_path / "again")))
     assert after == before - {row["row"] for row in some}
+
+
+def test_judgements_do_not_wait_for_the_report(desk, monkeypatch):
+    begun, go = threading.Event(), threading.Event()
+
+    def write(result, path):
+        begun.set()
+        go.wait(20)
+        path.write_bytes(b"report")
+
+    monkeypatch.setattr("semblance.serve.desk_job.write_report", write)
+    row = rows(desk, kind="near")[0]["row"]
+    with ThreadPoolExecutor(2) as pool:
+        made = pool.submit(desk.report)
+        assert begun.wait(10)
+        try:
+            assert pool.submit(desk.judge, row, Judgement("keep")).result(5)["row"] == row
+        finally:
+            go.set()
+        assert made.result(10) == b"report"

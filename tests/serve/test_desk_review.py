@@ -170,6 +170,7 @@ def test_a_second_process_can_look_and_cannot_judge(open_review, tmp_path):
     [
         (b"nonsense", "line 2 is damaged"),
         (b'{"row": 1}', "line 2 is damaged"),
+        (b'{"row": Infinity, "judgement": null, "note": ""}', "line 2 is damaged"),
         (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}', "line 2 is damaged"),
         (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}', "line 2 is damaged"),
         (b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}', "another result"),
@@ -205,6 +206,17 @@ def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
         review.judge(4, KEEP)
     monkeypatch.undo()
     assert (tmp_path / "review.jsonl").read_bytes() == before and sorted(review.judged) == [3]
+
+
+def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_review, tmp_path):
+    review = open_review()
+    (tmp_path / "overrides.jsonl").mkdir()
+    for _ in range(2):  # the second time nothing is new, and it is still not on the disk
+        with pytest.raises(sb.OutputError):
+            review.judge(3, KEEP)
+    (tmp_path / "overrides.jsonl").rmdir()
+    review.judge(3, KEEP)
+    assert kept(tmp_path) == ["id3"] and len((tmp_path / "review.jsonl").read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("wrong", [("yes",), ([],), ("keep", "x" * 2001), ("keep", 5)])

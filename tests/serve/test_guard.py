@@ -139,7 +139,7 @@ def test_paths_and_methods():
     assert ask(app, path="/").text == "page"
 
 
-def sent(app, messages, **headers):
+def sent(app, messages, path="/v1/echo", **headers):
     """Send messages to an application by hand; return the status of its answer, and how many it took."""
     taken, statuses = [], []
 
@@ -151,7 +151,7 @@ def sent(app, messages, **headers):
         statuses.append(message.get("status"))
 
     named = {"host": "127.0.0.1:8077", "content-type": "application/json"} | headers
-    scope = {"type": "http", "method": "POST", "path": "/v1/echo", "query_string": b"", "server": ("127.0.0.1", 8077), "client": None,
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "server": ("127.0.0.1", 8077), "client": None,
              "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()]}  # fmt: skip
     asyncio.run(app(scope, receive, send))
     return statuses[0] if statuses else None, len(taken)
@@ -171,6 +171,19 @@ def test_bodies_that_are_too_large_are_not_read():
     assert sent(app, [part(6, True), part(4, False)]) == (200, 2)
     assert sent(app, [part(6, True), part(5, True), part(1, False)]) == (413, 2)
     assert app._held == 0
+
+
+def test_without_a_key_no_body_is_read():
+    app = app_of(keys=KEYS)
+    for path, status in (
+        ("/", 405),
+        ("/nothing", 404),
+        ("/healthz", 405),
+        ("/v1/echo", 401),
+        ("/v1/look", 401),
+        ("/v1/nothing", 401),
+    ):
+        assert sent(app, [part(10, False)], path, content_length="10") == (status, 0)
 
 
 def test_bodies_in_memory_are_limited():

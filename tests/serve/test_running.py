@@ -8,14 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from desk_jobs import plain
 from served import JSON, TEXTS, Server, make_index
 
 import semblance as sb
 from semblance.cli.main import main
 from semblance.serve.limits import Limits
-from semblance.serve.running import _within_files, addresses, check_keys
+from semblance.serve.running import _within_files, addresses, check_keys, check_names
 
 KEY = "a-key-of-a-writer"
 SECRET = "privateword"
@@ -56,6 +58,17 @@ def test_what_cannot_be_served(tmp_path, capsys, keys):
     status, said = fails(capsys, tmp_path, "--keys", keys)
     assert status == 2 and "chmod 600" in said and KEY not in said
     assert fails(capsys, tmp_path, "--max-body", "much")[0] == 2
+
+
+@pytest.mark.parametrize("name", ["", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example"])
+def test_names_that_are_none(name, tmp_path, capsys):
+    """An empty one, of a variable that is not set, would let requests for any name in."""
+    status, said = fails(capsys, tmp_path, "--allow-host", name)
+    assert status == 2 and "--allow-host must be a name" in said
+
+
+def test_names_that_can_be_allowed():
+    check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
 
 
 def test_an_index_that_is_open_already(tmp_path, capsys):
@@ -179,3 +192,23 @@ def test_requests_that_never_end_are_cut_off(tmp_path):
     assert [line["event"] for line in server.lines()][-1] == "ended"
     with sb.Index.open(server.folder) as index:  # the lock is free
         assert index.check() == []
+
+
+SLOW = """
+import sys, time
+from semblance.cli.main import main
+from semblance.serve import desk_job, running
+running.END_SECONDS = 0.5
+desk_job.Desk.listed = lambda *_: time.sleep(60)
+main(sys.argv[1:])
+"""
+
+
+def test_a_page_that_takes_long_does_not_hold_up_the_end(tmp_path):
+    server = Server(plain(tmp_path), program=("-c", SLOW)).start()
+    with server.client() as client, ThreadPoolExecutor(1) as pool:
+        pool.submit(client.get, "/v1/removals")
+        time.sleep(0.5)
+        status, seconds = server.stop()
+    assert status == 0 and seconds < 5
+    assert server.lines()[-1]["event"] == "ended" and not server.lines()[-1]["all_requests_answered"]

@@ -38,8 +38,6 @@ def serve(
 
     DIR is an index, or a result that `semblance dedup --save` wrote: then the page is for judging all removals.
 
-    DIR is an index, or a result that `semblance dedup --save` wrote: then the page is for judging all removals.
-
     A change is acknowledged once it is on disk. /openapi.json describes all requests; logs are JSON on standard error,
     without texts.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -18,8 +16,6 @@ from .openapi import openapi
 from .problems import Problem
 from .routes import Api, of_server
 from .store import Store
-
-PAGES = "semblance.serve.desk"
 
 
 def make_app(
@@ -77,17 +73,3 @@ def make_app(
     routes |= of_server(page, ready, openapi(keys is not None, store is not None))
     guard = Guard(routes, answer, limits, keys, hosts, log, metrics, reading)
     return guard
-
-
-def pages_of(what: str, given: object) -> tuple[list[Any], frozenset[str]]:
-    """Return the pages of an index, or of a job, and those of their paths that only read; none where there are no pages.
-
-    Parameters
-    ----------
-    what : {"index", "job"}
-    given : Store or Path
-    """
-    if find_spec(PAGES) is None:
-        return [], frozenset()
-    module = import_module(PAGES)
-    return getattr(module, f"routes_of_{what}")(given), getattr(module, "READING", frozenset())

@@ -23,7 +23,7 @@ def read_columns(body: bytes, names: tuple[str, ...], most: int) -> list[list[An
         400 if it is not such a stream; 422 if it is compressed, or has other columns, types, nulls, or too many rows.
     """
     try:
-        _check_plain(body)
+        _check_plain(body, most)
         with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
             if sorted(stream.schema.names) != sorted(names):
                 raise invalid(f"the columns must be {' and '.join(names)}")
@@ -47,9 +47,14 @@ def read_columns(body: bytes, names: tuple[str, ...], most: int) -> list[list[An
     return out
 
 
-def _check_plain(body: bytes) -> None:
-    """Check that a stream has record batches only, none of them compressed: 16 MB could become any number of gigabytes."""
-    for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(body)):
+def _check_plain(body: bytes, most: int) -> None:
+    """Check that a stream has record batches only, none of them compressed: 16 MB could become any number of gigabytes.
+
+    There are at most as many as there can be rows: those without rows would take time for nothing.
+    """
+    for number, message in enumerate(pa.ipc.MessageReader.open_stream(pa.py_buffer(body))):
+        if number > most:
+            raise invalid(f"at most {most:,} record batches can be sent in one request")
         if message.type == "record batch":
             metadata = message.metadata.to_pybytes()  # a flatbuffer, which Arrow has checked
             batch = _field(metadata, unpack_from("<I", metadata)[0], 2)

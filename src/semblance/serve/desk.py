@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import pkgutil
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Awaitable, Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..errors import InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
+from ..errors import IndexFormatError, InputDataError, MissingExtraError, OutputError, ParameterError, SemblanceError
 from ..index.opened import OpenIndex
 from ..report.compared import compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted
+from .bodies import decoder
 from .desk_job import MOST_SHOWN, Desk
 from .desk_removals import Wanted
 from .desk_review import Judgement
@@ -38,7 +39,8 @@ _HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
 _REPORT = {"Content-Security-Policy": "frame-ancestors 'none'", "Referrer-Policy": "no-referrer"}  # the page has its own
 READING = frozenset(("/v1/neighbours", "/v1/beside"))  # a key for reading is enough
 SHOWN, MOST = 10, 100  # neighbours
-_STATUS = {MissingExtraError: 501, OutputError: 507, InputDataError: 500}
+_STATUS = {MissingExtraError: 501, OutputError: 507, InputDataError: 500, IndexFormatError: 500}
+Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class Said(msgspec.Struct, forbid_unknown_fields=True):
@@ -96,7 +98,7 @@ def _file(path: str, name: str, kind: str) -> Route:
     return Route(path, answer)
 
 
-def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None) -> Route:
+def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None, run: Run = asyncio.to_thread) -> Route:
     """Return a route that answers with what some work, done by a thread, returns.
 
     Parameters
@@ -106,36 +108,26 @@ def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None) -
         Called with the request and, if there is a form, with what its body says.
     form : type, optional
         What the body of a POST must be; without one the route is for GET.
+    run : callable
+        Lets a thread do something.
     """
 
+    read = decoder(form) if form is not None else None
+
     async def answer(request: Request) -> Response:
-        given = () if form is None else (_parsed(await request.body(), form),)
-        return Response(msgspec.json.encode(await _done(work, request, *given)), media_type="application/json")
+        given = () if read is None else (read(await request.body()),)
+        return Response(msgspec.json.encode(await _done(run, partial(work, request, *given))), media_type="application/json")
 
     return Route(path, answer, methods=["GET" if form is None else "POST"])
 
 
-async def _done(work: Callable[..., Any], *given: Any) -> Any:
+async def _done(run: Run, work: Callable[[], Any]) -> Any:
     """Do something by a thread, since it takes time; what is wrong with it becomes a problem."""
     try:
-        return await asyncio.to_thread(work, *given)
+        return await run(work)
     except SemblanceError as error:
         status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
         raise Problem(status, str(error)) from None
-
-
-def _parsed(body: bytes, form: type[Any]) -> Any:
-    """Read a body of JSON.
-
-    Raises
-    ------
-    Problem
-        422 if it is not as expected.
-    """
-    try:
-        return msgspec.json.decode(body, type=form)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise invalid(f"the body is not as expected: {error}") from None
 
 
 def _number(name: str, text: str) -> int:
@@ -175,14 +167,14 @@ def routes_of_job(folder: str | Path) -> list[Route]:
         return desk.judge(said.row, Judgement(said.judgement, said.note))
 
     async def report(request: Request) -> Response:
-        return Response(await _done(desk.report), headers=_REPORT, media_type="text/html")
+        return Response(await _done(asyncio.to_thread, desk.report), headers=_REPORT, media_type="text/html")
 
     return [
         *static("job.html"),
         _route("/v1/job", lambda request: desk.about()),
         _route("/v1/removals", removals),
         _route("/v1/removals/{row}", pair),
-        _route("/v1/judgements", lambda request, said: desk.judge(said.row, Judgement(said.judgement, said.note)), Said),
+        _route("/v1/judgements", judge, Said),
         _route("/v1/undo", lambda request, _: desk.undo(), Nothing),
         Route("/v1/report", report),
     ]
@@ -230,9 +222,9 @@ def routes_of_index(store: Store) -> list[Route]:
 
     return [
         *static("index.html"),
-        _route("/v1/about", about),
-        _route("/v1/neighbours", neighbours, Asked),
-        _route("/v1/beside", beside, Beside),
+        _route("/v1/about", about, run=store.run),
+        _route("/v1/neighbours", neighbours, Asked, store.run),
+        _route("/v1/beside", beside, Beside, store.run),
     ]
 
 

@@ -54,7 +54,8 @@ class Desk:
         self._texts = _Texts(self._job)
         self._digests: dict[int, str | None] = {}
         self._report: bytes | None = None
-        self._turn = threading.Lock()
+        self._turn = threading.Lock()  # of digests
+        self._reporting = threading.Lock()  # which takes long, and nothing else waits for it
 
     def close(self) -> None:
         """Let others review the result."""
@@ -192,7 +193,7 @@ class Desk:
         MissingExtraError
             If the extra ``report`` is not installed.
         """
-        with self._turn:
+        with self._reporting:
             if self._report is None:
                 with TemporaryDirectory(prefix="semblance-") as folder:
                     write_report(self.result, Path(folder) / "report.html")

@@ -88,6 +88,7 @@ class Review:
         self._removed, self._source_of = removed, source_of
         self._turn = threading.Lock()
         self._log: FileIO | None = None
+        self._behind = False  # the overrides have not followed yet
         self._clear()
         try:
             self._read(self._path.read_bytes())
@@ -117,7 +118,7 @@ class Review:
                 theirs, undo, source = Removed(said["id"], said["duplicate_of"]), bool(said.get("undo")), said.get("source")
                 if judgement.judgement == "keep" or source is not None:
                     self._sources[row] = {name: source[name] for name in ("input", "sha256")}
-            except (ValueError, KeyError, TypeError, RecursionError):
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 raise InputDataError(
                     f"{shown(self._path)}: line {number:,} is damaged; repair or remove it, or move the file away"
                 ) from None
@@ -168,6 +169,8 @@ class Review:
                 self._sources[row] = dict(self._source_of(row))  # before anything is written: the input may be gone
             if judgement != self.judged.get(row, Judgement()):
                 self._add(row, judgement, False)
+            if self._behind:
+                self._write_overrides()
 
     def undo(self) -> int | None:
         """Take back the last judgement or note that was not taken back; return its row, or None where there is none.
@@ -183,6 +186,8 @@ class Review:
                 return None
             row, before = self._earlier[-1]
             self._add(row, before, True)
+            if self._behind:
+                self._write_overrides()
             return row
 
     def _begin(self) -> FileIO:
@@ -204,7 +209,7 @@ class Review:
         return log
 
     def _add(self, row: int, judgement: Judgement, undo: bool) -> None:
-        """Add a line to the log, and write the overrides."""
+        """Add a line to the log."""
         log = self._begin()
         line: dict[str, Any] = {"row": row, **asdict(self._removed(row)), **asdict(judgement)}
         if judgement.judgement == "keep":
@@ -224,8 +229,7 @@ class Review:
                 raise
         before = self._kept()
         self._take(row, judgement, undo)
-        if before != self._kept():
-            self._write_overrides()
+        self._behind |= before != self._kept()
 
     def _kept(self) -> list[int]:
         """Return the rows of the documents to keep."""
@@ -247,6 +251,7 @@ class Review:
         if wanted != there:
             with atomic_file(self._overrides, compress=False) as stream:
                 stream.write(wanted)
+        self._behind = False
 
     def _is_ours(self, line: bytes) -> bool:
         """Tell whether a line of overrides is about a document that was judged here."""

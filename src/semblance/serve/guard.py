@@ -180,12 +180,12 @@ class Guard:
     async def _page(self, turn: _Turn, receive: Receive, send: Send) -> None:
         """Let a page answer, with the headers that all answers have, once its body is read."""
         turn.pattern, path = "page", turn.scope["path"]
-        reads = turn.scope["method"] in ("GET", "HEAD")
-        if path.startswith(_API):
+        body, reads = b"", turn.scope["method"] in ("GET", "HEAD")
+        if path.startswith(_API):  # other paths take no bodies, so nobody without a key fills the memory with them
             self._check(READ if reads or path in self.reading else WRITE, turn.headers)
-        if not reads and self._is_arrow(turn.headers):
-            raise Problem(415, f"the body must be {JSON.decode()}")
-        body = b"" if reads else await self._read(turn, receive)
+            if not reads and self._is_arrow(turn.headers):
+                raise Problem(415, f"the body must be {JSON.decode()}")
+            body = b"" if reads else await self._read(turn, receive)
 
         async def receiving() -> MutableMapping[str, Any]:
             return {"type": "http.request", "body": body, "more_body": False}
@@ -264,8 +264,10 @@ class Guard:
         Raises
         ------
         Problem
-            415 for any other than JSON and Arrow, or a compressed one.
+            415 for any other than JSON and Arrow, or a compressed one; 400 if it comes with a wish for another protocol.
         """
+        if b"upgrade" in headers.get(b"connection", b"").lower():  # the HTTP parser passes over its body
+            raise Problem(400, "a request with a body cannot ask for another protocol: let the client use HTTP/1.1, not HTTP/2")
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind not in (JSON, ARROW):
             raise Problem(415, f"the body must be {JSON.decode()} or {ARROW.decode()}", accept_post=_ACCEPTED)

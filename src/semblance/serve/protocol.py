@@ -11,6 +11,7 @@ from .guard import WHOLE
 from .limits import HEAD_BYTES, Limits
 from .problems import PROBLEM, Problem
 
+MOST_AHEAD = 100  # requests that are sent before the first one is answered; each takes some kB
 IDLE_SECONDS = 60  # a connection that was used waits as long for its next request
 DISCARD_SECONDS = 2.0  # for which what follows a refused request is read, so that the refusal arrives
 
@@ -45,7 +46,10 @@ class Connection(HttpToolsProtocol):
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Note that a head has begun."""
+        """Note that a head has begun; a client that sends on and on without waiting for answers is left."""
+        if len(self.pipeline) >= MOST_AHEAD:
+            self.transport.abort()
+            raise ConnectionError  # which ends the parser's work on what has come
         super().on_message_begin()
         self._head_bytes = 1
 
@@ -55,9 +59,14 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Note that the head has ended, and offer to write the answer as a whole."""
+        """Note that the head has ended, and offer to write the answer as a whole.
+
+        The parser passes over the body of a request for an upgrade, and over all that follows: it is the connection's last.
+        """
         self._head_bytes = 0
         super().on_headers_complete()
+        if self.parser.should_upgrade():
+            self.cycle.keep_alive = False
         self.scope["extensions"] = {WHOLE: partial(self._write_whole, self.cycle)}  # type: ignore[dict-item]
 
     async def _write_whole(
@@ -95,6 +104,9 @@ class Connection(HttpToolsProtocol):
         elif self._since is not None:
             self._since = now
         super().on_response_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: uvicorn would tell the log to install something, as often as a stranger asks."""
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..errors import ParameterError
 from ..jobs.compare import compare_texts
 from . import bodies
 from .arrow import ARROW, read_columns, write_table
@@ -80,10 +81,10 @@ class Api:
         index = self._store.index
         if index.id_type == "int":
             digits = wanted.removeprefix("-")
-            wanted = int(wanted) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+            wanted = int(wanted) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
         try:
             rows = (await self._store.run(lambda: index.get([wanted]))).to_pylist() if wanted is not None else []
-        except ValueError:  # no text that an id can be
+        except ParameterError:  # nothing that an id of this index can be
             rows = []
         if not rows:
             raise Problem(404, "no document of the index has this id")

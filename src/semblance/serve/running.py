@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import resource
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +25,8 @@ from ..files.names import shown
 from ..index.index import Index
 from ..index.manifest import NAME as MANIFEST
 from ..wording import counted
-from .app import make_app, pages_of
+from . import desk
+from .app import make_app
 from .guard import Guard, is_loopback
 from .keys import Keys
 from .limits import END_SECONDS, LINGER_SECONDS, Limits
@@ -37,6 +39,7 @@ BACKLOG = 4096
 SPARE_FILES = 256  # of those that a process can open: for the index
 SWITCH_SECONDS = 0.001  # after which a thread that writes lets one that answers go on
 _JOB = "result.json"
+_NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,19 @@ def check_keys(host: str, port: int, keys: Keys | None) -> None:
         raise ParameterError(
             f"--host {host} can be reached from other machines, and there are no keys: pass --keys FILE, or --host 127.0.0.1"
         )
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check names that requests can be for; an empty one would stand for all names without a port.
+
+    Raises
+    ------
+    ParameterError
+        If one is no name or address, with or without a port.
+    """
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ParameterError(f"--allow-host must be a name such as seen.example.org, or with a port; got {name[:80]!r}")
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
@@ -173,13 +189,14 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     Raises
     ------
     ParameterError
-        If others could reach it without keys.
+        If others could reach it without keys, or a name that requests can be for is none.
     InputDataError
         If there is neither an index nor a saved result.
     OutputError, IndexFormatError
         If the address is taken; if the index is, or is damaged.
     """
     check_keys(serving.host, serving.port, serving.keys)
+    check_names(serving.hosts)
     is_index = (serving.folder / MANIFEST).exists()
     if not is_index and not (serving.folder / _JOB).exists():
         raise InputDataError(f"{shown(serving.folder)}: neither an index (semblance index create) nor a saved result")
@@ -190,9 +207,9 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
         if is_index:
             store = Store(Index.open(serving.folder), limits, metrics, serving.threads)
             store.index.query(["ready"])  # kernels are loaded, or compiled, before anybody waits
-        pages, reading = pages_of(*("index", store) if store is not None else ("job", serving.folder))
+        pages = desk.routes_of_index(store) if store is not None else desk.routes_of_job(serving.folder)
         guard = make_app(
-            store, pages=pages, reading=reading, limits=limits, keys=serving.keys,
+            store, pages=pages, reading=desk.READING, limits=limits, keys=serving.keys,
             hosts=frozenset(host.lower().encode() for host in serving.hosts), log=log, metrics=metrics,
         )  # fmt: skip
         host, port = sockets[0].getsockname()[:2]
@@ -202,11 +219,11 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     finally:
         for one in sockets:
             one.close()
-    idle = store is None or store.close(0.5)
-    log.say("ended", all_requests_answered=idle and not guard.open)
+    idle = (store is None or store.close(0.5)) and not guard.open
+    log.say("ended", all_requests_answered=idle)
     if not idle:
-        # A merge of segments can take longer than anybody wants to wait for. What it had not committed has not happened,
-        # as after a crash; a normal exit would wait for its thread.
+        # A merge of segments, or texts of a page, can take longer than anybody wants to wait for. What was not committed has
+        # not happened, as after a crash; a normal exit would wait for the threads.
         sys.stdout.flush()
         os._exit(0)
 
@@ -240,9 +257,13 @@ def _run(sockets: list[socket.socket], guard: Guard, store: Store | None, log: L
         finally:
             flushing.cancel()
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    try:
         runner.run(main())
-    log.flush()
+    finally:
+        log.flush()
+        if not guard.open:  # it would wait for what threads still do for pages
+            runner.close()
 
 
 async def _flush(log: Log) -> None:

@@ -156,7 +156,8 @@
   };
 
   const undo = async () => {
-    const said = await attempt(() => json("/v1/undo", {}));
+    saving = saving.then(() => attempt(() => json("/v1/undo", {}))); // what is still being saved is what it takes back
+    const said = await saving;
     if (!said) return;
     showProgress(said.progress);
     if (said.row === null) return desk.tell("There is nothing to undo.");
