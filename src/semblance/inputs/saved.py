@@ -166,6 +166,22 @@ def _splits(saved: Saved, inputs: list[dict[str, Any]]) -> Iterator[Split]:
         begin = end
 
 
+def description_of(split: Split) -> Place:
+    """Return the file that describes the folder of some saved documents.
+
+    Raises
+    ------
+    InputDataError
+        If it is gone.
+    """
+    saved: Saved = split.data.saved
+    name = f"{saved.name}/{DESCRIPTION}"
+    try:
+        return place_of(saved.path(DESCRIPTION), name, name)
+    except OSError as error:
+        raise InputDataError(f"{name}: cannot be read: {error.strerror}") from None
+
+
 def described_place(place: Place) -> dict[str, Any]:
     """Return what is kept of a file: its name as it was given, where it is, and what tells whether it changed."""
     return {
