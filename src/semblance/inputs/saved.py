@@ -15,8 +15,10 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputDataError
+from ..files.folders import SIDECAR
 from ..files.names import shown
 from ..files.places import Inputs, Place
+from ..files.secrets import SECRET
 from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
@@ -180,6 +182,13 @@ def description_of(split: Split) -> Place:
         return place_of(saved.path(DESCRIPTION), name, name)
     except OSError as error:
         raise InputDataError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def files_of_saved(splits: Sequence[Any]) -> list[Path]:
+    """Return the folders of saved sketches among some inputs, and the files in them."""
+    saved: dict[str, Saved] = {split.data.saved.folder: split.data.saved for split in splits if split.form is SAVED}
+    names = ("", DESCRIPTION, SECRET, SIDECAR)
+    return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files))]
 
 
 def described_place(place: Place) -> dict[str, Any]:
