@@ -1,5 +1,6 @@
 """Saved sketches meet overrides, audits and saved results: all say what they say against the documents themselves."""
 
+import os
 from contextlib import closing
 
 import pytest
@@ -7,6 +8,7 @@ from engine_kinds import FRAMES, prepare
 from weekly import HOW, said, weeks, written
 
 import semblance as sb
+from semblance.files.atomic import create_temporary
 from semblance.jobs.saved_job import SavedJob
 
 KINDS = ("local", "spilled", "toy", FRAMES)
@@ -126,3 +128,35 @@ def test_saved_sketches_are_no_documents(files, seen):
             call()
     with pytest.raises(sb.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"):
         sb.dedup(files[1], against=seen[0], **HOW)
+
+
+def test_saved_documents_that_are_too_large_for_a_later_job(files, seen):
+    """They are not left out: a line of JSON or a page can be too large whose text, of which the size is known, is not."""
+    for on_error in ("stop", "skip"):
+        with pytest.raises(
+            sb.InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"
+        ):
+            sb.dedup(files[2], against=seen[0], **HOW, max_document=36, on_error=on_error)
+
+
+def test_a_page_names_the_folders_of_saved_references(files, seen, tmp_path):
+    with closing(sb.dedup(files[2], against=seen[0], **HOW, threads=1)) as result:
+        result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert f"--against {seen[0] / 'w0'} --against {seen[0] / 'w1'} " in page and "--against " + str(files[0][0]) not in page
+
+
+def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
+    """Its week is not passed over in silence; the next run of that week puts it back."""
+    for week in range(2):
+        with closing(sb.dedup(files[week], against=tmp_path / "seen" if week else None, **HOW, threads=1)) as result:
+            result.save_sketches(tmp_path / "seen" / f"w{week}")
+    temporary, lock = create_temporary(tmp_path / "seen" / "w0", folder=True)
+    temporary.rmdir()
+    os.close(lock)
+    os.rename(tmp_path / "seen" / "w0", temporary.with_suffix(".old"))  # and then it was killed
+    with pytest.raises(sb.InputDataError, match=r"seen/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"):
+        sb.dedup(files[2], against=tmp_path / "seen", **HOW)
+    with closing(sb.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(sb.OutputError, match="w0 exists"):
+        result.save_sketches(tmp_path / "seen" / "w0")
+    sb.dedup(files[2], against=tmp_path / "seen", **HOW).close()

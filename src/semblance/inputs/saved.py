@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from .saved_texts import SAVED
 
 DESCRIPTION = "sketches.json"
 FORMAT = 1
+_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
 
 
 def as_references(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
@@ -74,7 +76,7 @@ def saved_in(path: Any) -> list[Path]:
     Raises
     ------
     InputDataError
-        If a folder holds such folders and something else.
+        If a folder holds such folders and something else, or one that a killed run was about to replace.
     """
     if not isinstance(path, str | os.PathLike):
         return []
@@ -82,10 +84,18 @@ def saved_in(path: Any) -> list[Path]:
     try:
         if (folder / DESCRIPTION).is_file():
             return [folder]
-        inside = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(".")) if folder.is_dir() else []
+        entries = sorted(folder.iterdir()) if folder.is_dir() else []
+        inside = [entry for entry in entries if not entry.name.startswith(".")]
         found = [entry for entry in inside if (entry / DESCRIPTION).is_file()]
     except (OSError, ValueError):
         return []
+    for entry in entries:
+        old = _OLD.fullmatch(entry.name)
+        if old and (entry / DESCRIPTION).is_file() and not (folder / old[1]).exists():
+            raise InputDataError(
+                f"{shown(folder / old[1])} is missing: a run was killed that was about to replace it; run that again, or "
+                f"rename {shown(entry)} to {shown(old[1])}"
+            )
     if found and len(found) < len(inside):
         other = next(entry for entry in inside if entry not in found)
         raise InputDataError(
