@@ -160,3 +160,21 @@ def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     with closing(sb.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(sb.OutputError, match="w0 exists"):
         result.save_sketches(tmp_path / "seen" / "w0")
     sb.dedup(files[2], against=tmp_path / "seen", **HOW).close()
+
+
+def test_progress_is_that_of_the_inputs(files, seen):
+    """The files that saved documents came from are not read, so the share of all that is read does not begin near its end."""
+    told = []
+
+    class Progress:
+        def __call__(self, stage, amount):
+            pass
+
+        def of(self, stage, done, total, unit):
+            if stage == "sketching":
+                told.append((done, total, unit))
+
+    sb.dedup(files[2], against=seen[0], **HOW, threads=1, progress=Progress()).close()
+    total = sum(path.stat().st_size for path in files[2])
+    assert {found[1:] for found in told} == {(total, "bytes")}
+    assert told[0][0] == 0 and told[-1][0] > 0.5 * total
