@@ -62,6 +62,14 @@ def test_outputs_that_meet_what_is_read_or_written(words, said, folder, capsys):
     assert contents(folder) == before
 
 
+@pytest.mark.parametrize("words", [["-o", "seen/w0/sketches-00000.parquet"], ["--report", "seen/w0/secret"]])
+def test_pairs_do_not_replace_sketches(words, folder, capsys):
+    before = contents(folder)
+    code, out, err = run(capsys, "pairs", "w1", *HOW, "--against", "seen", "--force", *words)
+    assert code == 1 and not out and f"is, or is inside, the output {words[1]};" in err
+    assert contents(folder) == before
+
+
 def test_a_guard_that_stops_leaves_nothing(folder, capsys):
     before = contents(folder)
     everything = [

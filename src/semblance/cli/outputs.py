@@ -1,4 +1,4 @@
-"""What ``semblance dedup`` writes: checked before any work, written after it, and told."""
+"""What ``semblance dedup`` and ``pairs`` write: checked before any work, written after it, and told."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Outputs:
 
     output: str | None
     report: str | None
-    save: str | None
-    save_sketches: str | None
+    save: str | None = None
+    save_sketches: str | None = None
     force: bool
-    annotate: bool
+    annotate: bool = False
     texts: str
 
     @property
