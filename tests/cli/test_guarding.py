@@ -39,8 +39,8 @@ def test_a_share_of_all_documents(corpus, tmp_path, capsys):
     assert (code, out) == (1, "") and not (tmp_path / "out").exists() and not (tmp_path / "page.html").exists()
     assert err == (
         "error: nothing was written: 1 of 5 documents (20.0%) would be removed, more than --fail-if-removed 0.19 "
-        "(c.jsonl: 1 of 2 documents (50.0%)); run again without --fail-if-removed to write it, or with --report in place of -o "
-        "to see what would go\n"
+        "(c.jsonl: 1 of 2 documents (50.0%)); run again without --fail-if-removed, with --report in place of -o "
+        "to see what would go, or as before to write it\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.2", "-o", "out/", "--quiet") == (0, "", "")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_semblance.json", "a.jsonl", "c.jsonl"]

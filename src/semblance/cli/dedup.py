@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -68,9 +68,10 @@ def dedup(
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output
+    from ..formats.writers import check_output
     from ..inputs.saved import open_references
     from .interrupts import explained
+    from .outputs import Outputs
     from .progress import progress
 
     chosen: dict[str, Any] = {
@@ -105,24 +106,11 @@ def dedup(
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_references(against, glob=glob, format=format) if against else None
-    also = [path for path in (work, report, save, save_sketches, overrides) if path]
-    if output is not None:
-        check_before(output, sources, references or [], also)
-    if save is not None:
-        from ..jobs.saved_result import check_folder as check_saved
-
-        others = [path for path in (work, report, output, save_sketches, overrides) if path]
-        check_saved(save, [*sources, *(references or [])], force, others)
-    if report is not None:
-        from ..files.names import shown
-        from ..report.inputs import command_of
-        from ..report.writing import check_report
-
-        check_report(report, [*sources, *(references or [])], force)
-    if save_sketches is not None:
-        from ..jobs.saved_sketches import check_saving
-
-        check_saving(save_sketches, force, sources, references or [], html)
+    outputs = Outputs(
+        output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=annotate,
+        texts=report_texts,
+    )  # fmt: skip
+    outputs.check(sources, references or [], [work, overrides], html)
     if dry_run:
         from .dry_run import show
 
@@ -137,37 +125,24 @@ def dedup(
         if audit is not None:
             said("auditing", 0)
             result.audit(audit, seed=int(result.settings.seed))
-        if report is not None:
-            said("writing the report", 0)
-            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = command_of(result.settings, given, len(against))
-            result.report(report, texts=report_texts, force=force, command=again)
-        if output is not None:
-            said("writing", 0)
-            leaves.writing(output)
-            result.write(output, annotate=annotate, force=force)
-            leaves.written(output)
-        if save is not None:
-            said("saving", 0)
-            result.save(save, force=force)
-        if save_sketches is not None:
-            said("saving sketches", 0)
-            result.save_sketches(save_sketches, force=force)
+        outputs.write(result, lambda: _again(result.settings, against, inputs), said, leaves)
         summary, settings = result.summary, result.settings
         result.close()
     if as_json:
-        click.echo(
-            json.dumps(
-                summary.to_dict()
-                | {"settings": settings.to_dict(), "output": output, "report": report, "saved": save, "sketches": save_sketches}
-            )
-        )
+        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict()))
     if as_json or quiet:
         return
     say_all(str(summary))
     say_seed(seed, settings.seed)
-    written = [path for path in (output, report, save, save_sketches) if path]
-    for path in written:
+    for path in outputs.paths:
         say(f"written: {path}")
-    if not written:
+    if not outputs.paths:
         say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)
+
+
+def _again(settings: Any, against: Sequence[str], inputs: Sequence[str]) -> str:
+    """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
+    from ..files.names import shown
+    from ..report.inputs import command_of
+
+    return command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against))

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from ..errors import ParameterError
+from ..inputs.saved_texts import is_saved
 from ..jobs.opening import expected_of
+from ..jobs.saved_sketches import agreed
 from ..jobs.settings import settings_of
 from .saying import say, say_all
 
@@ -37,14 +39,15 @@ def show(
     ParameterError
         If nothing is known of the engine or the method.
     """
-    settings = settings_of(chosen)
+    settings, _ = agreed(settings_of(chosen), splits)
     if settings.method != "minhash":
         raise ParameterError("--dry-run foresees --method minhash only")
     if engine not in (None, "local", "spark"):
         raise ParameterError(f"--dry-run foresees the engines local and spark; nothing is known of {engine}")
     n, size = expected_of(splits, settings.text)
-    columnar = sum(place.size for split in splits if split.form.name == "parquet" for place in split.places)
-    on_disk = sum(place.size for split in splits for place in split.places)
+    read = [split for split in splits if not is_saved(split)]  # of the others, few texts are
+    columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)
+    on_disk = sum(place.size for split in read for place in split.places)
     corpus: dict[str, Any] = {
         "documents": n, "bytes": size, "duplicates": duplicates, "family": family,
         "format": "parquet" if 2 * columnar >= on_disk else "jsonl",
@@ -60,7 +63,9 @@ def show(
         return
     from ..jobs.foresight import foresee
 
-    found = foresee(threads=threads, work=settings.work is not None, **corpus, **{name: chosen[name] for name in _FORESEEN})
+    found = foresee(
+        threads=threads, work=settings.work is not None, **corpus, **{name: getattr(settings, name) for name in _FORESEEN}
+    )
     said = [step.format(keep=settings.keep, keys=settings.finder.n_keys, most=settings.max_bucket) for step in _STEPS]
     if as_json:
         click.echo(json.dumps(found.to_dict() | {"steps": said}))

@@ -46,7 +46,7 @@ def check_removed(found: tuple[Int64Array, Sequence[str]], most: float, resumabl
     figures = [f"{names[i]}: {_share(int(removed[i]), int(total[i]))}" for i in order[:NAMED].tolist()]
     more = f", and {len(order) - NAMED:,} inputs more" if len(order) > NAMED else ""
     way = "with --resume and without --fail-if-removed, to write what the job has found" if resumable else (
-        "without --fail-if-removed to write it, or with --report in place of -o to see what would go"
+        "without --fail-if-removed, with --report in place of -o to see what would go, or as before to write it"
     )  # fmt: skip
     raise SemblanceError(f"nothing was written: {'; '.join(said)} ({', '.join(figures)}{more}); run again {way}")
 

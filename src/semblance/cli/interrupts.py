@@ -11,14 +11,22 @@ class Leaves:
 
     def __init__(self, resumable: bool) -> None:
         self.said = "nothing was written" + ("; pass --resume to continue the job" if resumable else "")
+        self._complete: list[str] = []
 
     def writing(self, output: str) -> None:
         """Note that an output is about to appear."""
-        self.said = f"each file found at {output} is complete, from this job or from an earlier one"
+        before = f"{self._told()}; " if self._complete else ""
+        self.said = f"{before}each file found at {output} is complete, from this job or from an earlier one"
 
     def written(self, output: str) -> None:
         """Note that an output is complete."""
-        self.said = f"{output} was written, and is complete"
+        self._complete.append(output)
+        self.said = self._told()
+
+    def _told(self) -> str:
+        """Name what is complete."""
+        verbs = ("were", "are") if len(self._complete) > 1 else ("was", "is")
+        return f"{', '.join(self._complete)} {verbs[0]} written, and {verbs[1]} complete"
 
 
 @contextmanager

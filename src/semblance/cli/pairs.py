@@ -40,30 +40,25 @@ def pairs(
         semblance pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
         semblance pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
+    from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, format_of
+    from ..formats.writers import check_output, format_of
     from ..inputs.saved import open_references
     from ..jobs.pairs import find_pairs
     from ..jobs.settings import Settings
     from ..wording import counted, text_size
     from .interrupts import explained
+    from .outputs import Outputs
     from .progress import note_skipped, progress
 
     if output is not None:
         format_of(check_output(output, force))
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_references(against, glob=glob, format=format) if against else None
-    if output is not None:
-        check_before(output, sources, references or [], [report] if report else [])
-    if report is not None:
-        from ..errors import ParameterError
-        from ..files.names import shown
-        from ..report.inputs import command_of
-        from ..report.writing import check_report
-
-        if verify == "none":
-            raise ParameterError("--report needs scores: leave out --verify none")
-        check_report(report, [*sources, *(references or [])], force)
+    if report is not None and verify == "none":
+        raise ParameterError("--report needs scores: leave out --verify none")
+    outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
+    outputs.check(sources, references or [], [], html)
     note_skipped(quiet, sources, references)
     with explained() as leaves, progress(quiet) as said:
         settings = Settings(
@@ -74,6 +69,9 @@ def pairs(
         )  # fmt: skip
         result = find_pairs(sources, settings, references, said)
         if report is not None:
+            from ..files.names import shown
+            from ..report.inputs import command_of
+
             said("writing the report", 0)
             given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
             again = command_of(settings, given, len(against), "pairs")
@@ -99,7 +97,7 @@ def pairs(
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
     say_seed(seed, settings.seed)
-    for path in filter(None, (output, report)):
+    for path in outputs.paths:
         say(f"written: {path}")
-    if output is None and report is None:
+    if not outputs.paths:
         say("nothing was written (no -o)", err=True)

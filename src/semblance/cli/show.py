@@ -78,7 +78,8 @@ def _rows(saved: SavedJob, rows: list[int]) -> dict[int, Row]:
     from ..jobs.choosing import rows_at
 
     result = saved.result
-    told = rows_at(result._decisions.select([*_TOLD, *result._score_columns]), np.array(rows, np.int64))
+    names = [name for name in (*_TOLD, "override", *result._score_columns) if name in result._decisions.schema.names]
+    told = rows_at(result._decisions.select(names), np.array(rows, np.int64))
     return dict(zip(rows, told.to_pylist(), strict=True))
 
 
@@ -86,6 +87,11 @@ def _place(told: Row) -> str:
     """Say where a document is."""
     where = "in memory" if told["source"] is None else told["source"]
     return f"{where}, row {told['number']:,}; {told['bytes']:,} bytes"
+
+
+def _why(told: Row) -> str:
+    """Say what was decided."""
+    return "kept by an override" if told.get("override") == "keep" and told["kept"] else _WHY[told["reason"]]
 
 
 def _score(saved: SavedJob, told: Row) -> str:
@@ -107,7 +113,7 @@ def _print(saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None,
         say(f"decision   {_WHY[told['reason']]}")
     else:
         n = len(members.rows)
-        say(f"decision   {_WHY[told['reason']]}; it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte")
+        say(f"decision   {_why(told)}; it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte")
         if members.spread is not None:
             least, median, greatest = members.spread
             say(f"           resemblance of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
@@ -145,7 +151,7 @@ def _print_json(
     places = ("id", "source", "row", "number", "bytes")
     told = known[row]
     scores = {name: told[column] for column, name in saved.result._score_columns.items()} if told["keeper"] is not None else {}
-    found = {name: told[name] for name in (*places, "kept", "reason")} | scores
+    found = {name: told[name] for name in (*places, "kept", "reason", "override") if name in told} | scores
     if keeper is not None:
         found["keeper"] = {name: known[keeper][name] for name in places} | {
             "is_reference": known[keeper]["reason"] == "reference"

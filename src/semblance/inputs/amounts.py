@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .saved_texts import is_saved
+
 
 class Amounts:
     """Counts what is read of inputs, one after the other.
@@ -22,11 +24,11 @@ class Amounts:
     splits : sequence of Split
         The same, which tell this how much of them is read.
     total : int
-        Bytes on the disk; 0 if all are in memory.
+        Bytes on the disk; 0 if all are in memory. Of saved sketches none count: few of their texts are read, and later.
     """
 
     def __init__(self, splits: Sequence[Any]) -> None:
-        sizes = [sum(place.size for place in split.places) for split in splits]
+        sizes = [0 if is_saved(split) else sum(place.size for place in split.places) for split in splits]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self.total = int(self._starts[-1])
         self._number = self._bytes = 0

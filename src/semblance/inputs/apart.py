@@ -1,4 +1,4 @@
-"""Inputs and references must be different files."""
+"""Inputs and references must be different files, and inputs documents."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputDataError
+from ..files.names import shown
+from .saved import DESCRIPTION
+from .saved_texts import is_saved
 
 
 def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
@@ -26,11 +29,32 @@ def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
     Raises
     ------
     InputDataError
-        If there is one; the message names it.
+        If there is one, which the message names; or if an input holds saved sketches.
     """
+    check_documents(sources)
     name = file_in_both(sources, against)
     if name is not None:
+        holders = [one for one in against if is_saved(one) and file_in_both(sources, [one])]
+        where = f" (its sketches are in {holders[0].data.saved.name})" if holders else ""
+        way = "leave out the one or the other" if holders else "name it in one of the two places"
         raise InputDataError(
-            f"{name} is both an input and a reference: every document would be its own duplicate; "
-            "name it in one of the two places"
+            f"{name} is both an input and a reference{where}: every document would be its own duplicate; {way}"
         )
+
+
+def check_documents(sources: Sequence[Any]) -> None:
+    """Refuse saved sketches where documents are read.
+
+    Raises
+    ------
+    InputDataError
+        If there are any; the message names their folder.
+    """
+    for source in sources:
+        for place in () if is_saved(source) else getattr(source, "places", ()):
+            folder = os.path.dirname(place.path)
+            if os.path.basename(place.path).startswith("sketches-") and os.path.isfile(os.path.join(folder, DESCRIPTION)):
+                raise InputDataError(
+                    f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "
+                    "for --against of dedup and pairs (against=)"
+                )

@@ -160,9 +160,14 @@ def read_split(
     InputDataError
         If a row is not as expected; the message names file and row.
     """
-    if is_saved(source):
-        yield from saved_documents(source, number, reading, row, first)
-        return
+    reads = saved_documents if is_saved(source) else read_texts
+    yield from reads(source, number, reading, row, first)
+
+
+def read_texts(
+    source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
     given = (reading.priority, reading.order_by, reading.within)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..errors import InputDataError
+from ..files.folders import SIDECAR
 from ..files.names import shown
 from ..files.places import Inputs, Place
+from ..files.secrets import SECRET
 from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
@@ -26,6 +29,7 @@ from .saved_texts import SAVED
 
 DESCRIPTION = "sketches.json"
 FORMAT = 1
+_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
 
 
 def as_references(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
@@ -72,7 +76,7 @@ def saved_in(path: Any) -> list[Path]:
     Raises
     ------
     InputDataError
-        If a folder holds such folders and something else.
+        If a folder holds such folders and something else, or one that a killed run was about to replace.
     """
     if not isinstance(path, str | os.PathLike):
         return []
@@ -80,10 +84,18 @@ def saved_in(path: Any) -> list[Path]:
     try:
         if (folder / DESCRIPTION).is_file():
             return [folder]
-        inside = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(".")) if folder.is_dir() else []
+        entries = sorted(folder.iterdir()) if folder.is_dir() else []
+        inside = [entry for entry in entries if not entry.name.startswith(".")]
         found = [entry for entry in inside if (entry / DESCRIPTION).is_file()]
     except (OSError, ValueError):
         return []
+    for entry in entries:
+        old = _OLD.fullmatch(entry.name)
+        if old and (entry / DESCRIPTION).is_file() and not (folder / old[1]).exists():
+            raise InputDataError(
+                f"{shown(folder / old[1])} is missing: a run was killed that was about to replace it; run that again, or "
+                f"rename {shown(entry)} to {shown(old[1])}"
+            )
     if found and len(found) < len(inside):
         other = next(entry for entry in inside if entry not in found)
         raise InputDataError(
@@ -164,6 +176,29 @@ def _splits(saved: Saved, inputs: list[dict[str, Any]]) -> Iterator[Split]:
             form=SAVED, name=said["name"], relative=said["name"], places=() if origin is None else origin.places, data=data
         )
         begin = end
+
+
+def description_of(split: Split) -> Place:
+    """Return the file that describes the folder of some saved documents.
+
+    Raises
+    ------
+    InputDataError
+        If it is gone.
+    """
+    saved: Saved = split.data.saved
+    name = f"{saved.name}/{DESCRIPTION}"
+    try:
+        return place_of(saved.path(DESCRIPTION), name, name)
+    except OSError as error:
+        raise InputDataError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def files_of_saved(splits: Sequence[Any]) -> list[Path]:
+    """Return the folders of saved sketches among some inputs, and the files in them."""
+    saved: dict[str, Saved] = {split.data.saved.folder: split.data.saved for split in splits if split.form is SAVED}
+    names = ("", DESCRIPTION, SECRET, SIDECAR)
+    return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files))]
 
 
 def described_place(place: Place) -> dict[str, Any]:

@@ -159,7 +159,11 @@ def saved_documents(
         n, sizes = len(batch), to_numpy(batch.column("bytes"))
         if n and int(sizes.max()) > split.limit.most:
             large = int(np.argmax(sizes))
-            raise split.too_large(f"row {batch.column('number')[large].as_py()}", int(sizes[large]))
+            raise InputDataError(
+                f"{split.name}, row {batch.column('number')[large].as_py()}: the document has {sizes[large]:,} bytes, more "
+                f"than the {split.limit.most:,} that one may have; its sketch is in {data.saved.name}, and cannot be left "
+                "out: raise --memory (memory=), of which it can be a tenth, and --max-document (max_document=), if given"
+            )
         start = (number << SOURCE_BITS) + first + row
         none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
         made = {

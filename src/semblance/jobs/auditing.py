@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
 from ..inputs.again import read_again
-from ..inputs.reading import Reading, read_documents
+from ..inputs.reading import Reading, read_texts
+from ..inputs.saved_texts import is_saved
 from ..kernels._threads import in_order
 from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, from_strings
@@ -45,6 +46,11 @@ class Audit:
     def __init__(self, decisions: Rows, sources: Sequence[Any], settings: Settings) -> None:
         if settings.finder.score != "resemblance":
             raise ParameterError("an audit measures the recall of minhash; simhash looks for pairs within its radius only")
+        if settings.within is not None and any(is_saved(split) and not split.places for split in sources):
+            raise ParameterError(
+                "an audit reads the groups (--within, within=) of all documents again, which is not possible for saved "
+                "sketches of documents that came from no file"
+            )
         self._decisions, self._sources, self._settings = decisions, sources, settings
         self._reading = Reading(
             text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, html=settings.html,
@@ -120,11 +126,12 @@ class Audit:
     def _pieces(self) -> Iterator[Piece]:
         """Yield (first row, texts, their groups) of all documents."""
         row = 0
-        for _, texts, documents in read_documents(self._sources, self._reading):
-            groups = documents["within"].to_pylist() if self._reading.within is not None else None
-            for begin, end in texts.cut(PIECE_BYTES):
-                yield row + begin, texts.slice(begin, end), None if groups is None else groups[begin:end]
-            row += len(texts)
+        for number, source in enumerate(self._sources):
+            for texts, documents in read_texts(source, number, self._reading):
+                groups = documents["within"].to_pylist() if self._reading.within is not None else None
+                for begin, end in texts.cut(PIECE_BYTES):
+                    yield row + begin, texts.slice(begin, end), None if groups is None else groups[begin:end]
+                row += len(texts)
         if row != len(self._kept):
             raise InputDataError(f"{len(self._kept):,} documents were read at first, {row:,} now; run again")
 

@@ -22,7 +22,7 @@ from ..formats.memory import as_sources
 from ..formats.sources import Columns
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.amounts import Amounts
-from ..inputs.apart import file_in_both
+from ..inputs.apart import check_documents, file_in_both
 from ..kernels._threads import in_order
 from ..text.keyed import KeyedHashes
 from ..text.shingle import Shingling
@@ -232,6 +232,7 @@ def overlap(
     cap = Memory.wanted(memory)
     limit = limit_of(max_document, on_error, cap)
     sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
+    check_documents([*sources, *others])
     sources = [replace(source, limit=limit) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False)) for source in others]
     if against_id is None and all(source.form.has_columns for source in others):

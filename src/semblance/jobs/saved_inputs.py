@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.names import shown
@@ -17,6 +18,8 @@ from ..formats._registry import format_named
 from ..formats.sources import Split
 from ..inputs.again import read_again
 from ..inputs.reading import Reading
+from ..inputs.saved import description_of, open_saved
+from ..inputs.saved_texts import SAVED, is_saved
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
@@ -35,17 +38,18 @@ def inputs_of(splits: Sequence[Any], n_references: int) -> pa.Table:
 
     ``source`` is the number that positions have, ``name`` the file as it was given, ``path`` the same from the root, in the
     bytes of the file system. It is null of what cannot be read again: standard input, pipes, and values in memory, which have
-    no format either.
+    no format either. The file of saved sketches is the description of their folder.
     """
     columns: dict[str, list[Any]] = {name: [] for name in INPUTS.names}
     for number, split in enumerate(splits):
+        places = [description_of(split)] if is_saved(split) else split.places
         files = [
             (place.name, None if place.spool else os.fsencode(os.path.abspath(place.path)), place.size, place.modified_ns)
-            for place in split.places
+            for place in places
         ] or [(split.name, None, None, None)]
         for name, values in zip(("name", "path", "bytes", "modified_ns"), zip(*files, strict=True), strict=True):
             columns[name] += values
-        form = split.format if split.places else None
+        form = split.format if places else None
         for name, value in (("source", number), ("reference", number < n_references), ("format", form)):
             columns[name] += [value] * len(files)
     return pa.table(columns, schema=INPUTS)
@@ -85,6 +89,9 @@ def texts_at(inputs: pa.Table, positions: Int64Array, reading: Reading, most: in
         first, end = np.searchsorted(sources, [number, number + 1]).tolist()
         if not inputs["format"][first].is_valid:
             raise _no_file(inputs["name"][first].as_py())
+        if inputs["format"][first].as_py() == SAVED.name:
+            texts |= _texts_of_saved(inputs, number, some, reading, most)
+            continue
         form = format_named(inputs["format"][first].as_py())
         rows = files = some - (number << SOURCE_BITS)
         if form.rows_are_files:
@@ -100,8 +107,21 @@ def texts_at(inputs: pa.Table, positions: Int64Array, reading: Reading, most: in
     return texts
 
 
+def _texts_of_saved(
+    inputs: pa.Table, number: int, positions: Int64Array, reading: Reading, most: int | None
+) -> dict[int, bytes]:
+    """Read texts of saved documents again; the inputs of a folder follow one another, in the order of its description."""
+    first = int(np.searchsorted(to_numpy(inputs["source"]), number))
+    first_of_folder = pc.index(inputs["path"].combine_chunks(), inputs["path"][first]).as_py()
+    number_in_folder = number - inputs["source"][first_of_folder].as_py()
+    (row,) = inputs.slice(first, 1).to_pylist()
+    split = open_saved(_place(row).path.parent)[number_in_folder]
+    read = read_again([split], reading, positions - (number << SOURCE_BITS), most)[0]
+    return {position: read[position - (number << SOURCE_BITS)] for position in positions.tolist()}
+
+
 def places_of(inputs: pa.Table, source: int) -> list[Place]:
-    """Return the files of a source, as they were; none if it was no file.
+    """Return the files of a source, as they were; none if it was no file, or saved sketches.
 
     Raises
     ------
@@ -111,7 +131,7 @@ def places_of(inputs: pa.Table, source: int) -> list[Place]:
     sources = to_numpy(inputs["source"])
     first, end = np.searchsorted(sources, [source, source + 1]).tolist()
     rows = inputs.slice(first, end - first).to_pylist()
-    return [_place(row) for row in rows if row["path"] is not None]
+    return [_place(row) for row in rows if row["path"] is not None and row["format"] != SAVED.name]
 
 
 def _no_file(name: str) -> InputDataError:

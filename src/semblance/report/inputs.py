@@ -47,6 +47,8 @@ def command_of(
     if settings.permutations is not None:
         given["permutations"] = settings.permutations
     names = [short(identity["name"], 300) for identity in identities]
+    references = dict.fromkeys(short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
+    names[:n_references], n_references = references, len(references)  # saved sketches are named by their folder
     some = names[n_references : n_references + NAMED]
     more = len(names) - n_references - len(some)
     in_memory = any(identity["name"] == "in memory" for identity in identities)

@@ -98,6 +98,8 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> I
     for batch in rows:
         schema = sketches_schema(settings, batch.schema)
         if "digest" in batch.schema.names:
+            if settings.overriding is not None:  # they are references, which nothing overrides
+                batch = batch.append_column(OVERRIDE, to_arrow(np.zeros(len(batch), np.int32)))
             yield batch.select(schema.names).cast(schema)
             continue
         for begin, end in _texts(batch).cut(settings.piece_bytes):

@@ -1,0 +1,134 @@
+"""What ``dedup`` writes meets nothing that it reads, and nothing else that it writes; the guard comes before all of it."""
+
+import json
+
+import pytest
+from weekly import weeks, written
+
+from semblance.cli.interrupts import Leaves
+from semblance.cli.main import main
+
+HOW = ("-t", "0.6", "--width", 1, "--id", "id")
+
+
+def run(capsys, *words):
+    """Run a command; return (status, what it printed, what it said beside that)."""
+    with pytest.raises(SystemExit) as stop:
+        main([*map(str, words)])
+    out = capsys.readouterr()
+    return stop.value.code or 0, out.out, out.err
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, capsys):
+    """Two weeks, of which the first is saved, and overrides for the second."""
+    monkeypatch.chdir(tmp_path)
+    for number, table in enumerate(weeks(1)[:2]):
+        (tmp_path / f"w{number}").mkdir()
+        written(table, tmp_path / f"w{number}", "p")
+    assert run(capsys, "dedup", "w0", *HOW, "--save-sketches", "seen/w0", "--quiet")[0] == 0
+    ids = weeks(1)[1]["id"].to_pylist()
+    lines = [{"id": ids[0], "action": "keep"}, {"id": ids[1], "action": "remove"}]
+    (tmp_path / "overrides.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--report", "s/page.html", "--save-sketches", "s"], "s/page.html is, or is inside, the output s;"),
+        (["--save", "s/in", "--save-sketches", "s"], "s/in is, or is inside, the output s;"),
+        (["--save", "s", "--save-sketches", "s/in"], "s/in is, or is inside, the output s/;"),
+        (["--save", "s", "--save-sketches", "s"], "s is, or is inside, the output s/;"),
+        (["--save-sketches", "s", "--work", "s/work"], "s/work is, or is inside, the output s;"),
+        (["--report", "overrides.jsonl"], "overrides.jsonl is, or is inside, the output overrides.jsonl;"),
+        (["--report", "seen/w0/sketches.json"], "sketches.json is, or is inside, the output seen/w0/sketches.json;"),
+        (["--report", "seen/w0/secret"], "seen/w0/secret is, or is inside, the output seen/w0/secret;"),
+        (["-o", "seen/w0/sketches-00000.parquet"], "is, or is inside, the output seen/w0/sketches-00000.parquet;"),
+        (["-o", "seen/w0"], "seen/w0 is, or is inside, the output seen/w0;"),
+        (["--save", "seen/w0"], "seen/w0 is, or is inside, the output seen/w0/;"),
+    ],
+    ids=range(11),
+)
+def test_outputs_that_meet_what_is_read_or_written(words, said, folder, capsys):
+    before = contents(folder)
+    given = ["--against", "seen", "--overrides", "overrides.jsonl", "--force"]
+    code, out, err = run(capsys, "dedup", "w1", *HOW, *given, *words)
+    assert code == 1 and not out and said in err
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("words", [["-o", "seen/w0/sketches-00000.parquet"], ["--report", "seen/w0/secret"]])
+def test_pairs_do_not_replace_sketches(words, folder, capsys):
+    before = contents(folder)
+    code, out, err = run(capsys, "pairs", "w1", *HOW, "--against", "seen", "--force", *words)
+    assert code == 1 and not out and f"is, or is inside, the output {words[1]};" in err
+    assert contents(folder) == before
+
+
+def test_a_guard_that_stops_leaves_nothing(folder, capsys):
+    before = contents(folder)
+    everything = [
+        "-o", "clean", "--report", "page.html", "--save", "job", "--save-sketches", "seen/w1", "--audit", "3", "--json"
+    ]  # fmt: skip
+    given = ["dedup", "w1", *HOW, "--against", "seen", "--overrides", "overrides.jsonl", *everything]
+    code, out, err = run(capsys, *given, "--fail-if-removed", "0.01")
+    assert code == 1 and not out and "nothing was written: " in err
+    assert contents(folder) == before and not (folder / "clean").exists()
+    code, out, err = run(capsys, *given, "--fail-if-removed", "1")
+    found = json.loads(out)
+    assert code == 0 and [found[name] for name in ("output", "report", "saved", "sketches")] == [
+        "clean", "page.html", "job", "seen/w1"
+    ]  # fmt: skip
+    assert "--against seen" in (folder / "page.html").read_text()
+
+
+def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
+    ids = weeks(1)[1]["id"].to_pylist()
+    run(capsys, "dedup", "w1", *HOW, "--against", "seen", "--overrides", "overrides.jsonl", "--save", "job")
+    assert "decision   kept by an override; it stands for " in run(capsys, "show", "job", ids[0])[1]
+    assert "decision   removed by an override\n" in run(capsys, "show", "job", ids[1])[1]
+    told = [json.loads(run(capsys, "show", "job", id, "--json")[1]) for id in ids[:2]]
+    assert [(row["reason"], row["override"]) for row in told] == [("kept", "keep"), ("override", "remove")]
+
+
+def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys):
+    run(capsys, "dedup", "w1", *HOW, "--against", "seen", "--save", "job")
+    groups = map(json.loads, run(capsys, "groups", "job", "--json")[1].splitlines())
+    group = next(one for one in groups if one["is_reference"] and one["resemblance"])
+    code, out, _ = run(capsys, "show", "job", group["least_alike"][0]["id"])
+    assert code == 0 and f"kept       {group['kept']}\n" in out and "{+" in out
+    told = json.loads(run(capsys, "show", "job", group["least_alike"][0]["id"], "--json")[1])
+    text_of = {row["id"]: row["text"] for table in weeks(1) for row in table.to_pylist()}
+    assert told["texts"] == {"removed": text_of[told["id"]], "kept": text_of[group["kept"]]}
+
+
+def test_a_dry_run_has_the_plan_of_saved_sketches(folder, capsys):
+    words = ["dedup", "w1", "--id", "id", "--width", 1, "--against", "seen", "--dry-run", "--json"]
+    code, out, _ = run(capsys, *words, "-t", "0.7")
+    keys = [step for step in json.loads(out)["steps"] if step.startswith("candidates")]
+    assert (code, keys) == (0, [f"candidates          documents meet by {bands_of(folder)} keys"])
+    code, _, err = run(capsys, *words, "-t", "0.3")
+    assert code == 2 and "less than recall 0.99" in err
+    code, _, err = run(capsys, *words, "-t", "0.6", "--seed", 3)
+    assert code == 2 and "made with other settings: seed was 1, is 3" in err
+
+
+def bands_of(folder):
+    """The bands of the saved sketches."""
+    return json.loads((folder / "seen" / "w0" / "sketches.json").read_text())["settings"]["bands"]
+
+
+def test_an_interrupt_names_all_that_is_complete():
+    leaves = Leaves(False)
+    leaves.writing("page.html")
+    leaves.written("page.html")
+    assert leaves.said == "page.html was written, and is complete"
+    leaves.writing("clean")
+    assert leaves.said.startswith("page.html was written, and is complete; each file found at clean is complete")
+    leaves.written("clean")
+    assert leaves.said == "page.html, clean were written, and are complete"
