@@ -8,8 +8,10 @@ CACHE  := $(CURDIR)/.numba_cache
 # Editable installs compile kernels as they are called, so that these are always those of the sources.
 export SEMBLANCE_NO_LIBRARY := 1
 
-# Test files are spread over this many processes.
+# Test files are spread over this many processes. By default those of few tests come last, which are the longest: a process would
+# wait for another that runs them at the end.
 JOBS   := $(or $(JOBS),2)
+SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
@@ -43,7 +45,7 @@ $(LIBRARY)/.made: $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src
 	touch $@
 
 test-library: $(LIBRARY)/.made
-	PYTHONPATH=$(CURDIR)/$(LIBRARY) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
+	PYTHONPATH=$(CURDIR)/$(LIBRARY) $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
 		tests/kernels tests/golden tests/jobs/test_twin.py tests/test_starts.py
 
 # On a cluster of two workers on this machine: six jobs that cover everything. A Java is installed where there is none.
@@ -58,9 +60,9 @@ test-spark: install
 
 test: lint docs
 	rm -rf $(CACHE)*
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile tests/kernels tests/golden
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile \
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" $(SPREAD)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) tests/kernels tests/golden
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
 		tests/kernels tests/golden
 	$(MAKE) test-library
 	$(MAKE) test-spark-few
