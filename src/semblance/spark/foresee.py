@@ -40,7 +40,7 @@ HEAP_PER_CORE = 1 << 30
 PARTITION = 64 << 20
 """Bytes of the largest shuffle that a task is to take."""
 CORES_PER_EXECUTOR = 4
-SHUFFLED_BYTE = 60.0
+SHUFFLED_BYTE = 30.0
 """Nanoseconds a byte shuffled: sorted, compressed, and changed between Arrow and Spark's rows, JVM and Python together."""
 
 
