@@ -72,8 +72,12 @@ def test_fewer_long_texts_meet_in_a_task(engine, monkeypatch):
     assert engine.texts_of_a_task == engine_module.TEXTS_OF_A_TASK
     ranked(engine, bytes=[100] * 6)
     assert engine.texts_of_a_task == 100
+    texts = engine.rows(pa.table({"position": [0], "text": ["x"]}))
+    assert len(engine.runs_of_input(texts)) == 0, "all in one task"
     ranked(engine, "long", bytes=[20_000] * 6)
     assert engine.texts_of_a_task == 1
+    assert len(engine.runs_of_input(texts)) == min(6, engine.n_tasks) - 1 > 0
+    assert len(engine.runs_of_input(texts.select(["position"]))) == 0
 
 
 def test_steps_that_follow_each_other_run_in_one_task(engine):

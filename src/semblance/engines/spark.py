@@ -269,7 +269,7 @@ class SparkEngine:
     def runs_of_input(self, rows: SparkTable) -> Int64Array:
         """Return the positions at which all runs but the first begin that documents are cut into, for rows of a schema."""
         total = int(self._sizes.sum())
-        wanted = self.tasks_for(total, TEXTS_OF_A_TASK if "text" in rows.schema.names else ROWS_OF_A_TASK)
+        wanted = self.tasks_for(total, self.texts_of_a_task if "text" in rows.schema.names else ROWS_OF_A_TASK)
         each = -(-total // wanted)
         return np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
 
