@@ -41,7 +41,7 @@ class Outputs:
 
     @property
     def paths(self) -> list[str]:
-        """All that is written, in the order in which it is."""
+        """All that is written."""
         return [path for path in (self.output, self.report, self.save, self.save_sketches) if path is not None]
 
     def to_dict(self) -> dict[str, str | None]:

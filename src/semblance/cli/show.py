@@ -113,7 +113,10 @@ def _print(saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None,
         say(f"decision   {_WHY[told['reason']]}")
     else:
         n = len(members.rows)
-        say(f"decision   {_why(told)}; it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte")
+        stands = (
+            f"it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte" if n else "none was removed for it"
+        )
+        say(f"decision   {_why(told)}; {stands}")
         if members.spread is not None:
             least, median, greatest = members.spread
             say(f"           resemblance of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")

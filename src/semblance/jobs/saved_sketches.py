@@ -106,7 +106,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     ParameterError
         If they find less than is asked for.
     """
-    chosen = not settings.permutations is settings.bands is settings.rows is None
+    chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
     alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
     if chosen or settings.method != "minhash" or not alike or all(own[name] == theirs[name] for name in _GEOMETRY):
