@@ -170,7 +170,7 @@ reporting = apply(
                  help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
 saving = click.option("--save", default=None, metavar="DIR",
-                      help="Save what was decided, and why, to a folder, for groups and show.")  # fmt: skip
+                      help="Save what was decided, and why, to a folder, for groups, show and serve.")  # fmt: skip
 audit = click.option("--audit", type=click.IntRange(1), default=None, metavar="N",
                      help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
 
