@@ -65,6 +65,17 @@ def test_verdict_and_settings(run, corpus, tmp_path):
     assert digest in page and f"{s.recall_vouched:.4f}" in page and "Every document of" in page
 
 
+def test_the_verdict_says_which_removals_name_nobody(tmp_path):
+    texts = ["one two three four five six", "one two three four five six", "", "far too large " * 40]
+    assert "Each names a kept document; removals" in report(sb.dedup(texts), tmp_path)
+    page = report(sb.dedup(texts, empty="drop"), tmp_path)
+    assert "Each names a kept document, but for those that have no token; removals" in page
+    overrides = [{"id": 0, "action": "remove"}]
+    page = report(sb.dedup(pa.table({"text": texts, "id": range(4)}), id="id", empty="drop", max_document=200, on_error="skip",
+                           overrides=overrides), tmp_path)  # fmt: skip
+    assert "but for those that have no token or that are too large or that overrides remove; removals" in page
+
+
 def test_the_command_repeats_the_job(run, corpus, tmp_path, capsys):
     page = report(run(threshold=0.75, keep="longest", fold_case=False, within="w", seed=3), tmp_path)
     command = shlex.split(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1].replace("&#39;", "'"))

@@ -104,7 +104,11 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
     rests = "exact resemblances of the texts" if s.verified_by == "exact" else "estimates"
     if s.score != "resemblance":
         rests = rests.replace("resemblances", "cosines")
-    but = ", but for those that overrides remove" if s.removed_by_override else ""
+    other = [
+        (s.empty_dropped, "have no token"), (s.documents_skipped, "are too large"), (s.removed_by_override, "overrides remove"),
+    ]  # fmt: skip
+    why = " or ".join(f"that {what}" for n, what in other if n)
+    but = f", but for those {why}" if why else ""
     return {
         "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed. Each "
         f"names a kept document{but}; removals rest on {rests}.",
