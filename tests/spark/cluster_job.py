@@ -80,7 +80,7 @@ def main():
     if "tokenizer" in settings:
         settings["tokenizer"] = importlib.import_module("spark.cluster_job").TOKENIZERS[settings["tokenizer"]]
     if job["frame"]:
-        data = session.read.parquet(*data)
+        data = session.read.schema("text string, key bigint").parquet(*data)  # else tasks look for it, which may have to wait
     # Tables are told by their own names, not by those of stages, which people are shown.
     importlib.import_module("semblance.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
     try:

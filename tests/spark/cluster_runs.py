@@ -7,6 +7,7 @@ import sys
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -90,6 +91,7 @@ class Run:
     """
 
     count = 0
+    running: ClassVar[list[subprocess.Popen[bytes]]] = []
 
     def __init__(
         self, cluster, folder, data, *, dies_at=None, asks=False, frame=False, session=None, environment=None, **settings
@@ -109,6 +111,7 @@ class Run:
                 [sys.executable, cluster_job.__file__, json.dumps(job)], env=cluster.environment() | (environment or {}),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent,
             )  # fmt: skip
+        self.running.append(self.process)
         self.said, self._seen = [], 0
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -166,6 +169,16 @@ class Run:
         decisions = decisions.select(COLUMNS).sort_by("position").cast(wanted[0].schema)
         by = [("left_id", "ascending"), ("right_id", "ascending")]
         return decisions.equals(wanted[0]) and pairs.sort_by(by).cast(wanted[1].schema).equals(wanted[1].sort_by(by))
+
+    @classmethod
+    def end_all(cls):
+        """Kill the drivers that tests have left, which would keep the cluster from others."""
+        for process in cls.running:
+            if process.poll() is None:
+                kill_all(descendants([process.pid]))
+                process.wait()
+                process.stdin.close()
+        cls.running.clear()
 
     def stages(self):
         """How many stages have begun; this is written when it happens, while other events are written later."""
