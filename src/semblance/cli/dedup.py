@@ -64,9 +64,10 @@ def dedup(
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
         semblance dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
-        semblance dedup /lake/crawl/ --engine spark --master spark://host:7077 --work /lake/job -o /lake/clean
+        semblance dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..errors import ParameterError
+    from ..files.urls import is_url
     from ..formats.sources import open_sources
     from ..formats.writers import check_output
     from ..inputs.saved import open_references
@@ -93,7 +94,7 @@ def dedup(
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
-        check_mounted(*inputs, *against, work, save_sketches)
+        check_mounted(save_sketches)
         if output is not None:
             check_folder(output)
     elif master is not None or conf:
@@ -102,7 +103,7 @@ def dedup(
         from ..jobs.dedup import dedup as run
 
         running = nullcontext(partial(run, threads=threads, engine=engine))
-    if output is not None:
+    if output is not None and not (engine == "spark" and is_url(output)):
         check_output(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_references(against, glob=glob, format=format) if against else None

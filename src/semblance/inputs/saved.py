@@ -16,15 +16,16 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputDataError
+from ..files.anywhere import path_of
 from ..files.folders import SIDECAR
 from ..files.names import shown
-from ..files.places import Inputs, Place
+from ..files.places import Inputs, Place, place_of
 from ..files.secrets import SECRET
 from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
 from ..formats.sources import open_sources
-from .saved_rows import Saved, SavedRows, place_of
+from .saved_rows import Saved, SavedRows
 from .saved_texts import SAVED
 
 DESCRIPTION = "sketches.json"
@@ -216,7 +217,7 @@ def _unchanged(saved: Saved, file: dict[str, Any]) -> Place:
     InputDataError
         If it is gone or has changed.
     """
-    path = Path(file["path"])
+    path = path_of(file["path"])
     rests = f"the sketches in {saved.name} rest on it, and texts that are compared are read from it"
     try:
         place = place_of(path, path.name, file["name"])
