@@ -113,5 +113,15 @@ def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
 
 
 def test_saved_sketches_are_on_disks(files, bucket):
-    with pytest.raises(sb.ParameterError, match="seen is on an object store, and saved sketches must be on storage"):
+    (bucket / "seen/sketches.json").write_bytes(b"{}")
+    with pytest.raises(sb.InputDataError, match="/seen holds saved sketches, which must be on a disk .*: copy the folder"):
         spark.dedup(str(files), session=session(), against=str(bucket / "seen"), work=str(bucket / "job"))
+
+
+def test_references(files, bucket):
+    put_folder(files, bucket / "in")
+    with closing(sb.dedup(str(files / "sub"), against=str(files / "a.parquet"))) as local:
+        wanted = decisions(local.decisions)
+    given = {"session": session(), "work": str(bucket / "job")}
+    with closing(spark.dedup(str(bucket / "in/sub"), against=str(bucket / "in/a.parquet"), **given)) as result:
+        assert told(result) == wanted

@@ -26,7 +26,13 @@ def told(sources, root):
     """What is known of inputs, but for where they are."""
     names = [str(split.name).replace(str(root), "") for split in sources]
     left = sources.skipped.to_dict()
-    return names, [split.relative for split in sources], [split.place.size for split in sources], left["files"], left["by_reason"]
+    return (
+        names,
+        [split.relative for split in sources],
+        [split.place.size for split in sources],
+        left["files"],
+        left["by_reason"],
+    )
 
 
 @pytest.mark.parametrize("glob", [None, "*.jsonl", "*.[!p]*", "sub/*", "d*", "deep/*.jsonl", "[ab].*"])

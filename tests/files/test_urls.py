@@ -48,7 +48,12 @@ def test_an_unknown_scheme_is_named():
 @pytest.mark.usefixtures("known")
 def test_parts():
     url = as_url("s3://b/pages/a.parquet.gz")
-    assert (url.name, url.suffix, str(url.parent), str(url)) == ("a.parquet.gz", ".gz", "s3://b/pages", "s3://b/pages/a.parquet.gz")
+    assert (url.name, url.suffix, str(url.parent), str(url)) == (
+        "a.parquet.gz",
+        ".gz",
+        "s3://b/pages",
+        "s3://b/pages/a.parquet.gz",
+    )
     assert str(url.parent / "x/y") == "s3://b/pages/x/y" and (as_url("s3://b") / ".x").suffix == ""
     assert url.absolute() is url and not url.is_symlink() and Path(url).name == url.name
 

@@ -56,9 +56,7 @@ def both(tmp_path, bucket):
     return write_all(tmp_path / "in"), put_folder(tmp_path / "in", bucket / "in")
 
 
-@pytest.mark.parametrize(
-    "name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"]
-)
+@pytest.mark.parametrize("name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"])
 def test_the_rows_are_those_of_the_disk(both, name, monkeypatch):
     monkeypatch.setattr(_row_groups, "BATCH_BYTES", 500)
     (local,), (remote,) = (open_sources([f"{root}/{name}"]) for root in both)

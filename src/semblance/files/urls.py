@@ -227,9 +227,29 @@ class Url:
 
 
 def is_url(given: Any) -> bool:
-    """Tell whether a path is the URL of something on a store that is known."""
+    """Tell whether a path is a URL of something on a store that is known; no store is asked."""
+    return (found := _parsed(given)) is not None and found[0] in SCHEMES
+
+
+def _parsed(given: Any) -> tuple[str, str] | None:
+    """Return scheme and what follows it."""
     found = _URL.fullmatch(os.fspath(given)) if isinstance(given, str | os.PathLike) else None
-    return found is not None and found[1].lower() in SCHEMES
+    return None if found is None else (found[1].lower(), found[2])
+
+
+def check_url(given: Any) -> None:
+    """Check that a path is none of a store that is not known; no store is asked.
+
+    Raises
+    ------
+    ParameterError
+        If it is one.
+    """
+    if (found := _parsed(given)) is not None and found[0] not in SCHEMES and "://" in os.fspath(given):
+        known = ", ".join(f"{name}://" for name in SCHEMES)
+        raise ParameterError(
+            f"{os.fspath(given)}: no store is known for {found[0]}://; known are {known}, and paths of files on this machine"
+        )
 
 
 def as_url(given: Any) -> Url | None:
@@ -238,20 +258,14 @@ def as_url(given: Any) -> Url | None:
     Raises
     ------
     ParameterError
-        If its scheme is not known.
+        If its scheme is not known, or the region of a bucket cannot be found.
     """
     if isinstance(given, Url):
         return given
-    if not isinstance(given, str | os.PathLike) or not (found := _URL.fullmatch(os.fspath(given))):
+    check_url(given)
+    if not is_url(given):
         return None
-    scheme, rest = found[1].lower(), found[2]
-    if scheme not in SCHEMES:
-        if "://" not in os.fspath(given):
-            return None
-        raise ParameterError(
-            f"{os.fspath(given)}: no store is known for {scheme}://; known are {', '.join(f'{name}://' for name in SCHEMES)}, "
-            "and paths of files on this machine"
-        )
+    scheme, rest = _parsed(given) or ("", "")
     store, _, key = rest.partition("/")
     root = f"{SCHEMES[scheme]}://{store}"
     return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store))

@@ -39,7 +39,7 @@ from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
 from .result import Finished, SparkResult, SparkSummary
-from .sessions import check_mounted, check_workers, is_local, session_of
+from .sessions import check_workers, is_local, session_of
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -138,7 +138,6 @@ def dedup(
     settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
-    check_mounted(*(against if isinstance(against, list | tuple) else [against]))
     frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
     session = session_of(session, frames)
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)

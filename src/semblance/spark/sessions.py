@@ -16,7 +16,7 @@ from .. import __version__
 from ..engines.spark_tasks import in_tasks
 from ..errors import MissingExtraError, ParameterError, SemblanceError
 from ..files.anywhere import AnyPath, put
-from ..files.urls import as_url
+from ..files.urls import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,20 +96,19 @@ def start_session(master: str | None = None, *, name: str = "semblance", **setti
     return builder.getOrCreate()
 
 
-def check_mounted(*folders: Any) -> None:
-    """Check that no folder of saved sketches is a URL.
+def check_mounted(folder: Any) -> None:
+    """Check that a folder for sketches is no URL.
 
     Raises
     ------
     ParameterError
-        If one is.
+        If it is one.
     """
-    for folder in folders:
-        if as_url(folder) is not None:
-            raise ParameterError(
-                f"{os.fspath(folder)} is on an object store, and saved sketches must be on storage that the driver and all "
-                "workers have mounted; documents, the work folder and the output can be anywhere"
-            )
+    if is_url(folder):
+        raise ParameterError(
+            f"{os.fspath(folder)} is on an object store, and sketches are saved on storage that the driver and all workers "
+            "have mounted; documents, the work folder and the output can be anywhere"
+        )
 
 
 def session_of(given: Any, frames: list[Any]) -> Any:

@@ -33,7 +33,7 @@ from ..files.atomic import create_temporary, reporting
 from ..files.folders import NewFolder, atomic_directory
 from ..files.names import shown
 from ..files.outputs_at import check_output_at, prepare, publish, upload
-from ..files.urls import Url, as_url
+from ..files.urls import Url, as_url, check_url
 from ..formats.writers import Selection, check_before, check_output, describe, means_folder
 from ..jobs.annotating import annotated, annotating
 from ..jobs.settings import added_columns
@@ -94,7 +94,7 @@ def check_folder(output: str | Path) -> None:
     ParameterError
         If it means a single file, or is a URL of an unknown kind.
     """
-    as_url(output)
+    check_url(output)
     if not means_folder(output):
         before, slash, name = os.fspath(output).rpartition("/")
         folder = f"{before}{slash}{name.partition('.')[0] or 'clean'}"
@@ -127,8 +127,7 @@ def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *,
         attempts_beside(path) as attempts,
         _written(job, replace(writing, output=shown(path), attempts=attempts.absolute())) as files,
     ):
-        for inside, name, size in _files(files, len(inputs)):
-            _take(attempts / inside / name, name, size, folder)
+        _publish(files, attempts, folder, len(inputs))
         describe(folder, job.provenance)
 
 
@@ -281,14 +280,16 @@ def _files(written: Batches, n_inputs: int) -> Iterator[tuple[str, str, int]]:
         raise OutputError(f"of {n_inputs:,} inputs, {done:,} were written: Spark lost rows of tasks; write again")
 
 
-def _take(file: Path, name: str, n_bytes: int, folder: NewFolder) -> None:
-    """Move a file of an attempt that counts into the folder.
+def _publish(written: Batches, attempts: Path, folder: NewFolder, n_inputs: int) -> None:
+    """Move the files of the attempts that count into the folder.
 
     Raises
     ------
     OutputError
-        If it is not as it was written.
+        If they are not as they were written.
     """
-    if (size := file.stat().st_size) != n_bytes:
-        raise OutputError(f"{shown(file)}: {n_bytes:,} bytes were written, {size:,} are there; write again")
-    folder.take(file, name)
+    for inside, name, n_bytes in _files(written, n_inputs):
+        file = attempts / inside / name
+        if (size := file.stat().st_size) != n_bytes:
+            raise OutputError(f"{shown(file)}: {n_bytes:,} bytes were written, {size:,} are there; write again")
+        folder.take(file, name)
