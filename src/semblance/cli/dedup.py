@@ -67,9 +67,7 @@ def dedup(
         semblance dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..errors import ParameterError
-    from ..files.urls import is_url
     from ..formats.sources import open_sources
-    from ..formats.writers import check_output
     from ..inputs.saved import open_references
     from .interrupts import explained
     from .outputs import Outputs
@@ -89,22 +87,21 @@ def dedup(
         )
     if engine == "spark":
         from ..spark.sessions import check_mounted
-        from ..spark.writing import check_folder
+        from ..spark.writing import check_where
         from .spark import check_options
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
         check_mounted(save_sketches)
-        if output is not None:
-            check_folder(output)
     elif master is not None or conf:
         raise ParameterError("--master and --conf are for --engine spark")
     else:
+        from ..formats.writers import check_output as check_where
         from ..jobs.dedup import dedup as run
 
         running = nullcontext(partial(run, threads=threads, engine=engine))
-    if output is not None and not (engine == "spark" and is_url(output)):
-        check_output(output, force)
+    if output is not None:
+        check_where(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_references(against, glob=glob, format=format) if against else None
     outputs = Outputs(

@@ -103,25 +103,39 @@ def check_folder(output: str | Path) -> None:
         )
 
 
+def check_where(output: str | Path, force: bool) -> Path | Url:
+    """Return the folder to write to, if it may be written to.
+
+    Raises
+    ------
+    OutputError
+        If it exists and ``force`` is not set, holds files that are not ours, or cannot be written to.
+    ParameterError
+        As ``check_folder``.
+    """
+    check_folder(output)
+    store = as_url(output)
+    if store is None:
+        return check_output(output, force)
+    check_output_at(store, force)
+    return store
+
+
 def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
     """Write the rows of a job's inputs: see ``SparkResult.write``."""
-    check_folder(output)
+    path = check_where(output, force)
     references, inputs = job.splits[: job.n_references], job.splits[job.n_references :]
-    store = as_url(output)
+    check_before(output, inputs, references)
     writing = Writing(
         splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
         output=shown(output), scores=scores if annotate else None, against=job.n_references > 0,
         free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
     )  # fmt: skip
-    if store is not None:
-        check_output_at(store, force)
-        check_before(output, inputs, references)
-        prepare(store, [name for split in inputs for name in split.form.names_in_folder(split)])
-        with _written(job, replace(writing, store=store)) as files:
-            publish(store, {name: size for _, name, size in _files(files, len(inputs))}, job.provenance)
+    if isinstance(path, Url):
+        prepare(path, [name for split in inputs for name in split.form.names_in_folder(split)])
+        with _written(job, replace(writing, store=path)) as files:
+            publish(path, {name: size for _, name, size in _files(files, len(inputs))}, job.provenance)
         return
-    path = check_output(output, force)
-    check_before(output, inputs, references)
     with (
         atomic_directory(path) as folder,
         attempts_beside(path) as attempts,
