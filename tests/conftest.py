@@ -40,6 +40,15 @@ def rng():
 
 
 @pytest.fixture
+def bucket():
+    """The URL of an empty bucket of an object store on this machine."""
+    import object_store  # here, as few tests need it
+
+    with object_store.environment():
+        yield object_store.new_bucket()
+
+
+@pytest.fixture
 def data():
     """The folder of real corpora, which is not part of the repository."""
     if not DATA.is_dir():

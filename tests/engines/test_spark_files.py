@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,7 +30,7 @@ row = st.tuples(
 def written(folder, found, cut=(), schema=ROWS):
     """Write rows as one task; return what it tells."""
     columns = {name: [row[i] for row in found] for i, name in enumerate(schema.names)}
-    made = list(write_rows(batches(columns, schema, cut), str(folder), schema))
+    made = list(write_rows(batches(columns, schema, cut), folder, schema))
     assert all(batch.schema == WRITTEN for batch in made)
     return [row for batch in made for row in batch.to_pylist()]
 
@@ -78,7 +79,7 @@ def test_an_attempt_that_fails_tells_nothing(tmp_path):
         yield pa.record_batch({"order": [1]})
         raise OSError(errno.EIO, "no")
 
-    made = write_rows(rows(), str(tmp_path), pa.schema([("order", integer)]))
+    made = write_rows(rows(), tmp_path, pa.schema([("order", integer)]))
     with pytest.raises(OSError, match="no"):
         next(made)
 
@@ -87,7 +88,7 @@ def test_an_attempt_that_fails_tells_nothing(tmp_path):
     "names", [(), ("00000000-a.parquet",), ("00000003-a.parquet", "00000010-b.parquet", "00000011-c.parquet")]
 )
 def test_which_files_count_is_kept(names, tmp_path):
-    files = TableFiles(str(tmp_path), names, tuple(range(len(names))), tuple(10 * i for i in range(len(names))))
+    files = TableFiles(tmp_path, names, tuple(range(len(names))), tuple(10 * i for i in range(len(names))))
     assert TableFiles.load(tmp_path / "t.done", tmp_path) is None
     files.save(tmp_path / "t.done")
     assert TableFiles.load(tmp_path / "t.done", tmp_path) == files and json.loads((tmp_path / "t.done").read_text())
@@ -99,7 +100,7 @@ def test_tasks_share_the_files(sizes):
     """Each file is read by one task, which reads neighbours, and few bytes beyond its share."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_files, "TASK_BYTES", 40)
-        shares = TableFiles("", tuple(map(str, sizes)), tuple(sizes), tuple(sizes)).shares()
+        shares = TableFiles(Path(), tuple(map(str, sizes)), tuple(sizes), tuple(sizes)).shares()
     assert [i for begin, end in shares for i in range(begin, end)] == list(range(len(sizes)))
     assert all(begin < end and sum(sizes[begin : end - 1]) < 40 for begin, end in shares)
 
@@ -110,7 +111,7 @@ def test_a_task_reads_its_share_in_the_order_of_the_files(tmp_path, monkeypatch)
     told = sorted(
         (one["name"], one["rows"], one["bytes"]) for i in range(5) for one in written(tmp_path, [(i,)], schema=schema)
     )
-    files = TableFiles(str(tmp_path), *map(tuple, zip(*told, strict=True)))
+    files = TableFiles(tmp_path, *map(tuple, zip(*told, strict=True)))
     wanted = [row["order"] for path in files.paths for batch in rows_of(path, schema) for row in batch.to_pylist()]
     shares = files.shares()
     numbers = [pa.record_batch({"id": [i]}) for i in range(len(shares))]

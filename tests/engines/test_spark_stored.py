@@ -68,7 +68,7 @@ def test_nothing_counts_as_whole_once_removal_has_begun(engine, monkeypatch):
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_texts_that_nothing_names_are_removed(engine, is_whole):
     """A driver that resumes a job needs the space."""
-    files = TextFiles(str(engine.folder / "texts-files"))
+    files = TextFiles(engine.folder / "texts-files")
     files.path(7).parent.mkdir(parents=True)
     files.path(7).touch()
     if is_whole:
@@ -80,4 +80,4 @@ def test_texts_that_nothing_names_are_removed(engine, is_whole):
 def test_workers_find_the_folder_from_folders_of_their_own(engine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = SparkEngine(engine.session, "job/tables").write(_Rows(), "links")
-    assert files.folder == str(tmp_path / "job" / "tables" / "links")
+    assert files.folder == tmp_path / "job" / "tables" / "links"

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,7 +31,7 @@ def asked(rows, cut=()):
 
 def written(folder, texts, each=3):
     """Write texts, some at a time; return the unit of each text and its place."""
-    file, found = Spool(str(folder)), []
+    file, found = Spool(folder), []
     for begin in range(0, len(texts), each):
         unit, place = file.add(pa.array(texts[begin : begin + each], pa.large_binary()))
         found += zip(unit.to_pylist(), place.to_pylist(), strict=True)
@@ -47,7 +48,8 @@ def test_texts_are_found_again(one, other, data, cut):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_texts, "GROUP_BYTES", data.draw(st.integers(1, 20)))
         patch.setattr(spark_texts, "BATCH_BYTES", data.draw(st.integers(1, 20)))
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
             places = {place: text for some in (one, other) for place, text in zip(written(folder, some), some, strict=True)}
             rows = sorted(data.draw(st.lists(st.sampled_from(sorted(places)), max_size=40))) if places else []
             found = list(read_wanted(asked(rows, cut), TextFiles(folder), "text", WANTED))
@@ -60,7 +62,7 @@ def test_a_group_of_rows_holds_as_many_texts_as_fit(tmp_path, monkeypatch):
     """Not each text a group of its own: also the batch that fills the first."""
     monkeypatch.setattr(spark_texts, "GROUP_BYTES", 100)
     ((unit, _), *_) = written(tmp_path, [b"x" * 10] * 40, each=12)
-    assert pq.ParquetFile(TextFiles(str(tmp_path)).path(unit)).metadata.num_row_groups == 4
+    assert pq.ParquetFile(TextFiles(tmp_path).path(unit)).metadata.num_row_groups == 4
 
 
 def test_a_text_that_is_wanted_often_is_not_held_as_often(tmp_path, monkeypatch):
@@ -68,15 +70,15 @@ def test_a_text_that_is_wanted_often_is_not_held_as_often(tmp_path, monkeypatch)
     monkeypatch.setattr(spark_texts, "BATCH_BYTES", 1000)
     (row,) = written(tmp_path, [b"x" * 1000])
     before = pa.total_allocated_bytes()
-    for batch in read_wanted(asked([row] * 500), TextFiles(str(tmp_path)), "text", WANTED):
+    for batch in read_wanted(asked([row] * 500), TextFiles(tmp_path), "text", WANTED):
         assert len(batch) == 1 and pa.total_allocated_bytes() - before < 100_000
 
 
 def test_texts_are_written_by_a_task_that_gives_their_places(tmp_path):
     rows = batches({"order": [5, 6, 7], "text": [b"a", b"", b"c"]}, TEXTS, [1])
-    made = pa.Table.from_batches(spool(rows, str(tmp_path), GIVEN), GIVEN)
+    made = pa.Table.from_batches(spool(rows, tmp_path, GIVEN), GIVEN)
     assert made["order"].to_pylist() == [5, 6, 7] and made["place"].to_pylist() == [0, 1, 2]
-    assert [path.name for path in tmp_path.iterdir()] == [TextFiles(str(tmp_path)).path(made["unit"][0].as_py()).name]
+    assert [path.name for path in tmp_path.iterdir()] == [TextFiles(tmp_path).path(made["unit"][0].as_py()).name]
 
 
 def test_attempts_of_a_task_write_files_of_their_own(tmp_path):

@@ -2,16 +2,20 @@
 
 import gzip
 import json
+import tempfile
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from object_store import held, put_folder
 
 import semblance as sb
 from semblance.errors import OutputError, ParameterError, SemblanceError
 from semblance.files.folders import NewFolder
+from semblance.files.outputs_at import publish
 from semblance.formats.sources import open_sources
 from semblance.jobs.annotating import annotating
 from semblance.spark import writing
@@ -60,7 +64,7 @@ def written_by_tasks(folder, result, splits, first, annotate, attempts=1):
     (folder / "attempts").mkdir()
     how = Writing(
         splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean",
-        attempts=str(folder / "attempts"), scores=scores, against=first > 0,
+        attempts=folder / "attempts", scores=scores, against=first > 0,
     )  # fmt: skip
     for _ in range(attempts):
         rows = list(write_inputs(iter(batches), how))
@@ -104,7 +108,7 @@ def test_a_column_that_annotation_adds_is_refused_before_anything_is_written(tmp
         scores, batches = told(result, 1, 0, True)
         how = Writing(
             splits=tuple(open_sources([str(tmp_path / "in.jsonl")])), provenance={}, encoding_errors="strict", output="clean",
-            attempts=str(tmp_path), scores=scores, free=("keep",),
+            attempts=tmp_path, scores=scores, free=("keep",),
         )  # fmt: skip
         with pytest.raises(SemblanceError, match="'keep' is there already"):
             list(write_inputs(iter(batches), how))
@@ -113,12 +117,32 @@ def test_a_column_that_annotation_adds_is_refused_before_anything_is_written(tmp
 
 def test_workers_that_do_not_see_the_output_say_so(tmp_path):
     how = Writing(
-        splits=(None,), provenance={}, encoding_errors="strict", output="/lake/clean", attempts=str(tmp_path / "elsewhere")
+        splits=(None,), provenance={}, encoding_errors="strict", output="/lake/clean", attempts=tmp_path / "elsewhere"
     )  # fmt: skip
     head = pa.RecordBatch.from_pylist([{"source": 0}], writing._TOLD)
     with pytest.raises(OutputError, match="/lake/clean: Spark's workers do not see .*elsewhere: name a folder"):
         list(write_inputs(iter([head]), how))
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
+def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate):
+    """Twice, as if the first attempt had been lost; nothing else is left, there or on the disk."""
+    data, _ = inputs(tmp_path)
+    splits = open_sources([str(put_folder(data, bucket / "in"))])
+    with closing(sb.dedup(str(bucket / "in"))) as result:
+        result.write(tmp_path / "wanted", annotate=annotate)
+        scores, batches = told(result, len(splits), 0, annotate)
+        how = Writing(
+            splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", store=bucket / "clean",
+            scores=scores,
+        )  # fmt: skip
+        before = sorted(Path(tempfile.gettempdir()).glob("semblance-*"))
+        for _ in range(2):
+            rows = list(write_inputs(iter(batches), how))
+        publish(bucket / "clean", {name: size for _, name, size in writing._files(iter(rows), len(splits))}, result.provenance)
+        assert sorted(Path(tempfile.gettempdir()).glob("semblance-*")) == before
+    assert held(bucket / "clean") == files(tmp_path / "wanted")
 
 
 def rows_of(*rows):
@@ -142,3 +166,6 @@ def test_a_single_file_is_refused_with_a_hint(tmp_path):
         check_folder(tmp_path / "out.jsonl.gz")
     check_folder(tmp_path / "out")
     check_folder("out.parquet/")
+    check_folder("s3://lake/out")
+    with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as s3://lake/out/"):
+        check_folder("s3://lake/out.parquet")

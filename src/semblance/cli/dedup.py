@@ -64,11 +64,10 @@ def dedup(
         semblance dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | semblance dedup - --format jsonl --annotate -o annotated.jsonl
         semblance dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
-        semblance dedup /lake/crawl/ --engine spark --master spark://host:7077 --work /lake/job -o /lake/clean
+        semblance dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_output
     from ..inputs.saved import open_references
     from .interrupts import explained
     from .outputs import Outputs
@@ -88,22 +87,21 @@ def dedup(
         )
     if engine == "spark":
         from ..spark.sessions import check_mounted
-        from ..spark.writing import check_folder
+        from ..spark.writing import check_where
         from .spark import check_options
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
-        check_mounted(*inputs, *against, work, save_sketches)
-        if output is not None:
-            check_folder(output)
+        check_mounted(save_sketches)
     elif master is not None or conf:
         raise ParameterError("--master and --conf are for --engine spark")
     else:
+        from ..formats.writers import check_output as check_where
         from ..jobs.dedup import dedup as run
 
         running = nullcontext(partial(run, threads=threads, engine=engine))
     if output is not None:
-        check_output(output, force)
+        check_where(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_references(against, glob=glob, format=format) if against else None
     outputs = Outputs(

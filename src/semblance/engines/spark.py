@@ -8,11 +8,9 @@ are Parquet in a folder that driver and workers share.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import OutputError
+from ..files.anywhere import files_in, new_folder, path_of, remove_tree
 from ..inputs.reading import Reading
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
@@ -73,7 +72,7 @@ class SparkEngine:
     Parameters
     ----------
     session : pyspark.sql.SparkSession
-    folder : path
+    folder : path or URL
         Shared by driver and workers; stored tables go there. It is made, and removed by ``close``.
     progress : callable, optional
         Called with the name of each table before it is made, and 0.
@@ -82,8 +81,8 @@ class SparkEngine:
     joins_in_place = False
     components = slices = together = sieve = None
 
-    def __init__(self, session: Any, folder: str | Path, progress: Progress | None = None) -> None:
-        self.session, self.folder = session, Path(folder).absolute()  # workers run in folders of their own
+    def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:
+        self.session, self.folder = session, path_of(folder)
         self.n_tasks = usual_tasks(session)
         self._progress = progress
         self._source: Source | FrameSource | None = None
@@ -278,7 +277,7 @@ class SparkEngine:
         if isinstance(rows, StoredTable | StoredTexts):
             return rows
         if isinstance(rows, TextTable):
-            files = TextFiles(str(self.folder / f"{name}-files"))
+            files = TextFiles(self.folder / f"{name}-files")
             self.discard_texts(files, name)
             schema = pa.schema([field for field in [*rows.schema, *WHERE] if field.name != rows.name])
             where = self.store(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
@@ -299,14 +298,13 @@ class SparkEngine:
         if self._progress is not None:
             self._progress(name, 0)
         try:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True, exist_ok=True)
+            new_folder(folder)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
-        writing = rows.mapped(partial(write_rows, folder=str(folder), schema=rows.schema), WRITTEN)
+        writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
         found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect))
         names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
-        files = TableFiles(str(folder), tuple(names), tuple(counts), tuple(sizes))
+        files = TableFiles(folder, tuple(names), tuple(counts), tuple(sizes))
         if not again:
             files.save(done)
         return files
@@ -314,7 +312,7 @@ class SparkEngine:
     def discard_texts(self, files: TextFiles, name: str) -> None:
         """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
         if not (self.folder / f"{name}.done").exists():
-            shutil.rmtree(files.folder, ignore_errors=True)
+            remove_tree(files.folder)
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""
@@ -322,10 +320,10 @@ class SparkEngine:
         files = self.write(rows, name, again=True)
         yield from StoredTable(self, files, rows.schema).batches()
         (self.folder / f"{name}.done").unlink(missing_ok=True)
-        shutil.rmtree(files.folder, ignore_errors=True)
+        remove_tree(files.folder)
 
     def close(self) -> None:
         """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""
-        for done in self.folder.glob("*.done"):
+        for done in files_in(self.folder, ".done"):
             done.unlink(missing_ok=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..files.atomic import atomic_file
+from ..files.anywhere import AnyPath, new_file, parquet_file, put
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
 from .engine import Batches
@@ -31,14 +32,14 @@ class TableFiles:
 
     Parameters
     ----------
-    folder : str
+    folder : Path or Url
     names : tuple of str
         They begin with the number of the task that wrote them, and ascend.
     counts, sizes : tuple of int
         Rows of each, and bytes on the disk.
     """
 
-    folder: str
+    folder: AnyPath
     names: tuple[str, ...]
     counts: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -49,9 +50,9 @@ class TableFiles:
         return sum(self.counts)
 
     @property
-    def paths(self) -> list[Path]:
+    def paths(self) -> list[AnyPath]:
         """Where the files are."""
-        return [Path(self.folder, name) for name in self.names]
+        return [self.folder / name for name in self.names]
 
     def shares(self) -> list[tuple[int, int]]:
         """Return which files each task reads: the first, and the one after the last."""
@@ -63,20 +64,19 @@ class TableFiles:
         """Return the number of the task that wrote a file."""
         return int(name.partition("-")[0])
 
-    def save(self, marker: Path) -> None:
+    def save(self, marker: AnyPath) -> None:
         """Say that the table is whole."""
         held = {"names": self.names, "counts": self.counts, "sizes": self.sizes}
-        with atomic_file(marker) as stream:
-            stream.write(json.dumps(held).encode())
+        put(marker, json.dumps(held).encode())
 
     @classmethod
-    def load(cls, marker: Path, folder: Path) -> TableFiles | None:
+    def load(cls, marker: AnyPath, folder: AnyPath) -> TableFiles | None:
         """Return the files of a table that is whole; None: there is none."""
         try:
             held = json.loads(marker.read_bytes())
         except FileNotFoundError:
             return None
-        return cls(str(folder), *(tuple(held[name]) for name in ("names", "counts", "sizes")))
+        return cls(folder, *(tuple(held[name]) for name in ("names", "counts", "sizes")))
 
 
 def partition() -> int:
@@ -87,7 +87,7 @@ def partition() -> int:
     return context.partitionId() if context is not None else 0
 
 
-def write_rows(batches: Batches, folder: str, schema: pa.Schema) -> Batches:
+def write_rows(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
     """Write rows to a file of this attempt's own; say its name.
 
     Of several attempts of a task Spark takes the rows of one, so that one name is told.
@@ -95,38 +95,41 @@ def write_rows(batches: Batches, folder: str, schema: pa.Schema) -> Batches:
     yield from write_file(batches, folder, partition(), schema)
 
 
-def write_file(batches: Batches, folder: str, number: int, schema: pa.Schema) -> Batches:
+def write_file(batches: Batches, folder: AnyPath, number: int, schema: pa.Schema) -> Batches:
     """Write rows to a file whose name begins with a number, and ends as no other's does; say its name, if there are rows."""
-    name = f"{number:08}-{os.urandom(8).hex()}.parquet"
+    path = folder / f"{number:08}-{os.urandom(8).hex()}.parquet"
+    n_rows = 0
+    with ExitStack() as stack:
+        writer: pq.ParquetWriter | None = None
+        for group in _groups(batches, schema):
+            writer = writer or _writer(stack.enter_context(new_file(path)), schema)
+            writer.write_table(group, len(group))
+            n_rows += len(group)
+        if writer is None:
+            return
+        writer.close()
+    row = {"name": path.name, "rows": n_rows, "bytes": path.stat().st_size}
+    yield pa.RecordBatch.from_pylist([row], WRITTEN)
+
+
+def _groups(batches: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Put rows together to row groups."""
     held: list[pa.RecordBatch] = []
-    size = n_rows = 0
-    writer: pq.ParquetWriter | None = None
-    path = Path(folder, name)
+    size = 0
     for batch in batches:
         if len(batch):
             held.append(changed(batch, schema))
             size += batch.nbytes
-            n_rows += len(batch)
         if size >= GROUP_BYTES:
-            writer = writer or _writer(path, schema)
-            writer.write_table(pa.Table.from_batches(held, schema), n_rows)
+            yield pa.Table.from_batches(held, schema)
             held, size = [], 0
     if held:
-        writer = writer or _writer(path, schema)
-        writer.write_table(pa.Table.from_batches(held, schema), n_rows)
-    if writer is None:
-        return
-    writer.close()
-    with open(path, "rb") as written:
-        os.fsync(written.fileno())
-    row = {"name": name, "rows": n_rows, "bytes": path.stat().st_size}
-    yield pa.RecordBatch.from_pylist([row], WRITTEN)
+        yield pa.Table.from_batches(held, schema)
 
 
-def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _writer(stream: Any, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(
-        path, schema, compression="zstd", compression_level=1, use_dictionary=False, write_page_checksum=True
+        stream, schema, compression="zstd", compression_level=1, use_dictionary=False, write_page_checksum=True
     )
 
 
@@ -139,9 +142,9 @@ def read_rows(batches: Batches, files: TableFiles, shares: Sequence[tuple[int, i
                 yield from rows_of(path, schema)
 
 
-def rows_of(path: Path, schema: pa.Schema) -> Batches:
+def rows_of(path: AnyPath, schema: pa.Schema) -> Batches:
     """Yield some columns of a file."""
-    with pq.ParquetFile(path) as file:
+    with parquet_file(path) as file:
         for group in range(file.metadata.num_row_groups):
             table = file.read_row_group(group, schema.names, use_threads=False).select(schema.names)
             for batch in table.combine_chunks().to_batches():

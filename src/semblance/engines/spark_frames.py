@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, RowError
+from ..files.anywhere import AnyPath
 from ..formats.memory import table_split
 from ..formats.sources import Limit
 from ..inputs.reading import Reading, read_split
@@ -91,7 +92,7 @@ class FrameSource(SparkTable):
 
     def __init__(self, engine: SparkEngine, inputs: Sequence[Any], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
-        self.spooled = TextFiles(str(engine.folder / "spooled"))
+        self.spooled = TextFiles(engine.folder / "spooled")
         saved = InputTexts(units_of([one for one in inputs if is_saved(one)], UNIT_BYTES), reading)
         self.texts = FrameTexts(saved, self.spooled)
         self.sketched: FromFrames | None = None
@@ -176,7 +177,7 @@ def _with_places(batches: Batches, starts: Int64Array) -> Batches:
 
 
 def _read_and_run(
-    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: str, step: Step, schema: pa.Schema
+    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, step: Step, schema: pa.Schema
 ) -> Iterator[Any]:
     """Run a step on the documents of some rows of a frame, in a task."""
     last: list[pa.RecordBatch] = []
@@ -190,7 +191,7 @@ def _read_and_run(
 
 
 def _documents(
-    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: str, last: list[pa.RecordBatch]
+    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, last: list[pa.RecordBatch]
 ) -> Batches:
     """Yield documents with the places of their texts; the one that was yielded last is in ``last``."""
     texts, row = Spool(folder), 0

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ..files.anywhere import AnyPath
+from ..files.urls import Url
 from ..inputs.reading import Reading
 from .engine import Batches, Step
 from .spark_files import TableFiles, read_rows, rows_of
@@ -149,6 +150,8 @@ class StoredTable(MadeTable):
 
     def for_callers(self) -> Any:
         """Return the rows as a data frame that Spark reads, with the types that it gives them."""
+        if isinstance(self.files.folder, Url):  # Spark's own reader may not reach the store: it needs other packages
+            return self.frame
         ddl = spark_schema(self.schema)
         if not self.files.names:
             return self.engine.session.createDataFrame([], ddl)
@@ -323,6 +326,6 @@ class Source(MadeTable):
         return ranked.select(["order", "position"]).mapped(partial(located, starts=self.texts.starts, schema=schema), schema)
 
 
-def pattern_of(path: Path) -> str:
+def pattern_of(path: AnyPath) -> str:
     """Return how Spark is told what to read: a pattern that matches the path alone; it decodes no %20."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", f"file://{path.absolute()}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputDataError
+from ..files.anywhere import AnyPath, new_file, parquet_file
 from ..inputs.reading import Reading, read_split, text_column
 from ..inputs.saved_texts import SavedTexts, is_saved
 from ..text.texts import from_arrow_array
@@ -107,18 +108,18 @@ class TextFiles:
 
     Parameters
     ----------
-    folder : str
+    folder : Path or Url
     """
 
-    folder: str
+    folder: AnyPath
 
-    def path(self, unit: int) -> Path:
+    def path(self, unit: int) -> AnyPath:
         """Return the file of a unit."""
-        return Path(self.folder, f"{unit:016x}.parquet")
+        return self.folder / f"{unit:016x}.parquet"
 
     def open(self, unit: int) -> Reader:
         """Return what gives the row group that holds a place, and its first place; places only ascend."""
-        file = pq.ParquetFile(self.path(unit))
+        file = parquet_file(self.path(unit))
         sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
         starts = np.cumsum([0, *sizes])
         held: list[Any] = [-1, None]
@@ -203,13 +204,14 @@ class Spool:
 
     Parameters
     ----------
-    folder : str
+    folder : Path or Url
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: AnyPath) -> None:
         self.unit = int.from_bytes(os.urandom(8)) >> 1
         self._files = TextFiles(folder)
         self._writer: pq.ParquetWriter | None = None
+        self._file = ExitStack()
         self._held: list[pa.Array] = []
         self._size = self._rows = 0
 
@@ -225,8 +227,8 @@ class Spool:
 
     def _write(self) -> None:
         if self._writer is None:
-            Path(self._files.folder).mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._files.path(self.unit), _TEXT, compression="lz4", use_dictionary=False)
+            stream = self._file.enter_context(new_file(self._files.path(self.unit)))
+            self._writer = pq.ParquetWriter(stream, _TEXT, compression="lz4", use_dictionary=False)
         group = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
         self._writer.write_table(group, max(1, len(group)))
         self._held, self._size = [], 0
@@ -237,18 +239,17 @@ class Spool:
             self._write()
         if self._writer is not None:
             self._writer.close()
-            with open(self._files.path(self.unit), "rb") as written:
-                os.fsync(written.fileno())
+            self._file.close()
 
 
-def spool(batches: Batches, folder: str, schema: pa.Schema) -> Batches:
+def spool(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
     """Write the texts of rows to a file, and give unit and place in their stead.
 
     Parameters
     ----------
     batches : iterator of RecordBatch
         With a column text.
-    folder : str
+    folder : Path or Url
     schema : pyarrow.Schema
         Of what is wanted: other columns of the rows, unit and place.
     """

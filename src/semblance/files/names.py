@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 
-def shown(path: str | Path) -> str:
+def shown(path: str | os.PathLike[str]) -> str:
     """Return a path as text that can be printed and stored: bytes that are not UTF-8 become escapes such as ``\\xe9``."""
     name = os.fspath(path)
     try:
@@ -16,7 +16,7 @@ def shown(path: str | Path) -> str:
         return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def suffix_of(path: str | Path, known: Iterable[str]) -> str | None:
+def suffix_of(path: str | os.PathLike[str], known: Iterable[str]) -> str | None:
     """Return the longest of some known suffixes that a file name ends with, in any case, or None."""
     name = Path(path).name.lower()
     return max((suffix for suffix in known if name.endswith(suffix) and name != suffix), key=len, default=None)

@@ -134,7 +134,7 @@ def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[str 
         return
     number = _file_number(real)
     above = {_file_number(p) for p in real.parents} - {None}
-    for root in dict.fromkeys(place.root for place in places if place.root is not None):
+    for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Path)):
         if _file_number(root) in above or _file_number(root) == number:
             raise OutputError(
                 f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
@@ -152,7 +152,7 @@ def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[str 
             )
 
 
-def _file_number(path: str | Path) -> tuple[int, int] | None:
+def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     """Return what tells a file from others whatever its name, or None where there is none."""
     try:
         status = os.stat(path)

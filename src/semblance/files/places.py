@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from ..errors import InputDataError, ParameterError
 from ..wording import printable
 from .names import shown, suffix_of, walk
+from .places_at import NO_DEVICE, asked, inside, matching, number_of
 from .spools import Spool, spool
+from .urls import Entry, Url, as_url
 
 REASONS = {
     "other_suffix": "with another suffix",
@@ -37,10 +39,10 @@ class Place(NamedTuple):
     temporary copy of what can be read only once.
     """
 
-    path: Path
+    path: Path | Url
     relative: str
     name: str
-    root: Path | None
+    root: Path | Url | None
     found: bool
     size: int
     modified_ns: int
@@ -49,8 +51,8 @@ class Place(NamedTuple):
     spool: Spool | None = None
 
     def names(self) -> Iterator[Path]:
-        """Yield the path, and where it leads to if it is a symbolic link."""
-        if self.spool is None:
+        """Yield the path, and where it leads to if it is a symbolic link; none of what is on no disk."""
+        if self.spool is None and isinstance(self.path, Path):
             yield self.path
             if self.path.is_symlink():
                 yield Path(os.path.realpath(self.path))
@@ -127,6 +129,30 @@ def _status(path: str | Path) -> os.stat_result:
 def _place(path: Path, relative: str, status: os.stat_result, root: Path | None = None, found: bool = False) -> Place:
     return Place(
         path, relative, shown(path), root, found, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+    )  # fmt: skip
+
+
+def place_of(path: Path | Url, relative: str, name: str) -> Place:
+    """Return a file as an input has it.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    """
+    if isinstance(path, Url):
+        return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, number_of(path))
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "not a file")
+    return Place(path, relative, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+
+
+def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
+    url, status = entry.url, entry.status
+    relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
+    return Place(
+        url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, number_of(url)
     )  # fmt: skip
 
 
@@ -213,11 +239,41 @@ def _by_glob(pattern: str, skipped: Skipped) -> list[Place]:
     return found
 
 
+def _on_store(url: Url, pattern: str | None, suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+    """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
+    entry = asked(url, url.entry)
+    if entry is not None and not entry.is_folder:
+        return [_remote(entry)]
+    if entry is not None or not url.key:
+        found = [_remote(one, url, True) for one in inside(url, pattern, suffixes, skipped.add)]
+        return found or _refuse_empty(url, pattern, suffixes, skipped)
+    if not globbing.has_magic(url.key):
+        raise InputDataError(f"{shown(url)}: no file or folder of that name")
+    matches = list(matching(url))
+    for one in matches:
+        if one.is_folder:
+            skipped.add("folder", str(one.url))
+    found = [_remote(one, None, True) for one in matches if not one.is_folder]
+    if not found:
+        raise InputDataError(f"{shown(url)}: no file matches")
+    return found
+
+
+def _refuse_empty(folder: Path | Url, pattern: str | None, suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+    what = f"that matches {pattern!r}" if pattern else f"with a known suffix ({', '.join(suffixes)})"
+    left = skipped.to_dict()
+    raise InputDataError(
+        f"{shown(folder)}: the folder holds no file {what}"
+        + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
+        + ("" if pattern else "; use --glob to name others")
+    )
+
+
 def find_places(
     paths: Sequence[str | os.PathLike[str]], pattern: str | None, format: str | None, formats: Mapping[str, Sequence[str]],
     skipped: Skipped,
 ) -> list[Place]:  # fmt: skip
-    """Return the files that paths, folders, globs and "-" stand for; what can be read only once is copied.
+    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied.
 
     Parameters
     ----------
@@ -247,22 +303,16 @@ def find_places(
         if name == "-":
             places.append(_copied(spool(name, format, formats)))
             continue
+        if (url := as_url(name)) is not None:
+            places += _on_store(url, pattern, suffixes, skipped)
+            continue
         if globbing.has_magic(name) and not os.path.lexists(name):
             places += _by_glob(name, skipped)
             continue
         status = _status(name)
         path = Path(name)
         if stat.S_ISDIR(status.st_mode):
-            inside = _in_folder(path, pattern, suffixes, skipped)
-            if not inside:
-                what = f"that matches {pattern!r}" if pattern else f"with a known suffix ({', '.join(suffixes)})"
-                left = skipped.to_dict()
-                raise InputDataError(
-                    f"{shown(path)}: the folder holds no file {what}"
-                    + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
-                    + ("" if pattern else "; use --glob to name others")
-                )
-            places += inside
+            places += _in_folder(path, pattern, suffixes, skipped) or _refuse_empty(path, pattern, suffixes, skipped)
         elif stat.S_ISREG(status.st_mode):
             places.append(_place(path, path.name, status))
         else:

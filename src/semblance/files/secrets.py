@@ -12,6 +12,7 @@ from zlib import crc32
 from ..errors import IndexFormatError, OutputError
 from .atomic import atomic_file
 from .names import shown
+from .urls import Url
 
 SECRET = "secret"
 BYTES = 16
@@ -28,11 +29,19 @@ def read_secret(folder: Path) -> bytes | None:
     with suppress(OSError):
         path = folder / SECRET
         if stat.S_ISREG(path.lstat().st_mode):
-            held = path.read_bytes()
-            secret = held[len(_MAGIC) : len(_MAGIC) + BYTES]
-            if held == _MAGIC + secret + crc32(secret).to_bytes(4, "little") and len(secret) == BYTES:
-                return secret
+            return secret_in(path.read_bytes())
     return None
+
+
+def secret_in(held: bytes) -> bytes | None:
+    """Return the secret that a file of these bytes holds; None if it is none of ours."""
+    secret = held[len(_MAGIC) : len(_MAGIC) + BYTES]
+    return secret if held == bytes_of(secret) and len(secret) == BYTES else None
+
+
+def bytes_of(secret: bytes) -> bytes:
+    """Return what the file of a secret holds."""
+    return _MAGIC + secret + crc32(secret).to_bytes(4, "little")
 
 
 def token_of(secret: bytes) -> str:
@@ -48,7 +57,17 @@ def known_secret(folder: Path, token: str) -> bytes:
     IndexFormatError
         If it does not.
     """
-    secret = read_secret(folder)
+    return checked(read_secret(folder), token, folder)
+
+
+def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
+    """Return the secret that was found in a folder, if it is that of a token.
+
+    Raises
+    ------
+    IndexFormatError
+        If it is not.
+    """
     if secret is None or token_of(secret) != token:
         raise IndexFormatError(
             f"{shown(folder / SECRET)}: missing, damaged, not readable, or that of another job: what is in the folder was made "
@@ -69,4 +88,4 @@ def write_secret(folder: Path, secret: bytes) -> None:
     if os.path.lexists(path) and read_secret(folder) is None:
         raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
     with atomic_file(path, compress=False, mode=0o600) as stream:
-        stream.write(_MAGIC + secret + crc32(secret).to_bytes(4, "little"))
+        stream.write(bytes_of(secret))

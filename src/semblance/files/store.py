@@ -18,13 +18,13 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError, SemblanceError
 from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .container import ArrayFile, write_arrays
+from .job_files import check_same, damaged, encoded_job, job_in
 from .layout import Streamed
 from .names import shown
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
@@ -35,17 +35,6 @@ _TEMPORARY = re.compile(r"\.(job\.json|secret|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0
 _NAMED = 3  # files that a message names
 Arrays = Mapping[str, NDArray[Any]]
 Given = Mapping[str, NDArray[Any] | Streamed]
-
-
-def differences(old: Any, new: Any, name: str = "") -> list[str]:
-    """Say in which entries two nested dictionaries differ."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        keys = dict.fromkeys([*old, *new])
-        said = {k: str(k) if str(k).isprintable() else repr(k) for k in keys}
-        return [d for k in keys for d in differences(old.get(k), new.get(k), f"{name}.{said[k]}" if name else said[k])]
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in differences(a, b, f"{name}[{i}]")]
-    return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]
 
 
 def unfinished_job(folder: Path) -> dict[str, Any] | None:
@@ -120,22 +109,13 @@ class Workspace:
                 self._remove_parts()
                 held, self._token = None, token_of(self.secret)
         if held is not None:
-            if not resume:
-                raise ParameterError(f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, "
-                                     "or name another folder")  # fmt: skip
-            changed = differences(held["job"], job)
-            if changed:
-                raise ParameterError(
-                    f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
-                    "run with the old ones, or name another folder"
-                )
+            check_same(name, held["job"], job, resume)
             self.secret = known_secret(folder, self._token)
         self.folder = folder
         if held is None:
             write_secret(folder, self.secret)
             with atomic_file(folder / JOB) as stream:
-                written = {"job": job, "token": self._token}
-                stream.write(json.dumps(written | {"crc32": _checksum(written)}).encode())
+                stream.write(encoded_job(job, self._token))
 
     @staticmethod
     def _names(folder: Path) -> list[str]:
@@ -176,12 +156,11 @@ class Workspace:
     @staticmethod
     def read_job(path: Path) -> dict[str, Any]:
         """Return the job that a folder holds, and its token."""
-        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            held = json.loads(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else {}
-            found = {name: held[name] for name in ("job", "token")}
-            if _checksum(found) == held["crc32"] and isinstance(found["job"], dict) and isinstance(found["token"], str):
+        with suppress(OSError):
+            found = job_in(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
+            if found is not None:
                 return found
-        raise IndexFormatError(f"{shown(path)}: damaged, or of another version; name another work folder, or empty this one")
+        raise damaged(path)
 
     @property
     def on_disk(self) -> bool:
@@ -329,7 +308,3 @@ class Workspace:
                     os.rmdir(self.folder)
             if self._remove is not None:
                 self._remove.detach()
-
-
-def _checksum(held: dict[str, Any]) -> int:
-    return crc32(json.dumps([held[name] for name in ("job", "token")], sort_keys=True).encode())

@@ -14,18 +14,20 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from .names import shown
+from .urls import Url
 
 BLOCK = 4 << 20
+PAGES = 1 << 20  # bytes that one request to a store brings at least
 MOST = 1 << 60  # bytes; more than any line has
 Noted = Callable[[int], None] | None
 
 
-def compression_of(path: str | Path) -> str | None:
+def compression_of(path: str | Path | Url) -> str | None:
     """Return "gzip", "zstd" or None by the last suffix of a name, whatever stands before it."""
     return {".gz": "gzip", ".zst": "zstd"}.get(Path(path).suffix.lower())
 
 
-def read_blocks(path: Path, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
+def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``.
 
     Before each block ``noted`` is told how many bytes of the file were read for it, as they are on the disk.
@@ -38,7 +40,7 @@ def read_blocks(path: Path, n_bytes: int | None = None, noted: Noted = None) -> 
     return _read(path, n_bytes, compression_of(path), noted)
 
 
-def read_raw(path: Path, n_bytes: int | None = None) -> Iterator[bytes]:
+def read_raw(path: Path | Url, n_bytes: int | None = None) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``, as they are.
 
     Raises
@@ -49,10 +51,9 @@ def read_raw(path: Path, n_bytes: int | None = None) -> Iterator[bytes]:
     return _read(path, n_bytes, None)
 
 
-def _read(path: Path, n_bytes: int | None, compression: str | None, noted: Noted = None) -> Iterator[bytes]:
+def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted: Noted = None) -> Iterator[bytes]:
     try:
-        raw: Any = pa.OSFile(os.fsencode(path)) if compression == "zstd" else open(path, "rb", buffering=0)
-        with raw, _decompressed(raw, compression) as stream:
+        with open_stream(path, arrow=compression == "zstd") as raw, _decompressed(raw, compression) as stream:
             done = 0
             while block := stream.read(n_bytes or BLOCK):
                 if noted is not None:
@@ -62,8 +63,25 @@ def _read(path: Path, n_bytes: int | None, compression: str | None, noted: Noted
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputDataError(f"{shown(path)}: the {compression} data is damaged or cut short ({error})") from None
     except OSError as error:
-        reason = error.strerror or f"the data is damaged or cut short ({error})"
+        reason = why(error) if compression is None else error.strerror or f"the data is damaged or cut short ({error})"
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
+
+
+def open_stream(path: Path | Url, *, arrow: bool = False) -> Any:
+    """Open a file that is read from its beginning to its end: its bytes, or what Arrow takes for a file."""
+    if isinstance(path, Url):
+        return path.open_stream()
+    return pa.OSFile(os.fsencode(path)) if arrow else open(path, "rb", buffering=0)
+
+
+def open_anywhere(path: Path | Url) -> Any:
+    """Open a file whose bytes are read here and there."""
+    return path.open_anywhere(PAGES) if isinstance(path, Url) else open(path, "rb", buffering=0)
+
+
+def why(error: OSError) -> str:
+    """Return what an error says."""
+    return error.strerror or str(error)
 
 
 def _decompressed(raw: Any, compression: str | None) -> Any:
@@ -87,7 +105,7 @@ def _long(n_bytes: int, n_quotes: int) -> LongLine:
 
 
 def read_lines(
-    path: Path, most: int | None = None, *, skip: bool = False, noted: Noted = None
+    path: Path | Url, most: int | None = None, *, skip: bool = False, noted: Noted = None
 ) -> Iterator[list[bytes]]:  # fmt: skip
     """Yield lists of lines, each with its line feed (the last may lack it), a list a block.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import InputDataError
 from .places import Place
+from .streams import open_anywhere, why
 
 
 def digest_of(places: Sequence[Place]) -> str | None:
@@ -21,10 +22,10 @@ def digest_of(places: Sequence[Place]) -> str | None:
     lines = []
     for place in places:
         try:
-            with open(place.path, "rb") as stream:
+            with open_anywhere(place.path) as stream:
                 digest = file_digest(stream, "sha256").hexdigest()
         except OSError as error:
-            raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
+            raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
         if len(places) == 1:
             return digest
         lines.append(f"{digest}  {place.name}\n")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.places import Place
-from ..files.streams import MOST, Noted, read_lines
+from ..files.streams import MOST, Noted, read_lines, why
 from ..text.texts import Texts, without
 from ..values import Int64Array
 
@@ -209,7 +209,7 @@ class Split:
             try:
                 status = place.path.stat()
             except OSError as error:
-                raise InputDataError(f"{place.name}: cannot be read: {error.strerror}") from None
+                raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
                 raise InputDataError(f"{place.name}: the file changed during the run; run again")
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..files.places import Inputs
+from ..files.urls import is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from ._columnar import ColumnarFormat, check_columns, table_batch
@@ -144,8 +145,8 @@ def made_split(rows: Any, name: str) -> Split:
 
 
 def _is_missing(path: str) -> bool:
-    """Tell whether a path, other than "-", stands for no file or folder, as a glob or as it is."""
-    if path == "-" or (len(path) <= MAX_PATH and "\0" not in path and os.path.lexists(path)):
+    """Tell whether a path, other than "-" and URLs, stands for no file or folder, as a glob or as it is."""
+    if path == "-" or is_url(path) or (len(path) <= MAX_PATH and "\0" not in path and os.path.lexists(path)):
         return False
     if len(path) > MAX_PATH or "\n" in path or "\0" in path or not globbing.has_magic(path):
         return True
@@ -172,6 +173,8 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return True
     if not all(issubclass(kind, str) for kind in kinds):
         return False
+    if all(map(is_url, items)):
+        return True
     known = tuple(formats_by_suffix())
     longest = max(map(len, known))
     named = [
@@ -201,7 +204,8 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
     """Tell what a user handed over: paths, a table or frame, or texts.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
-    suffix; otherwise it is a list of texts. An iterator is read once, into a list. Sources are taken as they are.
+    suffix or are URLs of a store; otherwise it is a list of texts. An iterator is read once, into a list. Sources are taken as
+    they are.
 
     Raises
     ------

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
+from ..files.streams import open_anywhere
+from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
 from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
 from ._row_groups import RowGroups, leaves_of
@@ -52,11 +54,14 @@ class Parquet(ColumnarFormat):
     def _open(self, split: Split) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
-        # a name that is not UTF-8 must be opened by its bytes
-        path = split.place.path
-        source = path if split.name == str(path) else pa.OSFile(os.fsencode(path))
+        path, read_ahead = split.place.path, 1 << 20
         with _reading(split.name, ": not a readable parquet file"):
-            return pq.ParquetFile(source, buffer_size=1 << 20, pre_buffer=False)  # else a whole row group is held
+            source: Any = path
+            if isinstance(path, Url):
+                source, read_ahead = path.open_anywhere(), READ_AHEAD
+            elif split.name != str(path):  # a name that is not UTF-8 must be opened by its bytes
+                source = pa.OSFile(os.fsencode(path))
+            return pq.ParquetFile(source, buffer_size=read_ahead, pre_buffer=False)  # else a whole row group is held
 
     def schema(self, split: Split) -> pa.Schema:
         """The file's Arrow schema, its metadata included."""
@@ -76,7 +81,7 @@ class Parquet(ColumnarFormat):
             check_columns(split, file.schema_arrow.names, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
-            with open(split.place.path, "rb", buffering=0) as raw:
+            with open_anywhere(split.place.path) as raw:
                 batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches(*groups)
                 while True:
                     with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
@@ -118,7 +123,7 @@ class Parquet(ColumnarFormat):
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
-        with self._open(split) as file, open(split.place.path, "rb", buffering=0) as raw:
+        with self._open(split) as file, open_anywhere(split.place.path) as raw:
             batches, row = RowGroups(file, raw, split).batches(), 0
             while True:
                 with _reading(split.name, f", after row {row}: damaged parquet data"):

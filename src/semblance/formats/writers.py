@@ -16,6 +16,8 @@ from ..files import outputs
 from ..files.atomic import atomic_file
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import suffix_of
+from ..files.outputs_at import check_apart_at
+from ..files.urls import as_url, is_url
 from ..values.arrow import give_back
 from ._format import Format
 from ._registry import formats_by_suffix
@@ -66,7 +68,13 @@ def check_output(output: str | Path, force: bool) -> Path:
     ------
     OutputError
         If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
+    ParameterError
+        If it is a URL.
     """
+    if is_url(output):
+        raise ParameterError(
+            f"{output} is on an object store, where only --engine spark writes: write into a folder, and copy it"
+        )
     form = _single(output)
     if form is not None and type(form).write is Format.write:
         raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
@@ -83,7 +91,10 @@ def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | 
         If they do.
     """
     places = [place for split in splits for place in getattr(split, "places", ())]
-    outputs.check_apart(output, places, also, single=_single(output) is not None)
+    if (url := as_url(output)) is not None:
+        check_apart_at(url, places, also)
+    else:
+        outputs.check_apart(output, places, also, single=_single(output) is not None)
 
 
 def check_before(

@@ -16,15 +16,18 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputDataError
+from ..files.anywhere import path_of
 from ..files.folders import SIDECAR
 from ..files.names import shown
-from ..files.places import Inputs, Place
+from ..files.places import Inputs, Place, place_of
 from ..files.secrets import SECRET
+from ..files.streams import why
+from ..files.urls import Url, as_url
 from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
 from ..formats.sources import open_sources
-from .saved_rows import Saved, SavedRows, place_of
+from .saved_rows import Saved, SavedRows
 from .saved_texts import SAVED
 
 DESCRIPTION = "sketches.json"
@@ -76,9 +79,13 @@ def saved_in(path: Any) -> list[Path]:
     Raises
     ------
     InputDataError
-        If a folder holds such folders and something else, or one that a killed run was about to replace.
+        If a folder holds such folders and something else, or one that a killed run was about to replace; or if they are on an
+        object store.
     """
     if not isinstance(path, str | os.PathLike):
+        return []
+    if (url := as_url(path)) is not None:
+        _refuse_saved_at(url)
         return []
     folder = Path(path)
     try:
@@ -103,6 +110,19 @@ def saved_in(path: Any) -> list[Path]:
             "name the folders of sketches one by one, or move the rest"
         )
     return found
+
+
+def _refuse_saved_at(url: Url) -> None:
+    """Refuse saved sketches on an object store."""
+    try:
+        found = url.key and (url / DESCRIPTION).exists()
+    except OSError as error:
+        raise InputDataError(f"{shown(url)}: cannot be read: {why(error)}") from None
+    if found:
+        raise InputDataError(
+            f"{shown(url)} holds saved sketches, which must be on a disk that every machine of the job has mounted: copy the "
+            "folder"
+        )
 
 
 def checksum_of(said: Mapping[str, Any]) -> str:
@@ -216,7 +236,7 @@ def _unchanged(saved: Saved, file: dict[str, Any]) -> Place:
     InputDataError
         If it is gone or has changed.
     """
-    path = Path(file["path"])
+    path = path_of(file["path"])
     rests = f"the sketches in {saved.name} rest on it, and texts that are compared are read from it"
     try:
         place = place_of(path, path.name, file["name"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,6 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..files.names import shown
-from ..files.places import Place
 from ..formats._split import Split
 from ..text.texts import Texts
 from ..values.arrow import strings, to_arrow, to_numpy
@@ -111,20 +109,6 @@ class SavedRows:
                 table = file.read_row_group(group, names, use_threads=False).select(names).slice(begin, end - begin)
                 yield from table.combine_chunks().to_batches()
             first += n
-
-
-def place_of(path: Path, relative: str, name: str) -> Place:
-    """Return a file as an input has it.
-
-    Raises
-    ------
-    OSError
-        If there is no such file.
-    """
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "not a file")
-    return Place(path, relative, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
 
 
 def no_texts(n: int) -> Texts:

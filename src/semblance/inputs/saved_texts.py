@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.names import shown
+from ..files.places import place_of
 from ..formats._format import Format
 from ..formats._registry import format_named
 from ..formats._split import Batch, Columns, Limit, Record, Split
@@ -19,7 +20,7 @@ from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from .saved_rows import TEXT, Saved, SavedRows, no_texts, place_of
+from .saved_rows import TEXT, Saved, SavedRows, no_texts
 
 PIECE_ROWS = 1 << 17
 PIECE_BYTES = 1 << 20

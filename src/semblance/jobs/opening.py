@@ -15,6 +15,7 @@ from ..engines.reporting import share_of
 from ..errors import OutputError, ParameterError
 from ..files.places import skipped_in
 from ..files.store import Workspace
+from ..files.store_at import WorkspaceAt
 from ..formats.memory import as_sources
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
@@ -77,7 +78,7 @@ class Opened:
         References first.
     reading : Reading
     engine : Engine
-    workspace : Workspace
+    workspace : Workspace or WorkspaceAt
     clock : Clock
     skipped : dict
         Files that were not read: see ``Summary``.
@@ -89,7 +90,7 @@ class Opened:
     splits: list[Any]
     reading: Reading
     engine: Any
-    workspace: Workspace
+    workspace: Workspace | WorkspaceAt
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.names import shown
-from ..files.places import Place
+from ..files.places import Place, place_of
+from ..files.urls import Url, as_url
 from ..formats._registry import format_named
 from ..formats.sources import Split
 from ..inputs.again import read_again
@@ -44,7 +45,7 @@ def inputs_of(splits: Sequence[Any], n_references: int) -> pa.Table:
     for number, split in enumerate(splits):
         places = [description_of(split)] if is_saved(split) else split.places
         files = [
-            (place.name, None if place.spool else os.fsencode(os.path.abspath(place.path)), place.size, place.modified_ns)
+            (place.name, None if place.spool else os.fsencode(_from_root(place.path)), place.size, place.modified_ns)
             for place in places
         ] or [(split.name, None, None, None)]
         for name, values in zip(("name", "path", "bytes", "modified_ns"), zip(*files, strict=True), strict=True):
@@ -115,7 +116,7 @@ def _texts_of_saved(
     first_of_folder = pc.index(inputs["path"].combine_chunks(), inputs["path"][first]).as_py()
     number_in_folder = number - inputs["source"][first_of_folder].as_py()
     (row,) = inputs.slice(first, 1).to_pylist()
-    split = open_saved(_place(row).path.parent)[number_in_folder]
+    split = open_saved(Path(_place(row).path.parent))[number_in_folder]
     read = read_again([split], reading, positions - (number << SOURCE_BITS), most)[0]
     return {position: read[position - (number << SOURCE_BITS)] for position in positions.tolist()}
 
@@ -139,6 +140,11 @@ def _no_file(name: str) -> InputDataError:
     return InputDataError(f"{name}: the texts cannot be read again: this input was no file, but values in memory or a pipe")
 
 
+def _from_root(path: str | os.PathLike[str]) -> Path | Url:
+    """Return a path from the root; a URL is one."""
+    return as_url(path) or Path(os.path.abspath(path))
+
+
 def _place(row: dict[str, Any]) -> Place:
     """Return a file of a job as it was, looked up from the root and from the current folder.
 
@@ -150,17 +156,15 @@ def _place(row: dict[str, Any]) -> Place:
     name = row["name"]
     if row["path"] is None:
         raise _no_file(name)
-    looked = list(dict.fromkeys([os.fsdecode(row["path"]), os.path.abspath(name)]))
+    looked = list(dict.fromkeys(map(_from_root, (os.fsdecode(row["path"]), name))))
     changed = None
     for path in looked:
         try:
-            status = os.stat(path)
+            place = place_of(path, name, name)
         except OSError:
             continue
-        if (status.st_size, status.st_mtime_ns) == (row["bytes"], row["modified_ns"]):
-            return Place(
-                Path(path), name, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
-            )  # fmt: skip
+        if (place.size, place.modified_ns) == (row["bytes"], row["modified_ns"]):
+            return place
         changed = changed or path
     if changed is not None:
         raise InputDataError(

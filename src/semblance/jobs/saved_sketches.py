@@ -17,10 +17,10 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
+from ..files.job_files import differences
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
-from ..files.store import differences
 from ..formats.sources import Columns
 from ..inputs.reading import text_column
 from ..inputs.saved import DESCRIPTION, FORMAT, checksum_of, described_place

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .. import __version__
@@ -15,8 +14,11 @@ from ..engines.memory import Memory
 from ..engines.spark import SparkEngine
 from ..engines.spark_frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
+from ..files.anywhere import path_of
 from ..files.places import Skipped, skipped_in
 from ..files.store import Workspace
+from ..files.store_at import WorkspaceAt
+from ..files.urls import Url
 from ..formats.memory import as_sources
 from ..formats.sources import Limit
 from ..inputs.apart import check_apart
@@ -37,7 +39,7 @@ from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
 from .result import Finished, SparkResult, SparkSummary
-from .sessions import check_mounted, check_workers, is_local, session_of
+from .sessions import check_workers, is_local, session_of
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -91,14 +93,15 @@ def dedup(
     ----------
     data : pyspark.sql.DataFrame, path or list of paths
         A data frame has a column of texts and one of unique ids. Files lie on storage that the driver and all workers have
-        mounted; they are read by the tasks, without Spark's own reader, which takes several times as long.
+        mounted, or on an object store (``s3://bucket/pages/``); they are read by the tasks, without Spark's own reader, which
+        takes several times as long.
     order_by : str, optional
         With data frames, whose rows have no order of their own: the column that keep="first" and "last" go by, and that breaks
         the ties of other policies; then ids do. Default: ids alone, integers by value.
     work : path
-        A folder on storage that the driver and all workers have mounted, for what is kept between steps: about 500 bytes a
-        document, the texts of those that are compared, and all texts of a data frame. It can be left out where all workers are
-        on this machine. An interrupted job can be resumed from it.
+        A folder on an object store, or on storage that the driver and all workers have mounted, for what is kept between
+        steps: about 500 bytes a document, the texts of those that are compared, and all texts of a data frame. It can be left
+        out where all workers are on this machine. An interrupted job can be resumed from it.
     id : str, optional
         Needed for data frames: a column of strings or integers, each once.
     memory : int or str, optional
@@ -135,14 +138,12 @@ def dedup(
     settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
-    for given in (data, against, work):
-        check_mounted(*(given if isinstance(given, list | tuple) else [given]))
     frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
     session = session_of(session, frames)
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
     settings, secret = agreed(settings, splits)
     workspace = _workspace(splits, n_references, settings, order_by, session)
-    assert workspace.folder is not None
+    assert workspace.folder is not None  # it may be a URL
     with shown(progress) as said, workspace.left_on_error():
         reported = None if said is None else partial(report_stage, said)
         engine = SparkEngine(session, workspace.folder / "tables", reported)
@@ -246,18 +247,24 @@ def _check_columns(frame: FrameInput, settings: Settings, order_by: str | None) 
         )
 
 
-def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, order_by: str | None, session: Any) -> Workspace:
+def _workspace(
+    splits: Sequence[Any], n_references: int, settings: Settings, order_by: str | None, session: Any
+) -> Workspace | WorkspaceAt:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
-            raise ParameterError("work (--work) must name a folder on storage that the driver and all workers have mounted")
+            raise ParameterError(
+                "work (--work) must name a folder on an object store, or on storage that the driver and all workers have "
+                "mounted"
+            )
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace
     parameters = settings.to_dict() | ({} if order_by is None else {"order_by": order_by})
     job = {"semblance": __version__, "engine": "spark", "parameters": parameters, "reference": n_references}
     job["inputs"] = [split.identity() for split in splits]
-    return Workspace(Path(settings.work), job, settings.resume)
+    folder = path_of(settings.work)
+    return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
 
 
 def _run(opened: Opened, id_type: str | None) -> Finished:

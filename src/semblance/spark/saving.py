@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ..engines.engine import Batches
 from ..engines.spark_files import WRITTEN, write_file
+from ..files.anywhere import AnyPath
 from ..files.folders import NewFolder
 from ..jobs.saved_sketches import Files, Saving
 from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
@@ -49,7 +50,7 @@ def _write(saving: Saving, rows: Any, path: Path, new: NewFolder) -> Files:
     begins, schema = engine.runs_of_input(rows), kept_sketches_schema(rows.schema)
     files: Files = []
     with attempts_beside(path) as attempts:
-        writing = partial(write_runs, folder=str(attempts.absolute()), begins=begins, schema=schema)
+        writing = partial(write_runs, folder=attempts.absolute(), begins=begins, schema=schema)
         written = engine.by_input(rows).mapped(writing, WRITTEN)
         for row in sorted(engine.act(written.frame.collect), key=lambda row: str(row.name)):
             name = f"sketches-{len(files):05}.parquet"
@@ -58,14 +59,14 @@ def _write(saving: Saving, rows: Any, path: Path, new: NewFolder) -> Files:
     return files
 
 
-def write_runs(batches: Batches, folder: str, begins: Int64Array, schema: pa.Schema) -> Batches:
+def write_runs(batches: Batches, folder: AnyPath, begins: Int64Array, schema: pa.Schema) -> Batches:
     """Write what is saved of sketches, a file for each run of positions, whose name begins with the number of the run.
 
     Parameters
     ----------
     batches : iterator of RecordBatch
         Sketches of some runs, each whole and sorted.
-    folder : str
+    folder : Path or Url
     begins : ndarray of int64
         Where all runs but the first begin.
     schema : pyarrow.Schema

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,12 +15,13 @@ import pyarrow as pa
 from .. import __version__
 from ..engines.spark_tasks import in_tasks
 from ..errors import MissingExtraError, ParameterError, SemblanceError
+from ..files.anywhere import AnyPath, put
+from ..files.urls import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LEAST_JAVA = 17
-_URL = re.compile(r"[A-Za-z][\w+.-]+:/")  # pathlib leaves one slash of two
 _SEEN = pa.schema([("seen", pa.bool_()), ("version", pa.large_string()), ("python", pa.large_string())])
 _NUMBERS = pa.schema([("id", pa.int64())])
 
@@ -96,20 +96,19 @@ def start_session(master: str | None = None, *, name: str = "semblance", **setti
     return builder.getOrCreate()
 
 
-def check_mounted(*paths: Any) -> None:
-    """Check that no path is a URL: tasks read and write files themselves, and would take it for a folder's name.
+def check_mounted(folder: Any) -> None:
+    """Check that a folder for sketches is no URL.
 
     Raises
     ------
     ParameterError
-        If one is.
+        If it is one.
     """
-    for path in paths:
-        if isinstance(path, str | os.PathLike) and _URL.match(os.fspath(path)):
-            raise ParameterError(
-                f"{os.fspath(path)} is a URL, and paths must be on storage that the driver and all workers have mounted; what "
-                "is on an object store is read and written as a data frame (semblance.spark.dedup, and clean of its result)"
-            )
+    if is_url(folder):
+        raise ParameterError(
+            f"{os.fspath(folder)} is on an object store, and sketches are saved on storage that the driver and all workers "
+            "have mounted; documents, the work folder and the output can be anywhere"
+        )
 
 
 def session_of(given: Any, frames: list[Any]) -> Any:
@@ -124,11 +123,11 @@ def is_local(session: Any) -> bool:
     return str(session.conf.get("spark.master", "")).startswith("local")
 
 
-def _look(batches: Iterator[pa.RecordBatch], marker: str) -> Iterator[pa.RecordBatch]:
+def _look(batches: Iterator[pa.RecordBatch], marker: AnyPath) -> Iterator[pa.RecordBatch]:
     """Say what a worker sees."""
     for _ in batches:
         python = ".".join(map(str, sys.version_info[:2]))
-        yield pa.RecordBatch.from_pylist([{"seen": Path(marker).exists(), "version": __version__, "python": python}], _SEEN)
+        yield pa.RecordBatch.from_pylist([{"seen": marker.exists(), "version": __version__, "python": python}], _SEEN)
 
 
 def check_workers(engine: Any) -> None:
@@ -141,9 +140,9 @@ def check_workers(engine: Any) -> None:
     """
     marker = engine.folder / "seen"
     engine.folder.mkdir(parents=True, exist_ok=True)
-    marker.touch()
+    put(marker, b"")
     numbers = engine.session.range(0, engine.n_tasks, 1, engine.n_tasks)
-    looked = numbers.mapInArrow(in_tasks(partial(_look, marker=str(marker.absolute())), _NUMBERS, _SEEN),
+    looked = numbers.mapInArrow(in_tasks(partial(_look, marker=marker), _NUMBERS, _SEEN),
                                 "seen boolean, version string, python string")  # fmt: skip
     try:
         found = engine.act(looked.distinct().collect)
@@ -160,6 +159,6 @@ def check_workers(engine: Any) -> None:
             raise SemblanceError(f"Spark's workers have semblance {row.version}, the driver {__version__}: install the same")
         if not row.seen:
             raise ParameterError(
-                f"Spark's workers do not see {engine.folder}: work must name a folder on storage that the driver and all "
-                "workers have mounted"
+                f"Spark's workers do not see {os.fspath(engine.folder)}: work must name a folder on an object store that they "
+                "reach, or on storage that the driver and all workers have mounted"
             )

@@ -3,6 +3,9 @@
 All decisions about an input go to one task, which writes what ``Result.write`` would. A task may be run more than once, at the
 same time too: each attempt writes into folders of its own beside the output, and the rows that Spark takes from the tasks name
 the folders that count. Only the driver moves files out of them, into a folder that gets the output's name when all is in it.
+
+On an object store nothing is moved: attempts of a task write the same bytes under the same name, and the driver says in the end
+that all is there (see ``outputs_at``).
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -25,16 +28,18 @@ import pyarrow as pa
 from ..engines.engine import Batches
 from ..engines.spark_tables import SparkTable, StoredTable
 from ..errors import OutputError, ParameterError
+from ..files.anywhere import remove_tree
 from ..files.atomic import create_temporary, reporting
 from ..files.folders import NewFolder, atomic_directory
 from ..files.names import shown
+from ..files.outputs_at import check_output_at, prepare, publish, upload
+from ..files.urls import Url, as_url, check_url
 from ..formats.writers import Selection, check_before, check_output, describe, means_folder
 from ..jobs.annotating import annotated, annotating
 from ..jobs.settings import added_columns
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
-from .sessions import check_mounted
 
 if TYPE_CHECKING:
     from .result import Finished
@@ -56,8 +61,12 @@ class Writing:
         References first.
     provenance : dict
     encoding_errors : {"strict", "replace"}
-    output, attempts : str
-        What messages call the output; the folder beside it, on the same file system, in which attempts have folders.
+    output : str
+        What messages call the output.
+    attempts : Path, optional
+        The folder beside it, on the same file system, in which attempts have folders.
+    store : Url, optional
+        The output, where it is on an object store: attempts write on the disk of the worker, and copy what is whole.
     scores : mapping of str to str, optional
         What the columns of scores are called, if rows are annotated.
     against : bool
@@ -70,7 +79,8 @@ class Writing:
     provenance: dict[str, Any]
     encoding_errors: str
     output: str
-    attempts: str
+    attempts: Path | None = None
+    store: Url | None = None
     scores: Mapping[str, str] | None = None
     against: bool = False
     free: tuple[str, ...] = ()
@@ -82,34 +92,66 @@ def check_folder(output: str | Path) -> None:
     Raises
     ------
     ParameterError
-        If it means a single file, or is a URL.
+        If it means a single file, or is a URL of an unknown kind.
     """
-    check_mounted(output)
+    check_url(output)
     if not means_folder(output):
-        folder = str(Path(output).with_name(Path(output).name.partition(".")[0] or "clean"))
+        before, slash, name = os.fspath(output).rpartition("/")
+        folder = f"{before}{slash}{name.partition('.')[0] or 'clean'}"
         raise ParameterError(
             f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {folder}/"
         )
 
 
+def check_where(output: str | Path, force: bool) -> Path | Url:
+    """Return the folder to write to, if it may be written to.
+
+    Raises
+    ------
+    OutputError
+        If it exists and ``force`` is not set, holds files that are not ours, or cannot be written to.
+    ParameterError
+        As ``check_folder``.
+    """
+    check_folder(output)
+    store = as_url(output)
+    if store is None:
+        return check_output(output, force)
+    check_output_at(store, force)
+    return store
+
+
 def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
     """Write the rows of a job's inputs: see ``SparkResult.write``."""
-    check_folder(output)
+    path = check_where(output, force)
     references, inputs = job.splits[: job.n_references], job.splits[job.n_references :]
-    path, engine = check_output(output, force), job.engine
     check_before(output, inputs, references)
-    with atomic_directory(path) as folder, attempts_beside(path) as attempts:
-        told = _told(job, scores if annotate else None)
-        writing = Writing(
-            splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
-            output=shown(path), attempts=str(attempts.absolute()), scores=scores if annotate else None,
-            against=job.n_references > 0,
-            free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
-        )  # fmt: skip
-        told_of = engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
-        _publish(StoredTable(engine, told_of, WRITTEN).batches(), attempts, folder, len(inputs))
+    writing = Writing(
+        splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
+        output=shown(output), scores=scores if annotate else None, against=job.n_references > 0,
+        free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
+    )  # fmt: skip
+    if isinstance(path, Url):
+        prepare(path, [name for split in inputs for name in split.form.names_in_folder(split)])
+        with _written(job, replace(writing, store=path)) as files:
+            publish(path, {name: size for _, name, size in _files(files, len(inputs))}, job.provenance)
+        return
+    with (
+        atomic_directory(path) as folder,
+        attempts_beside(path) as attempts,
+        _written(job, replace(writing, output=shown(path), attempts=attempts.absolute())) as files,
+    ):
+        _publish(files, attempts, folder, len(inputs))
         describe(folder, job.provenance)
-    shutil.rmtree(told_of.folder, ignore_errors=True)
+
+
+@contextmanager
+def _written(job: Finished, writing: Writing) -> Iterator[Batches]:
+    """Let the tasks write; give what they say of it."""
+    told, engine = _told(job, writing.scores), job.engine
+    told_of = engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
+    yield StoredTable(engine, told_of, WRITTEN).batches()
+    remove_tree(told_of.folder)
 
 
 @contextmanager
@@ -144,21 +186,34 @@ def write_inputs(batches: Batches, writing: Writing) -> Batches:
     """Write inputs, in a task; yield rows of ``WRITTEN``."""
     token = os.urandom(8).hex()
     for source, some in groupby(_by_source(batches), itemgetter(0)):
-        folder = Path(writing.attempts, f"{token}-{source}")
-        with reporting(Path(writing.output)):
-            try:
-                folder.mkdir()
-            except FileNotFoundError:
-                raise OutputError(
-                    f"{writing.output}: Spark's workers do not see {folder.parent}: name a folder on storage that the driver "
-                    "and all workers have mounted"
-                ) from None
+        with _folder_of(writing, f"{token}-{source}") as folder:
             files = _write_input(writing, source, (rows for _, rows in some), NewFolder(folder))
-        columns = [[source] * (len(files) + 1), [folder.name] * (len(files) + 1), [*map(os.fsencode, files), None]]
-        sizes = [*(os.stat(folder / name).st_size for name in files), None]
+            sizes = [*(os.stat(folder / name).st_size for name in files), None]
+            if writing.store is not None:
+                for name in files:
+                    upload(folder / name, writing.store / name)
+        columns = [[source] * (len(files) + 1), [folder.name] * (len(files) + 1), [*map(os.fsencode, files), None], sizes]
         yield pa.RecordBatch.from_arrays(
-            [pa.array(values, field.type) for values, field in zip([*columns, sizes], WRITTEN, strict=True)], schema=WRITTEN
+            [pa.array(values, field.type) for values, field in zip(columns, WRITTEN, strict=True)], schema=WRITTEN
         )
+
+
+@contextmanager
+def _folder_of(writing: Writing, name: str) -> Iterator[Path]:
+    """Give the folder of an attempt."""
+    if writing.attempts is None:
+        with tempfile.TemporaryDirectory(prefix="semblance-") as made:
+            yield Path(made)
+        return
+    with reporting(Path(writing.output)):
+        try:
+            (writing.attempts / name).mkdir()
+        except FileNotFoundError:
+            raise OutputError(
+                f"{writing.output}: Spark's workers do not see {writing.attempts}: name a folder on an object store, or on "
+                "storage that the driver and all workers have mounted"
+            ) from None
+        yield writing.attempts / name
 
 
 def _by_source(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -220,6 +275,25 @@ class _Spooled:
         return pa.ipc.open_file(pa.memory_map(self._file.name)).read_all()
 
 
+def _files(written: Batches, n_inputs: int) -> Iterator[tuple[str, str, int]]:
+    """Yield folder, name and size of each file of the attempts that count.
+
+    Raises
+    ------
+    OutputError
+        If some inputs were not written.
+    """
+    done = 0
+    for batch in written:
+        for row in batch.to_pylist():
+            if row["name"] is None:
+                done += 1
+            else:
+                yield row["folder"], os.fsdecode(row["name"]), row["bytes"]
+    if done != n_inputs:
+        raise OutputError(f"of {n_inputs:,} inputs, {done:,} were written: Spark lost rows of tasks; write again")
+
+
 def _publish(written: Batches, attempts: Path, folder: NewFolder, n_inputs: int) -> None:
     """Move the files of the attempts that count into the folder.
 
@@ -228,16 +302,8 @@ def _publish(written: Batches, attempts: Path, folder: NewFolder, n_inputs: int)
     OutputError
         If they are not as they were written.
     """
-    done = 0
-    for batch in written:
-        for row in batch.to_pylist():
-            if row["name"] is None:
-                done += 1
-                continue
-            name = os.fsdecode(row["name"])
-            file = attempts / row["folder"] / name
-            if (size := file.stat().st_size) != row["bytes"]:
-                raise OutputError(f"{shown(file)}: {row['bytes']:,} bytes were written, {size:,} are there; write again")
-            folder.take(file, name)
-    if done != n_inputs:
-        raise OutputError(f"of {n_inputs:,} inputs, {done:,} were written: Spark lost rows of tasks; write again")
+    for inside, name, n_bytes in _files(written, n_inputs):
+        file = attempts / inside / name
+        if (size := file.stat().st_size) != n_bytes:
+            raise OutputError(f"{shown(file)}: {n_bytes:,} bytes were written, {size:,} are there; write again")
+        folder.take(file, name)

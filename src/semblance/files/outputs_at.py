@@ -1,0 +1,144 @@
+"""Output folders on object stores, where nothing is renamed: what is complete is said by a file that is written last.
+
+Files get their names as they are written, each whole or not at all. ``SIDECAR``, which lists them, comes last: a folder without
+it is not complete. Before the first file, ``PLANNED`` says which there will be, so that the next run knows what one that was
+killed has left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import OutputError
+from .folders import SIDECAR
+from .names import shown
+from .places import Place
+from .streams import why
+from .urls import Url
+
+PLANNED = "_semblance_unfinished.json"
+_NAMED = 3  # files that a message names
+_BLOCK = 8 << 20
+
+
+@contextmanager
+def reporting_at(url: Url) -> Iterator[None]:
+    """Turn a store's refusals into an OutputError that names the output."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{shown(url)}: cannot be written: {why(error)}") from None
+
+
+def _listed(file: Url) -> list[str] | None:
+    """Return the files that one of our lists names; None where there is no such list."""
+    try:
+        files = json.loads(file.read_bytes())["files"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
+
+
+def _inside(folder: Url) -> dict[str, int]:
+    """Return the files below a folder, by name, and their sizes."""
+    found = (entry for entry in folder.entries(recursive=True) if not entry.is_folder)
+    return {entry.url.key.removeprefix(folder.key).lstrip("/"): entry.status.st_size for entry in found}
+
+
+def check_output_at(folder: Url, force: bool) -> None:
+    """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it.
+
+    Raises
+    ------
+    OutputError
+        If it is there and ``force`` is not set, or holds files that no run of ours wrote, or the store does not answer.
+    """
+    with reporting_at(folder):
+        entry = folder.entry()
+        if entry is not None and not entry.is_folder:
+            raise OutputError(f"the output {shown(folder)} means a folder, but a file of that name exists")
+        names = set(_inside(folder))
+        whole, begun = _listed(folder / SIDECAR), _listed(folder / PLANNED)
+        foreign = sorted(names - {SIDECAR, PLANNED, *(whole or []), *(begun or [])})
+        if foreign:
+            some = ", ".join(map(shown, foreign[:_NAMED])) + (", ..." if len(foreign) > _NAMED else "")
+            raise OutputError(
+                f"{shown(folder)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote ({some}): "
+                "move them, or choose another name"
+            )
+        if SIDECAR in names and not force:
+            raise OutputError(f"{shown(folder)} exists; pass --force (force=True) to replace it, or choose another name")
+
+
+def check_apart_at(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Check that an output folder meets no input and no other output.
+
+    Raises
+    ------
+    OutputError
+        If it contains one, or is inside an input folder.
+    """
+    for other in also:
+        if _within(str(os.fspath(other)), output) or _within(str(output), other):
+            raise OutputError(f"{shown(other)} and the output {shown(output)} meet; choose another name for one of them")
+    for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
+        if _within(str(output), root):
+            raise OutputError(
+                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
+                "name a folder outside it"
+            )
+    for place in places:
+        if _within(str(place.path), output):
+            raise OutputError(
+                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
+                "name another folder"
+            )
+
+
+def _within(inner: str, outer: str | os.PathLike[str]) -> bool:
+    """Tell whether a URL is another one, or inside of it."""
+    return f"{inner.rstrip('/')}/".startswith(f"{os.fspath(outer).rstrip('/')}/")
+
+
+def prepare(folder: Url, files: Sequence[str]) -> None:
+    """Remove what earlier runs wrote into a folder, and say which files will be written."""
+    with reporting_at(folder):
+        gone = {*(_listed(folder / SIDECAR) or []), *(_listed(folder / PLANNED) or [])}
+        (folder / PLANNED).write_bytes(json.dumps({"files": sorted({*gone, *files})}).encode())
+        (folder / SIDECAR).unlink(missing_ok=True)
+        there = set(_inside(folder))
+        for name in sorted(gone & there):
+            (folder / name).unlink(missing_ok=True)
+
+
+def upload(file: Path, url: Url) -> None:
+    """Copy a file from the disk to a store, where it is whole or not at all."""
+    with reporting_at(url), open(file, "rb") as source, url.create() as stream:
+        while block := source.read(_BLOCK):
+            stream.write(block)
+
+
+def publish(folder: Url, sizes: dict[str, int], provenance: dict[str, Any]) -> None:
+    """Check that all files are as they were written, and say, last of all, that the folder is complete.
+
+    Raises
+    ------
+    OutputError
+        If they are not.
+    """
+    with reporting_at(folder):
+        found = _inside(folder)
+        for name, size in sizes.items():
+            if found.get(name) != size:
+                there = f"{found[name]:,}" if name in found else "none"
+                raise OutputError(f"{shown(folder / name)}: {size:,} bytes were written, {there} are there; write again")
+        described = provenance | {"files": sorted(sizes)}
+        (folder / SIDECAR).write_bytes(json.dumps(described, indent=2).encode() + b"\n")
+        (folder / PLANNED).unlink(missing_ok=True)

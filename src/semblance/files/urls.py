@@ -1,0 +1,313 @@
+"""Files on object stores, under URLs such as s3://bucket/folder/name, with as much of what ``pathlib`` offers as is needed.
+
+A URL knows where its store is, and pickles with it; credentials it does not hold: each process finds its own as the store's
+tools do (of S3: environment, ``~/.aws``, the role of the machine).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ..errors import ParameterError
+
+SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "hdfs": "hdfs"}
+"""What URLs may begin with, as Spark and others call it, and what it is here."""
+READ_AHEAD = 8 << 20
+"""Bytes that one request brings of a file that is read from its beginning to its end."""
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_USUAL_REGION = "us-east-1"
+Options = tuple[tuple[str, str], ...]
+
+
+class Status(NamedTuple):
+    """What a store says of a file: bytes, and when it was written."""
+
+    st_size: int
+    st_mtime_ns: int
+
+
+class Entry(NamedTuple):
+    """What is in a folder of a store."""
+
+    url: Url
+    is_folder: bool
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A file or folder on an object store.
+
+    Parameters
+    ----------
+    root : str
+        Scheme and store: ``s3://bucket``.
+    key : str
+        What follows, without a slash at either end; a character stands for itself, none is escaped.
+    options : tuple of (str, str)
+        How the store is reached, where its name does not say it.
+    """
+
+    root: str
+    key: str
+    options: Options = ()
+
+    def __str__(self) -> str:
+        """Return the URL."""
+        return f"{self.root}/{self.key}"
+
+    def __fspath__(self) -> str:
+        """Return the URL, by which messages name it."""
+        return str(self)
+
+    def __truediv__(self, name: str | os.PathLike[str]) -> Url:
+        """Return what has a name inside this folder."""
+        return self._of("/".join(filter(None, (self.key, os.fspath(name).strip("/")))))
+
+    def _of(self, key: str) -> Url:
+        return Url(self.root, key, self.options)
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self.key.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """What follows the last point of the name, and the point."""
+        point = self.name.rfind(".")
+        return self.name[point:] if point > 0 else ""
+
+    @property
+    def parent(self) -> Url:
+        """The folder that it is in."""
+        return self._of(self.key.rpartition("/")[0])
+
+    def absolute(self) -> Url:
+        """Return this."""
+        return self
+
+    def is_symlink(self) -> bool:
+        """Return False: stores have no links."""
+        return False
+
+    @property
+    def filesystem(self) -> Any:
+        """The file system of Arrow that reaches the store, one for each process."""
+        return _filesystem(self.root, self.options)
+
+    @property
+    def inside(self) -> str:
+        """What that calls it."""
+        container = _container(self.root)
+        return f"{container}/{self.key}".rstrip("/") or "/"
+
+    def entry(self) -> Entry | None:
+        """Return what it is; None if there is nothing under it.
+
+        Raises
+        ------
+        OSError
+            If the store does not say.
+        """
+        return self._entry(self.filesystem.get_file_info(self.inside))
+
+    def _entry(self, info: Any) -> Entry | None:
+        from pyarrow.fs import FileType
+
+        if info.type == FileType.NotFound:
+            return None
+        key = info.path[len(_container(self.root)) :].strip("/")
+        status = Status(info.size or 0, info.mtime_ns or 0)
+        return Entry(self._of(key), info.type == FileType.Directory, status)
+
+    def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
+        """Yield what is in this folder, or anywhere below it, in the order of names.
+
+        Raises
+        ------
+        OSError
+            If the store does not say.
+        """
+        from pyarrow.fs import FileSelector
+
+        found = self.filesystem.get_file_info(FileSelector(self.inside, recursive=recursive, allow_not_found=True))
+        entries = [entry for info in found if (entry := self._entry(info)) is not None]
+        yield from sorted(entries, key=lambda entry: entry.url.key.split("/"))
+
+    def stat(self) -> Status:
+        """Return size and time of a file.
+
+        Raises
+        ------
+        OSError
+            If there is none.
+        """
+        entry = self.entry()
+        if entry is None or entry.is_folder:
+            raise FileNotFoundError(2, "no such object", str(self))
+        return entry.status
+
+    def exists(self) -> bool:
+        """Tell whether there is anything under it."""
+        return self.entry() is not None
+
+    def read_bytes(self) -> bytes:
+        """Return what a file holds.
+
+        Raises
+        ------
+        OSError
+            If there is none.
+        """
+        with self.open_anywhere() as file:
+            held: bytes = file.read()
+            return held
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write a file, which is there whole or not at all.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+        """
+        with self.create() as stream:
+            stream.write(data)
+
+    def create(self) -> Any:
+        """Give a stream into a file, which is there, whole, once that is closed; its name does not say that it is compressed.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+        """
+        return self.filesystem.open_output_stream(self.inside, compression=None)
+
+    def open_stream(self) -> Any:
+        """Open a file that is read from its beginning to its end.
+
+        Raises
+        ------
+        OSError
+            If there is none.
+        """
+        return self.open_anywhere(READ_AHEAD)
+
+    def open_anywhere(self, buffered: int = 0) -> Any:
+        """Open a file whose bytes are read here and there, at least ``buffered`` of them by one request.
+
+        Raises
+        ------
+        OSError
+            If there is none.
+        """
+        file = self.filesystem.open_input_file(self.inside)
+        return io.BufferedReader(file, buffered) if buffered else file
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Remove a file."""
+        try:
+            self.filesystem.delete_file(self.inside)
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
+
+    def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
+        """Do nothing: a folder is there while something is in it."""
+
+
+def is_url(given: Any) -> bool:
+    """Tell whether a path is a URL of something on a store that is known; no store is asked."""
+    return (found := _parsed(given)) is not None and found[0] in SCHEMES
+
+
+def _parsed(given: Any) -> tuple[str, str] | None:
+    """Return scheme and what follows it."""
+    found = _URL.fullmatch(os.fspath(given)) if isinstance(given, str | os.PathLike) else None
+    return None if found is None else (found[1].lower(), found[2])
+
+
+def check_url(given: Any) -> None:
+    """Check that a path is none of a store that is not known; no store is asked.
+
+    Raises
+    ------
+    ParameterError
+        If it is one.
+    """
+    if (found := _parsed(given)) is not None and found[0] not in SCHEMES and "://" in os.fspath(given):
+        known = ", ".join(f"{name}://" for name in SCHEMES)
+        raise ParameterError(
+            f"{os.fspath(given)}: no store is known for {found[0]}://; known are {known}, and paths of files on this machine"
+        )
+
+
+def as_url(given: Any) -> Url | None:
+    """Return the URL that a path is; None if it is none.
+
+    Raises
+    ------
+    ParameterError
+        If its scheme is not known, or the region of a bucket cannot be found.
+    """
+    if isinstance(given, Url):
+        return given
+    check_url(given)
+    if not is_url(given):
+        return None
+    scheme, rest = _parsed(given) or ("", "")
+    store, _, key = rest.partition("/")
+    root = f"{SCHEMES[scheme]}://{store}"
+    return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store))
+
+
+@lru_cache
+def _options(scheme: str, store: str) -> Options:
+    """Return what this process knows of a store, for others that do not: where S3 is, and the region of a bucket."""
+    if scheme != "s3":
+        return ()
+    known = {"region": next(filter(None, map(os.environ.get, _REGIONS)), "")}
+    known["endpoint_override"] = next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
+    if not known["region"]:
+        known["region"] = _USUAL_REGION if known["endpoint_override"] else _region(store)
+    return tuple((name, value) for name, value in known.items() if value)
+
+
+def _region(bucket: str) -> str:
+    from pyarrow.fs import resolve_s3_region
+
+    try:
+        return str(resolve_s3_region(bucket))
+    except OSError as error:
+        raise ParameterError(f"s3://{bucket}: the region of the bucket cannot be found: {error}; set AWS_REGION") from None
+
+
+def _container(root: str) -> str:
+    """Return what paths of a file system begin with: the bucket or the container; of HDFS nothing."""
+    scheme, _, store = root.partition("://")
+    return "" if scheme == "hdfs" else store.partition("@")[0]
+
+
+@lru_cache
+def _filesystem(root: str, options: Options) -> Any:
+    from pyarrow import fs
+
+    scheme, _, store = root.partition("://")
+    if scheme == "s3":
+        endpoint = dict(options).get("endpoint_override", "")
+        return fs.S3FileSystem(**dict(options), scheme="http" if endpoint.startswith("http:") else "https")
+    if scheme == "gs":
+        return fs.GcsFileSystem()
+    if scheme == "abfss":
+        return fs.AzureFileSystem(account_name=store.partition("@")[2].partition(".")[0])
+    return fs.FileSystem.from_uri(f"{root}/")[0]

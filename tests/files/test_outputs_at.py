@@ -1,0 +1,115 @@
+"""Output folders on a store: nobody's files are touched, and what is complete says so last."""
+
+import json
+
+import pytest
+from object_store import held
+
+from semblance.errors import OutputError
+from semblance.files.folders import SIDECAR
+from semblance.files.outputs_at import PLANNED, check_apart_at, check_output_at, prepare, publish, upload
+from semblance.files.places import place_of
+from semblance.files.urls import as_url
+from semblance.formats.sources import open_sources
+
+
+def write(folder, files, force=False):
+    """Write a folder as a job does."""
+    check_output_at(folder, force)
+    prepare(folder, list(files))
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    publish(folder, {name: len(data) for name, data in files.items()}, {"semblance": "x"})
+
+
+def test_a_folder_is_replaced_on_demand_alone(bucket):
+    folder = bucket / "clean"
+    write(folder, {"a": b"1", "sub/b": b"22"})
+    assert set(held(folder)) == {"a", "sub/b", SIDECAR}
+    assert json.loads(held(folder)[SIDECAR]) == {"semblance": "x", "files": ["a", "sub/b"]}
+    with pytest.raises(OutputError, match=r"clean exists; pass --force"):
+        check_output_at(folder, force=False)
+    write(folder, {"c": b"3"}, force=True)
+    assert {name: data for name, data in held(folder).items() if name != SIDECAR} == {"c": b"3"}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_files_of_others_stay(bucket, force):
+    folder = bucket / "clean"
+    write(folder, {"a": b"1"})
+    (folder / "mine").write_bytes(b"precious")
+    with pytest.raises(OutputError, match=r"clean contains 1 file that no earlier run wrote \(mine\)"):
+        check_output_at(folder, force)
+    (bucket / "file").write_bytes(b"precious")
+    with pytest.raises(OutputError, match="means a folder, but a file of that name exists"):
+        check_output_at(bucket / "file", force)
+
+
+def test_what_a_killed_run_left_is_replaced_without_being_asked(bucket):
+    folder = bucket / "clean"
+    prepare(folder, ["a", "b"])
+    (folder / "a").write_bytes(b"half of it")
+    assert SIDECAR not in held(folder)
+    write(folder, {"b": b"1"})
+    assert set(held(folder)) == {"b", SIDECAR}
+
+
+def test_a_run_that_is_killed_while_it_replaces_leaves_what_can_be_replaced(bucket, monkeypatch):
+    folder = bucket / "clean"
+    write(folder, {"old": b"1", "both": b"1"})
+    removed = []
+
+    def counted(url, missing_ok=False):
+        removed.append(url)
+        if len(removed) == 2:
+            raise KeyboardInterrupt
+        url.filesystem.delete_file(url.inside)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(folder), "unlink", counted)
+        with pytest.raises(KeyboardInterrupt):
+            prepare(folder, ["new", "both"])
+    write(folder, {"new": b"2"})
+    assert set(held(folder)) == {"new", SIDECAR}
+
+
+def test_files_that_are_not_as_they_were_written_are_noticed(bucket):
+    folder = bucket / "clean"
+    prepare(folder, ["a", "b"])
+    (folder / "a").write_bytes(b"123")
+    with pytest.raises(OutputError, match=r"clean/a: 4 bytes were written, 3 are there; write again"):
+        publish(folder, {"a": 4}, {})
+    with pytest.raises(OutputError, match=r"clean/b: 1 bytes were written, none are there"):
+        publish(folder, {"a": 3, "b": 1}, {})
+    assert SIDECAR not in held(folder) and PLANNED in held(folder)
+
+
+def test_a_file_is_copied_whole(bucket, tmp_path, monkeypatch):
+    monkeypatch.setattr("semblance.files.outputs_at._BLOCK", 1000)
+    data = bytes(range(256)) * 50
+    (tmp_path / "a").write_bytes(data)
+    upload(tmp_path / "a", bucket / "x/a")
+    assert held(bucket) == {"x/a": data}
+    with pytest.raises(OutputError, match=r"none-such/a: cannot be written: .*(NO_SUCH_BUCKET|does not exist)"):
+        upload(tmp_path / "a", as_url("s3://none-such/a"))
+
+
+def test_outputs_meet_no_input(bucket, tmp_path):
+    for name in ("in/a.jsonl", "in/sub/b.jsonl"):
+        (bucket / name).write_bytes(b"{}\n")
+    places = [split.place for split in open_sources([str(bucket / "in")])]
+    check_apart_at(bucket / "clean", places)
+    check_apart_at(bucket / "inside", places, [str(bucket / "work")])
+    for output in (bucket / "in", bucket / "in/clean"):
+        with pytest.raises(OutputError, match="is inside the input folder .*/in, which the next run would read"):
+            check_apart_at(output, places)
+    one = [place_of(bucket / "in/a.jsonl", "a", "a")]
+    check_apart_at(bucket / "in/clean", one)
+    for output in (bucket / "in", bucket):
+        with pytest.raises(OutputError, match="replaced as a whole, contains the input a;"):
+            check_apart_at(output, one)
+    for other in (bucket / "clean/work", bucket, bucket / "clean"):
+        with pytest.raises(OutputError, match="meet; choose another name"):
+            check_apart_at(bucket / "clean", [], [str(other)])
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    check_apart_at(bucket / "clean", [split.place for split in open_sources([str(tmp_path)])], [str(tmp_path / "work")])

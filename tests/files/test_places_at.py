@@ -1,0 +1,84 @@
+"""Inputs on a store: folders and globs mean the same files as on a disk."""
+
+import pytest
+from object_store import put_folder
+
+from semblance.errors import InputDataError
+from semblance.formats.sources import open_sources
+
+TREE = (
+    "a.parquet", "b.jsonl.gz", "notes.pdf", ".hidden.jsonl", "_also.jsonl", "sub/a.parquet", "sub/c.csv", "sub/deep/d.jsonl",
+    ".git/x.jsonl", "sub/_tmp/y.jsonl", "e [1].jsonl", "Upper.JSONL", "sub.jsonl/z.jsonl",
+)  # fmt: skip
+
+
+@pytest.fixture
+def both(tmp_path, bucket):
+    """The same tree on a disk and in a bucket."""
+    for name in TREE:
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"text": "one"}\n')
+    return tmp_path / "in", put_folder(tmp_path / "in", bucket / "in")
+
+
+def told(sources, root):
+    """What is known of inputs, but for where they are."""
+    names = [str(split.name).replace(str(root), "") for split in sources]
+    left = sources.skipped.to_dict()
+    return (
+        names,
+        [split.relative for split in sources],
+        [split.place.size for split in sources],
+        left["files"],
+        left["by_reason"],
+    )
+
+
+@pytest.mark.parametrize("glob", [None, "*.jsonl", "*.[!p]*", "sub/*", "d*", "deep/*.jsonl", "[ab].*"])
+def test_folders(both, glob):
+    local, remote = (told(open_sources([root], glob=glob), root) for root in both)
+    assert remote == local and (remote[1] or glob)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*.parquet", "*", "**/*.jsonl", "*/*", "s?b/*", "sub/**/*.jsonl", "**/d.jsonl", "[a-e].*", "e [[]1].jsonl"]
+)
+def test_globs(both, pattern):
+    """But for what is of no known format, of which a glob on a disk is an error, too."""
+    found = []
+    for root in both:
+        try:
+            sources = open_sources([f"{root}/{pattern}"])
+            found.append((told(sources, root)[:3], sources.skipped.counts))
+        except InputDataError as error:
+            found.append(str(error).replace(str(root), ""))
+    assert found[0] == found[1]
+
+
+def test_files_by_their_names(both, bucket):
+    _, remote = both
+    for name in ("a.parquet", "e [1].jsonl", ".hidden.jsonl"):
+        (split,) = open_sources([str(remote / name)])
+        assert (split.name, split.relative) == (str(remote / name), name)
+    with pytest.raises(InputDataError, match="none.jsonl: no file or folder of that name"):
+        open_sources([str(remote / "none.jsonl")])
+    with pytest.raises(InputDataError, match=r"x\*\.jsonl: no file matches"):
+        open_sources([str(remote / "x*.jsonl")])
+    with pytest.raises(InputDataError, match="is given twice"):
+        open_sources([str(remote / "a.parquet"), str(remote)])
+    (bucket / "empty/x.pdf").write_bytes(b"")
+    with pytest.raises(InputDataError, match=r"the folder holds no file with a known suffix .*use --glob"):
+        open_sources([str(bucket / "empty")])
+
+
+def test_files_of_one_name_are_told_apart(both):
+    local, remote = ([split.relative for split in open_sources([str(root / "a.parquet"), str(root / "sub/a.parquet")])]
+                     for root in both)  # fmt: skip
+    assert remote == local == ["a.parquet", "sub/a.parquet"]
+
+
+def test_a_store_that_does_not_answer_is_named(bucket, monkeypatch):
+    monkeypatch.setattr(type(bucket), "entry", lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")))
+    with pytest.raises(InputDataError, match=r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED"):
+        open_sources([str(bucket / "x.jsonl")])

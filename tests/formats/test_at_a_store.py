@@ -1,0 +1,132 @@
+"""Files on an object store are read as those on a disk."""
+
+import csv
+import gzip
+import json
+from contextlib import closing
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from object_store import put_folder
+
+import semblance as sb
+from semblance.errors import InputDataError
+from semblance.formats import _pages, _row_groups
+from semblance.formats.sources import Columns, open_sources
+
+TEXTS = [f"text number {i} of some words, {'and more of them ' * (i % 7)}é" for i in range(60)] + [""]
+COLUMNS = Columns(text="text", id="id", others=("n",))
+
+
+def write_all(folder):
+    """A file of each format and compression, of the same rows, and a folder of text files."""
+    folder.mkdir()
+    rows = [{"text": text, "id": f"id{i}", "n": i} for i, text in enumerate(TEXTS)]
+    table = pa.Table.from_pylist(rows)
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    pq.write_table(table, folder / "groups.parquet", row_group_size=17)
+    pq.write_table(table, folder / "plain.parquet", use_dictionary=False, compression="gzip", data_page_size=100)
+    (folder / "a.jsonl").write_bytes(lines)
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(lines))
+    (folder / "a.jsonl.zst").write_bytes(pa.compress(lines, "zstd", asbytes=True))
+    with (folder / "a.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, ["text", "id", "n"])
+        writer.writeheader()
+        writer.writerows(rows)
+    (folder / "texts").mkdir()
+    for i, text in enumerate(TEXTS):
+        (folder / f"texts/{i:02}.txt").write_text(text)
+    return folder
+
+
+def all_of(split):
+    """What a split reads, row by row."""
+    found = []
+    for batch in split.batches(COLUMNS if split.format != "txt" else Columns()):
+        data, offsets = bytes(batch.texts.data), batch.texts.offsets.tolist()
+        texts = [data[begin:end] for begin, end in pairwise(offsets)]
+        found += zip(texts, batch.numbers.tolist(), batch.ids or texts, strict=True)
+    return found, list(split.records())
+
+
+@pytest.fixture
+def both(tmp_path, bucket):
+    return write_all(tmp_path / "in"), put_folder(tmp_path / "in", bucket / "in")
+
+
+@pytest.mark.parametrize("name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"])
+def test_the_rows_are_those_of_the_disk(both, name, monkeypatch):
+    monkeypatch.setattr(_row_groups, "BATCH_BYTES", 500)
+    (local,), (remote,) = (open_sources([f"{root}/{name}"]) for root in both)
+    wanted, found = all_of(local), all_of(remote)
+    assert len(found[0]) == len(TEXTS)
+    if name == "texts":  # of which rows name their files
+        assert [row[0] for row in found[0]] == [row[0] for row in wanted[0]]
+    else:
+        assert found == wanted
+    assert [remote.label(row[1]).replace(str(both[1]), "") for row in found[0]] == [
+        local.label(row[1]).replace(str(both[0]), "") for row in wanted[0]
+    ]
+
+
+def test_pieces_and_large_pages(both, monkeypatch):
+    """Row groups in pieces; pages that are read value by value."""
+    (local,), (remote,) = (open_sources([str(root / "groups.parquet")]) for root in both)
+    pieces = [split.pieces(100) for split in (local, remote)]
+    assert len(pieces[0]) > 1 and [first for first, _ in pieces[0]] == [first for first, _ in pieces[1]]
+    assert [all_of(piece)[0] for _, piece in pieces[0]] == [all_of(piece)[0] for _, piece in pieces[1]]
+    assert local.expected("text") == remote.expected("text")
+    monkeypatch.setattr(_pages, "LARGE", 50)
+    monkeypatch.setattr(_row_groups, "LARGE", 50)
+    (local,), (remote,) = (open_sources([str(root / "plain.parquet")]) for root in both)
+    assert all_of(local) == all_of(remote)
+
+
+def test_a_file_that_changed_is_named(both):
+    _, root = both
+    (split,) = open_sources([str(root / "a.jsonl")])
+    split.check_unchanged()
+    (root / "a.jsonl").write_bytes(b"{}\n")
+    with pytest.raises(InputDataError, match=r"a.jsonl: the file changed during the run"):
+        split.check_unchanged()
+    (root / "a.jsonl").unlink()
+    with pytest.raises(InputDataError, match=r"a.jsonl: cannot be read: no such object"):
+        split.check_unchanged()
+
+
+@pytest.mark.parametrize("name", ["groups.parquet", "a.jsonl.gz", "a.jsonl.zst"])
+def test_a_file_that_is_cut_short_is_named(both, name):
+    _, root = both
+    (root / name).write_bytes((root / name).read_bytes()[:-30])
+    (split,) = open_sources([str(root / name)])
+    with pytest.raises(InputDataError, match=f"{name}: .*(damaged|not a readable)"):
+        all_of(split)
+
+
+def test_a_job_on_one_machine(both, tmp_path):
+    """All formats at once, written to a folder on the disk."""
+    found = []
+    for kind, root in zip(("local", "remote"), both, strict=True):
+        with closing(sb.dedup(str(root), threshold=0.7)) as result:
+            result.write(tmp_path / kind)
+            found.append(result.decisions.select(["reason", "resemblance", "keeper"]).to_pylist())
+    assert found[0] == found[1]
+    local, remote = ({p.relative_to(tmp_path / kind): p.read_bytes() for p in sorted((tmp_path / kind).rglob("*"))
+                      if p.is_file() and p.name != "_semblance.json" and p.suffix != ".parquet"} for kind in ("local", "remote"))  # fmt: skip
+    assert local == remote and local
+
+
+def test_lists_of_urls_are_paths(both):
+    _, root = both
+    assert sb.dedup([str(root / "a.jsonl")]).summary.documents == len(TEXTS)
+    assert sb.dedup([str(root / "texts"), str(root / "a.csv")]).summary.documents == 2 * len(TEXTS)
+
+
+def test_outputs_are_written_on_a_cluster_only(both):
+    with (
+        closing(sb.dedup(str(both[1] / "a.jsonl"))) as result,
+        pytest.raises(sb.ParameterError, match=r"clean is on an object store, where only --engine spark writes"),
+    ):
+        result.write(str(both[1] / "clean"))
