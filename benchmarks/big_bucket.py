@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from semblance.engines import spark_sorting
 from semblance.engines.spark_packing import Packing, packed, unpacked
 from semblance.steps.bucket import Bucket, bucket
 from semblance.values.tables import LINKS
@@ -72,12 +73,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--members", type=int, nargs="+", default=[10_000_000, 50_000_000])
     parser.add_argument("--parts", type=int, default=200, help="tasks that the links go to")
+    parser.add_argument("--held", type=int, default=spark_sorting.BUCKET_BYTES >> 20, help="MB of rows that a task holds")
     given = parser.parse_args()
+    spark_sorting.BUCKET_BYTES = given.held << 20
     if len(given.members) == 1:
         run(given.members[0], given.parts)
         return
     for members in given.members:
-        subprocess.run([sys.executable, __file__, "--members", str(members), "--parts", str(given.parts)], check=True)
+        subprocess.run(
+            [sys.executable, __file__, "--members", str(members), "--parts", str(given.parts), "--held", str(given.held)],
+            check=True,
+        )
 
 
 if __name__ == "__main__":

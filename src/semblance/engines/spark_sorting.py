@@ -234,14 +234,17 @@ def _merged(left: list[_Run], sorting: Sorting, size: int) -> Iterator[pa.Record
 
 def _cut_up(rows: pa.RecordBatch, order: Int64Array, size: int) -> Iterator[pa.RecordBatch]:
     """Yield rows in some order, so many bytes at a time."""
-    for begin, end in runs(_bytes_before(rows, order) // size):
+    texts = [from_arrow_array(column) for column in rows.columns if _has_text(column.type)]
+    if texts:
+        sizes = np.full(len(order), ROW_BYTES, np.int64)
+        for column in texts:
+            sizes += np.diff(column.offsets)[order]
+        bounds = runs((np.cumsum(sizes) - sizes) // size)
+    else:
+        bounds = [(begin, begin + size // ROW_BYTES + 1) for begin in range(0, len(order), size // ROW_BYTES + 1)]
+    for begin, end in bounds:
         yield rows.take(to_arrow(order[begin:end]))
 
 
-def _bytes_before(rows: pa.RecordBatch, order: Int64Array) -> Int64Array:
-    """Return about how many bytes come before each row in an order."""
-    sizes = np.full(len(order), ROW_BYTES, np.int64)
-    for column in rows.columns:
-        if pa.types.is_large_binary(column.type) or pa.types.is_large_string(column.type):
-            sizes += np.diff(from_arrow_array(column).offsets)[order]
-    return np.cumsum(sizes) - sizes
+def _has_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_binary(kind) or pa.types.is_large_string(kind))
