@@ -8,6 +8,7 @@ import pytest
 from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
+from spark_session import session
 
 from semblance.engines import spark_sorting
 from semblance.engines.spark_packing import Packing, packed, unpacked
@@ -128,3 +129,16 @@ def test_files_are_gone_however_a_task_ends(end, tmp_path, monkeypatch):
         with pytest.raises(OSError, match="No space left"):
             next(bucket())
     assert files_in(tmp_path) == []
+
+
+@pytest.mark.spark
+def test_workers_write_to_the_disks_of_spark():
+    """Which Spark clears when an executor ends."""
+
+    def where(rows):
+        for batch in rows:
+            with spark_sorting._own_file() as file:
+                yield pa.record_batch({"path": [os.readlink(f"/proc/self/fd/{file.fileno()}")] * len(batch)})
+
+    path = session().range(1).mapInArrow(where, "path string").collect()[0].path
+    assert "/blockmgr-" in path
