@@ -54,7 +54,7 @@ def processes() -> Iterator[tuple[int, str, float]]:
         below |= {number for number, (parent, *_) in found.items() if parent in below}
     for number in below & set(found):
         _, name, seconds, began = found[number]
-        kind = "driver" if number == os.getpid() else "jvm" if name.startswith("java") else "python"
+        kind = "driver" if number == os.getpid() else "python" if name.startswith("python") else "jvm"  # it forks
         seen[number, began] = kind, seconds
         yield number, kind, seconds
 
