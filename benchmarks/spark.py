@@ -34,9 +34,13 @@ DOCUMENTS = 40_000  # of a file
 TICK = os.sysconf("SC_CLK_TCK")
 
 
+seen: dict[tuple[int, str], tuple[str, float]] = {}
+"""Kind and processor time of each process, by number and when it began: workers end, and their time is nobody else's."""
+
+
 def processes() -> Iterator[tuple[int, str, float]]:
-    """Yield (number, kind, processor time) of each process below this one; a process has the time of its children that ended."""
-    found: dict[int, tuple[int, str, float, float]] = {}
+    """Yield (number, kind, processor time) of each process below this one."""
+    found: dict[int, tuple[int, str, float, str]] = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             text = Path("/proc", entry, "stat").read_text()
@@ -44,21 +48,22 @@ def processes() -> Iterator[tuple[int, str, float]]:
             continue
         fields = text[text.rindex(")") + 2 :].split()
         name = text[text.index("(") + 1 : text.rindex(")")]
-        own, ended = ((int(fields[i]) + int(fields[i + 1])) / TICK for i in (11, 13))
-        found[int(entry)] = int(fields[1]), name, own, ended
+        found[int(entry)] = int(fields[1]), name, (int(fields[11]) + int(fields[12])) / TICK, fields[19]
     below = {os.getpid()}
     for _ in range(8):  # generations
         below |= {number for number, (parent, *_) in found.items() if parent in below}
     for number in below & set(found):
-        _, name, own, ended = found[number]
-        kind = "driver" if number == os.getpid() else "jvm" if name.startswith("java") else "python"
-        yield number, kind, own + (ended if kind == "python" else 0.0)
+        _, name, seconds, began = found[number]
+        kind = "driver" if number == os.getpid() else "python" if name.startswith("python") else "jvm"  # it forks
+        seen[number, began] = kind, seconds
+        yield number, kind, seconds
 
 
 def used() -> dict[str, float]:
-    """Return the processor time of all processes so far, by kind."""
+    """Return the processor time of all processes so far, by kind; of those that ended, what `Peaks` saw of them."""
     total = {"driver": 0.0, "jvm": 0.0, "python": 0.0}
-    for _, kind, seconds in processes():
+    list(processes())
+    for kind, seconds in list(seen.values()):
         total[kind] += seconds
     return total
 

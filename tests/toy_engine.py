@@ -74,7 +74,8 @@ class ToyEngine(Engine):
             schema, by = pa.schema([("key", pa.int64()), ("order", pa.int64())]), "key"
         groups = {}
         for row in sorted(listed, key=lambda row: [row[name] for name in names]):
-            groups.setdefault(by and row[by], []).append(row)
+            part = row[names[0]] // 2 if once else 0
+            groups.setdefault((by and row[by], part), []).append(row)
         keys = list(groups)
         self.random.shuffle(keys)
         return self._table(schema, [row for key in keys for row in groups[key]])

@@ -1,5 +1,7 @@
 """Rows of equal keys meet in every engine, against the same in plain Python."""
 
+from itertools import groupby
+
 import pyarrow as pa
 from engine_rows import (
     MET,
@@ -59,6 +61,18 @@ def test_rows_meet_by_numbers(kind, found, width):
         assert met.keys() == wanted.keys()
         for key, group in met.items():
             assert [row["right"] for row in group] == [row["right"] for row in wanted[key]] and bag(group) == bag(wanted[key])
+
+
+@each_kind
+@quick
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=60))
+def test_of_equal_rows_one_is_enough(kind, found):
+    """Whether or not repeats are left out, they are beside each other."""
+    with running(kind) as engine:
+        table = pa.Table.from_pylist([{"left": left, "right": right} for left, right in found], pa.schema(list(MET)[:2]))
+        met = rows_of(engine.meet(engine.rows(table), "left", "right", once=True))
+        runs = [row for row, _ in groupby((row["left"], row["right"]) for row in met)]
+        assert sorted(runs) == sorted(set(found))
 
 
 @each_kind

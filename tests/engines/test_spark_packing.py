@@ -3,6 +3,7 @@
 import random
 from itertools import groupby
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from cut_tables import batches, cuts
@@ -10,9 +11,10 @@ from engine_rows import groups_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from semblance.engines import spark_packing
-from semblance.engines.spark_packing import PACKED, Packing, exploded, packed, unpacked
+from semblance.engines import spark_packing, spark_sorting
+from semblance.engines.spark_packing import PACKED, PART_BITS, Packing, exploded, packed, unpacked
 from semblance.values.arrow import to_numpy
+from semblance.values.tables import LINKS
 
 integer = pa.int64()
 ROWS = pa.schema([("by", integer), ("order", integer), ("flag", pa.bool_()), ("keys", pa.list_(integer, 2))])
@@ -26,6 +28,11 @@ VALUES = {"strings": (pa.large_string(), st.text(max_size=3)), "digests": (pa.bi
 def columns(found, schema):
     """Rows as columns."""
     return {name: [row[i] for row in found] for i, name in enumerate(schema.names)}
+
+
+def by_alone(values):
+    """Rows with one column, by which they meet."""
+    return pa.record_batch({"by": pa.array(values, integer)})
 
 
 def shuffled(made, cut=()):
@@ -51,7 +58,7 @@ def test_rows_meet(found, n, cut, again, held):
     settings = Packing(by="by", cut=n, schema=ROWS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_packing, "HELD_BYTES", held)
-        patch.setattr(spark_packing, "BATCH_BYTES", held)
+        patch.setattr(spark_sorting, "BATCH_BYTES", held)
         groups = groups_of(met(batches(columns(found, ROWS), ROWS, cut), settings, ("order",), again), "by")
     told = [(row["by"], row["order"], row["flag"], row["keys"] and tuple(row["keys"])) for g in groups.values() for row in g]
     assert sorted(map(repr, told)) == sorted(map(repr, found))
@@ -87,25 +94,35 @@ def test_rows_meet_by_runs_of_integers(found, begins, cut, again):
     assert [row["position"] for batch in sorted_again for row in batch.to_pylist()] == sorted(found)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), cuts)
-def test_of_equal_rows_one_is_enough(found, cut):
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3) | st.integers(0, 1 << 40)), max_size=30), cuts, st.booleans())
+def test_of_equal_rows_one_is_enough(found, cut, parted):
     schema = pa.schema([("left", integer), ("right", integer)])
-    settings = Packing(by="left", cut=3, schema=schema)
+    settings = Packing(by="left", cut=3, schema=schema, parted="right" if parted else None)
     once = met(batches(columns(found, schema), schema, cut), settings, ("right",), [], once=True)
     assert sorted((row["left"], row["right"]) for row in once) == sorted(set(found))
+
+
+def test_large_groups_of_which_one_row_is_enough_are_parted():
+    """Those of neighbours, too: the first of a crowd often are; small groups are not."""
+    settings = Packing(by="left", cut=100, schema=LINKS, parted="right")
+    columns = {"left": [left for left in range(8) for _ in range(12)], "right": [i << PART_BITS for i in range(12)] * 8}
+    buckets, _ = settings.bucket_of(pa.record_batch(columns))
+    assert len(set(buckets.tolist())) > 45 and max(np.bincount(buckets)) < 8
+    whole, _ = settings.bucket_of(pa.record_batch({"left": [5] * 1000, "right": range(1000)}))
+    assert len(set(whole.tolist())) == 1
 
 
 def test_integers_that_follow_each_other_are_spread_evenly():
     """Also multiples, and those that differ in their first bits alone."""
     for some in (range(10_000), range(0, 10_000 << 12, 1 << 12), [i << 49 for i in range(10_000)]):
-        buckets, n = Packing(by="by", cut=100, schema=ROWS).bucket_of(pa.array(list(some), integer))
+        buckets, n = Packing(by="by", cut=100, schema=ROWS).bucket_of(by_alone(list(some)))
         counts = pa.array(buckets.astype("int64")).value_counts().field("counts")
         assert n == 100 and len(counts) == 100 and max(counts.to_pylist()) < 160
 
 
 def test_nulls_go_anywhere():
     """So that rows that match nothing do not gather in one task."""
-    buckets, _ = Packing(by="by", cut=10, schema=ROWS).bucket_of(pa.array([None] * 1000, integer))
+    buckets, _ = Packing(by="by", cut=10, schema=ROWS).bucket_of(by_alone([None] * 1000))
     assert len(set(buckets.tolist())) == 10
 
 

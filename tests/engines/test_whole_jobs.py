@@ -6,10 +6,11 @@ from functools import cache
 
 import pyarrow as pa
 import pytest
-from engine_kinds import WITH_SPARK, prepare
+from engine_kinds import FRAMES, WITH_SPARK, prepare
 from toy_engine import ToyEngine
 
 import semblance as sb
+from semblance.engines import spark_packing, spark_sorting
 from semblance.jobs import deciding
 
 CASES = {
@@ -107,6 +108,21 @@ def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, mo
     wanted = expected(case, 0)
     monkeypatch.setattr(deciding, "PARTNERS", 2)
     found = told(case, 0, engine=ToyEngine(7), threads=1)
+    assert found[2] == wanted[2] and found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+
+
+@pytest.mark.parametrize("case", ["crowds", "crowds and all", "largest"])
+@pytest.mark.parametrize("kind", [FRAMES])
+def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
+    """All larger buckets are sorted on the disk, and large groups of links come in parts."""
+    for name, size in (("BUCKET_BYTES", 2000), ("RUN_BATCH_BYTES", 500), ("BATCH_BYTES", 700), ("MOST_RUNS", 3)):
+        monkeypatch.setattr(spark_sorting, name, size)
+    monkeypatch.setattr(spark_packing, "PART_BITS", 3)
+    files, made = [], spark_sorting._own_file
+    monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
+    wanted = expected(case, 0)
+    found = told(case, 0, **prepare(kind, monkeypatch))
+    assert len(files) > 10 and all(file.closed for file in files)
     assert found[2] == wanted[2] and found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 

@@ -94,7 +94,8 @@ class Engine(Protocol):
         sort : str or tuple of str
             Columns of integers: ``order``, ``position`` or, for by=None, any of orders.
         once : bool, default False
-            Of rows that are equal in all columns one is enough; the engine need not hold the others.
+            Of rows that are equal in all columns one is enough; the engine need not hold the others. Equal rows are beside
+            each other, but a large group may come in parts.
         """
         ...
 

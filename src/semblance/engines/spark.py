@@ -144,7 +144,8 @@ class SparkEngine:
         self, rows: SparkTable, by: str, cut: int | Int64Array, sort: tuple[str, ...], once: bool = False
     ) -> Stepped:
         """Bring rows to the tasks of their buckets, where they are sorted: see ``Packing``."""
-        packing = Packing(by=by, cut=cut, schema=rows.schema, key=self._key)
+        parted = sort[0] if once and sort[0] != by else None  # nothing but equal rows must be together
+        packing = Packing(by=by, cut=cut, schema=rows.schema, key=self._key, parted=parted)
         packs = rows.mapped(partial(packed, settings=packing), PACKED).frame
         frame = self._to_buckets(packs, cut if isinstance(cut, int) else len(cut) + 1)
         step = partial(unpacked, settings=packing, sort=sort, once=once)

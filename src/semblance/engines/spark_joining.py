@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .engine import Batches
-from .spark_packing import joined
+from .spark_sorting import joined
 
 RIGHT, LEFT = 0, 1
 """The sides of a join, in the order in which their packs come."""

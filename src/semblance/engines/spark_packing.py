@@ -1,7 +1,7 @@
 """Rows that meet on a cluster cross it in packs, so that Spark moves a few large values and not millions of small rows.
 
 A task cuts its rows into *buckets* by a hash of what they meet by, and gives a pack for each, a record batch as bytes. The
-packs of a bucket come to one task, which puts their rows together and sorts them. It holds one bucket at a time.
+packs of a bucket come to one task, which puts their rows together and sorts them: see ``spark_sorting``.
 """
 
 from __future__ import annotations
@@ -13,20 +13,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..hashing import digest_secret
-from ..kernels.digests import digest_documents
-from ..text.texts import from_arrow_array
 from ..values import Int64Array
-from ..values.arrays import runs
 from ..values.arrow import to_arrow, to_numpy
 from .engine import Batches
+from .spark_sorting import Sorter, Sorting, joined, words_of
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("pack", pa.large_binary())])
 HELD_BYTES = 32 << 20
 """Bytes of rows that are cut into packs at once, about."""
-BATCH_BYTES, ROW_BYTES = 16 << 20, 1 << 7
-"""Bytes of a batch that a step gets, about, or one row; a row counts for its texts and some more."""
-_ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+PART_BITS = 20
+"""Where groups are parted, numbers that differ only in so many of their last bits stay together."""
+_ODD, _OTHER, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +42,8 @@ class Packing:
         Which of the tables that meet it is.
     key : bytes
         Enters the digests of strings.
+    parted : str, optional
+        A column of integers: a large group comes in several buckets, equal values of this column in one.
     """
 
     by: str
@@ -52,30 +51,20 @@ class Packing:
     schema: pa.Schema
     side: int = 0
     key: bytes = b""
+    parted: str | None = None
 
-    def bucket_of(self, column: pa.Array) -> tuple[NDArray[Any], int]:
-        """Return the bucket of each value, and how many buckets there are."""
+    def bucket_of(self, rows: pa.RecordBatch) -> tuple[NDArray[Any], int]:
+        """Return the bucket of each row, and how many buckets there are."""
+        column = rows.column(self.by)
         if not isinstance(self.cut, int):
             return np.searchsorted(self.cut, to_numpy(column), side="right"), len(self.cut) + 1
         mixed = np.zeros(len(column), np.uint64)
         for words in words_of(column, self.key):
             mixed = (mixed ^ words.view(np.uint64)) * _ODD
+        if self.parted is not None:
+            mixed += (to_numpy(rows.column(self.parted)) >> PART_BITS).view(np.uint64) * _OTHER
         bucket = ((mixed >> _HALF) * np.uint64(self.cut)) >> _HALF
         return bucket.astype(np.uint16 if self.cut <= 1 << 16 else np.int64), self.cut
-
-
-def words_of(column: pa.Array, key: bytes) -> list[Int64Array]:
-    """Return what values are told apart by, as columns of words; nulls are told apart by their rows."""
-    if pa.types.is_integer(column.type):
-        words = np.asarray(to_numpy(column, 0), np.int64)
-        return [np.where(to_numpy(column.is_null()), np.arange(len(column)), words) if column.null_count else words]
-    if pa.types.is_fixed_size_binary(column.type):
-        n_words = column.type.byte_width // 8
-        found = np.frombuffer(column.buffers()[1], np.int64, n_words * len(column), column.type.byte_width * column.offset)
-        return list(found.reshape(-1, n_words).T)
-    texts, digests = from_arrow_array(column), np.empty((len(column), 2), np.uint64)
-    digest_documents(texts.data, texts.offsets, np.empty((0, 2), np.uint64), digest_secret(key, "packs"), digests)
-    return list(digests.view(np.int64).T)
 
 
 def exploded(batches: Batches, by: str, schema: pa.Schema) -> Batches:
@@ -124,7 +113,7 @@ def packed(batches: Batches, settings: Packing) -> Batches:
 
 def _packs(held: list[pa.RecordBatch], settings: Packing) -> pa.RecordBatch:
     batch = joined(held)
-    bucket, n = settings.bucket_of(batch.column(settings.by))
+    bucket, n = settings.bucket_of(batch)
     rows = batch.take(to_arrow(np.argsort(bucket, kind="stable")))
     counts = np.bincount(bucket, minlength=n)
     there, ends = np.flatnonzero(counts), np.cumsum(counts)
@@ -134,15 +123,10 @@ def _packs(held: list[pa.RecordBatch], settings: Packing) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=PACKED)
 
 
-def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return some batches, at least one, as one."""
-    if len(batches) == 1:
-        return batches[0]
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-
-
 def unpacked(batches: Batches, settings: Packing, sort: tuple[str, ...], once: bool) -> Batches:
     """Put the rows of each bucket together again, equal ``by`` beside each other and sorted.
+
+    A bucket that is too large to be held is sorted on the task's own disk.
 
     Parameters
     ----------
@@ -154,39 +138,13 @@ def unpacked(batches: Batches, settings: Packing, sort: tuple[str, ...], once: b
     once : bool
         Whether repeats of rows of numbers are left out.
     """
-    held: list[pa.RecordBatch] = []
-    before = -1
-    for batch in batches:
-        for bucket, pack in zip(to_numpy(batch.column("bucket")).tolist(), batch.column("pack"), strict=True):
-            if bucket != before and held:
-                yield from _sorted(held, settings, sort, once)
-                held = []
-            before = bucket
-            held.append(pa.ipc.read_record_batch(pack.as_buffer(), settings.schema))
-    if held:
-        yield from _sorted(held, settings, sort, once)
-
-
-def _sorted(held: list[pa.RecordBatch], settings: Packing, sort: tuple[str, ...], once: bool) -> Batches:
-    """Yield the rows of a bucket in their order."""
-    rows = joined(held)
-    held.clear()
     names = (settings.by, *(name for name in sort if name != settings.by))
-    keys = [words for name in names for words in words_of(rows.column(name), settings.key)]
-    order = np.lexsort(keys[::-1])
-    numbers = all(pa.types.is_primitive(field.type) for field in rows.schema)
-    if once and numbers:
-        columns = [to_numpy(column)[order] for column in rows.columns]
-        same = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
-        order = order[np.concatenate([[True], ~same])]
-    for begin, end in runs(_bytes_before(rows, order) // BATCH_BYTES):
-        yield rows.take(to_arrow(order[begin:end]))
-
-
-def _bytes_before(rows: pa.RecordBatch, order: Int64Array) -> Int64Array:
-    """Return about how many bytes come before each row in an order."""
-    sizes = np.full(len(order), ROW_BYTES, np.int64)
-    for column in rows.columns:
-        if pa.types.is_large_binary(column.type) or pa.types.is_large_string(column.type):
-            sizes += np.diff(from_arrow_array(column).offsets)[order]
-    return np.cumsum(sizes) - sizes
+    with Sorter(Sorting(names=names, schema=settings.schema, once=once, key=settings.key)) as rows:
+        before = -1
+        for batch in batches:
+            for bucket, pack in zip(to_numpy(batch.column("bucket")).tolist(), batch.column("pack"), strict=True):
+                if bucket != before:
+                    yield from rows.batches()
+                before = bucket
+                rows.add(pa.ipc.read_record_batch(pack.as_buffer(), settings.schema))
+        yield from rows.batches()
