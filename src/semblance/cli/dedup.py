@@ -86,13 +86,11 @@ def dedup(
             "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
         )
     if engine == "spark":
-        from ..spark.sessions import check_mounted
         from ..spark.writing import check_where
         from .spark import check_options
         from .spark import running as on_spark
 
         running = on_spark(master, check_options(threads, conf))
-        check_mounted(save_sketches)
     elif master is not None or conf:
         raise ParameterError("--master and --conf are for --engine spark")
     else:

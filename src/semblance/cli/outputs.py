@@ -87,8 +87,7 @@ class Outputs:
         if self.save_sketches is not None:
             from ..jobs.saved_sketches import check_saving
 
-            check_saving(self.save_sketches, self.force, sources, references, html)
-            check_apart(self.save_sketches, places, but(self.save_sketches), single=False)
+            check_saving(self.save_sketches, self.force, sources, references, html, but(self.save_sketches))
 
     def write(self, result: Any, command: Callable[[], str], said: Callable[[str, int], None], leaves: Leaves) -> None:
         """Write everything.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,8 +52,22 @@ def _inside(folder: Url) -> dict[str, int]:
     return {entry.url.key.removeprefix(folder.key).lstrip("/"): entry.status.st_size for entry in found}
 
 
-def check_output_at(folder: Url, force: bool) -> None:
+def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
+    """Return those of some names that a list has: files, and all that is inside of folders, which end with a slash."""
+    folders = tuple(name for name in listed if name.endswith("/"))
+    return {name for name in names if name in listed or name.startswith(folders)}
+
+
+def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
     """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it.
+
+    Parameters
+    ----------
+    folder : Url
+    force : bool
+        Whether one that is complete may be replaced.
+    last : str
+        The file that is written last.
 
     Raises
     ------
@@ -66,14 +80,14 @@ def check_output_at(folder: Url, force: bool) -> None:
             raise OutputError(f"the output {shown(folder)} means a folder, but a file of that name exists")
         names = set(_inside(folder))
         whole, begun = _listed(folder / SIDECAR), _listed(folder / PLANNED)
-        foreign = sorted(names - {SIDECAR, PLANNED, *(whole or []), *(begun or [])})
+        foreign = sorted(names - _known(names, {SIDECAR, PLANNED, *(whole or []), *(begun or [])}))
         if foreign:
             some = ", ".join(map(shown, foreign[:_NAMED])) + (", ..." if len(foreign) > _NAMED else "")
             raise OutputError(
                 f"{shown(folder)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote ({some}): "
                 "move them, or choose another name"
             )
-        if SIDECAR in names and not force:
+        if (last in names or (SIDECAR in names and PLANNED not in names)) and not force:
             raise OutputError(f"{shown(folder)} exists; pass --force (force=True) to replace it, or choose another name")
 
 
@@ -107,14 +121,14 @@ def _within(inner: str, outer: str | os.PathLike[str]) -> bool:
     return f"{inner.rstrip('/')}/".startswith(f"{os.fspath(outer).rstrip('/')}/")
 
 
-def prepare(folder: Url, files: Sequence[str]) -> None:
-    """Remove what earlier runs wrote into a folder, and say which files will be written."""
+def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
+    """Remove what earlier runs wrote into a folder, first the file that says that it is whole; say which will be written."""
     with reporting_at(folder):
         gone = {*(_listed(folder / SIDECAR) or []), *(_listed(folder / PLANNED) or [])}
         (folder / PLANNED).write_bytes(json.dumps({"files": sorted({*gone, *files})}).encode())
-        (folder / SIDECAR).unlink(missing_ok=True)
-        there = set(_inside(folder))
-        for name in sorted(gone & there):
+        for name in dict.fromkeys((last, SIDECAR)):
+            (folder / name).unlink(missing_ok=True)
+        for name in sorted(_known(set(_inside(folder)), gone)):
             (folder / name).unlink(missing_ok=True)
 
 

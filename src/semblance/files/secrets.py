@@ -24,10 +24,12 @@ def new_secret() -> bytes:
     return os.urandom(BYTES)
 
 
-def read_secret(folder: Path) -> bytes | None:
+def read_secret(folder: Path | Url) -> bytes | None:
     """Return the secret that lies in a folder; None if there is no such file, or it is none of ours."""
     with suppress(OSError):
         path = folder / SECRET
+        if isinstance(path, Url):
+            return secret_in(path.read_bytes())
         if stat.S_ISREG(path.lstat().st_mode):
             return secret_in(path.read_bytes())
     return None
@@ -76,8 +78,8 @@ def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
     return secret
 
 
-def write_secret(folder: Path, secret: bytes) -> None:
-    """Write a secret, in place of one that was left behind.
+def write_secret(folder: Path | Url, secret: bytes) -> None:
+    """Write a secret, in place of one that was left behind; who may read it on a store, the store alone says.
 
     Raises
     ------
@@ -85,6 +87,9 @@ def write_secret(folder: Path, secret: bytes) -> None:
         If it cannot be written, or another file has its name.
     """
     path = folder / SECRET
+    if isinstance(path, Url):
+        path.write_bytes(bytes_of(secret))
+        return
     if os.path.lexists(path) and read_secret(folder) is None:
         raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
     with atomic_file(path, compress=False, mode=0o600) as stream:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputDataError
+from ..files.anywhere import AnyPath
 from ..files.names import shown
-from .saved import DESCRIPTION
+from .saved_at import DESCRIPTION, ROWS
 from .saved_texts import is_saved
 
 
@@ -52,9 +53,19 @@ def check_documents(sources: Sequence[Any]) -> None:
     """
     for source in sources:
         for place in () if is_saved(source) else getattr(source, "places", ()):
-            folder = os.path.dirname(place.path)
-            if os.path.basename(place.path).startswith("sketches-") and os.path.isfile(os.path.join(folder, DESCRIPTION)):
+            if (folder := _folder_of_sketches(place.path)) is not None:
                 raise InputDataError(
                     f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "
                     "for --against of dedup and pairs (against=)"
                 )
+
+
+def _folder_of_sketches(path: AnyPath) -> AnyPath | None:
+    """Return the folder of saved sketches that a file is one of; None if it is none."""
+    if path.parent.name == ROWS:
+        folder: AnyPath = path.parent.parent
+    elif path.name.startswith("sketches-"):
+        folder = path.parent
+    else:
+        return None
+    return folder if (folder / DESCRIPTION).exists() else None

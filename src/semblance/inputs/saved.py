@@ -16,21 +16,21 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputDataError
-from ..files.anywhere import path_of
+from ..files.anywhere import AnyPath, path_of
 from ..files.folders import SIDECAR
 from ..files.names import shown
 from ..files.places import Inputs, Place, place_of
 from ..files.secrets import SECRET
 from ..files.streams import why
-from ..files.urls import Url, as_url
+from ..files.urls import as_url
 from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
 from ..formats.sources import open_sources
+from .saved_at import DESCRIPTION, Found, folders_at, is_as_it_was, mixed, sizes_in
 from .saved_rows import Saved, SavedRows
 from .saved_texts import SAVED
 
-DESCRIPTION = "sketches.json"
 FORMAT = 1
 _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
 
@@ -73,20 +73,19 @@ def open_references(paths: Sequence[str | os.PathLike[str]], *, glob: str | None
     return Inputs([*(split for folder in saved for split in open_saved(folder)), *rest], rest.skipped)
 
 
-def saved_in(path: Any) -> list[Path]:
+def saved_in(path: Any) -> Sequence[AnyPath]:
     """Return the folders of saved sketches that a path means: itself, or those in it, by name; none if it is no such path.
 
     Raises
     ------
     InputDataError
-        If a folder holds such folders and something else, or one that a killed run was about to replace; or if they are on an
-        object store.
+        If a folder holds such folders and something else, or one that a killed run was about to replace; or if an object store
+        does not answer.
     """
     if not isinstance(path, str | os.PathLike):
         return []
     if (url := as_url(path)) is not None:
-        _refuse_saved_at(url)
-        return []
+        return folders_at(url)
     folder = Path(path)
     try:
         if (folder / DESCRIPTION).is_file():
@@ -104,25 +103,8 @@ def saved_in(path: Any) -> list[Path]:
                 f"rename {shown(entry)} to {shown(old[1])}"
             )
     if found and len(found) < len(inside):
-        other = next(entry for entry in inside if entry not in found)
-        raise InputDataError(
-            f"{shown(folder)} holds saved sketches ({shown(found[0].name)}) and something else ({shown(other.name)}): "
-            "name the folders of sketches one by one, or move the rest"
-        )
+        raise mixed(folder, found[0].name, next(entry for entry in inside if entry not in found).name)
     return found
-
-
-def _refuse_saved_at(url: Url) -> None:
-    """Refuse saved sketches on an object store."""
-    try:
-        found = url.key and (url / DESCRIPTION).exists()
-    except OSError as error:
-        raise InputDataError(f"{shown(url)}: cannot be read: {why(error)}") from None
-    if found:
-        raise InputDataError(
-            f"{shown(url)} holds saved sketches, which must be on a disk that every machine of the job has mounted: copy the "
-            "folder"
-        )
 
 
 def checksum_of(said: Mapping[str, Any]) -> str:
@@ -132,14 +114,14 @@ def checksum_of(said: Mapping[str, Any]) -> str:
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _described(folder: Path) -> tuple[dict[str, Any], str]:
+def _described(folder: AnyPath) -> tuple[dict[str, Any], str]:
     """Return the description of a folder, and its checksum."""
     name = shown(folder / DESCRIPTION)
     try:
         said = json.loads((folder / DESCRIPTION).read_bytes())
         checksum, form, version = said.pop("checksum"), said["format"], said["semblance"]
     except OSError as error:
-        raise InputDataError(f"{name}: cannot be read: {error.strerror}") from None
+        raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputDataError(f"{name}: damaged, or not the description of saved sketches") from None
     if isinstance(form, int) and form > FORMAT:
@@ -149,7 +131,7 @@ def _described(folder: Path) -> tuple[dict[str, Any], str]:
     return said, checksum
 
 
-def open_saved(folder: Path) -> list[Split]:
+def open_saved(folder: AnyPath) -> list[Split]:
     """Return the documents of a folder as inputs, one for each input that they came from.
 
     Raises
@@ -160,7 +142,7 @@ def open_saved(folder: Path) -> list[Split]:
     said, checksum = _described(folder)
     try:
         saved = Saved(
-            folder=str(folder.absolute()), name=shown(folder), checksum=checksum, token=said["secret"],
+            folder=folder.absolute(), name=shown(folder), checksum=checksum, token=said["secret"],
             settings=said["settings"], text=said["text"], id=said["id"], text_ids=said["text_ids"],
             files=tuple((file["name"], file["rows"]) for file in said["files"]),
         )  # fmt: skip
@@ -172,24 +154,27 @@ def open_saved(folder: Path) -> list[Split]:
 
 def _check_files(saved: Saved, files: list[dict[str, Any]]) -> None:
     """Check that the files of a folder are there, and as long as they were."""
-    for file in files:
-        path = saved.path(file["name"])
-        try:
-            size = path.stat().st_size
-        except OSError as error:
-            raise InputDataError(f"{shown(path)}: cannot be read: {error.strerror}") from None
-        if size != file["bytes"]:
-            raise InputDataError(f"{shown(path)}: damaged: {file['bytes']:,} bytes were written, {size:,} are there")
+    done = 0
+    try:
+        for done, size in enumerate(sizes_in(saved.folder, [file["name"] for file in files])):
+            if size != files[done]["bytes"]:
+                raise InputDataError(
+                    f"{shown(saved.path(files[done]['name']))}: damaged: {files[done]['bytes']:,} bytes were written, "
+                    f"{size:,} are there"
+                )
+    except OSError as error:
+        raise InputDataError(f"{shown(error.filename or saved.folder)}: cannot be read: {why(error)}") from None
 
 
 def _splits(saved: Saved, inputs: list[dict[str, Any]]) -> Iterator[Split]:
     """Yield the inputs of a folder, each with its rows."""
     begin = 0
+    found = Found([path_of(file["path"]) for said in inputs for file in said["files"] or ()])
     for said in inputs:
         end, origin = begin + said["rows"], None
         if said["files"] is not None:
             form = format_named(said["format"])
-            places = [_unchanged(saved, file) for file in said["files"]]
+            places = [_unchanged(saved, found, file) for file in said["files"]]
             (origin,) = form.splits(places, form.Options())
         data = SavedRows(saved, begin, end, origin)
         yield Split(
@@ -211,12 +196,12 @@ def description_of(split: Split) -> Place:
     try:
         return place_of(saved.path(DESCRIPTION), name, name)
     except OSError as error:
-        raise InputDataError(f"{name}: cannot be read: {error.strerror}") from None
+        raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
 
 
-def files_of_saved(splits: Sequence[Any]) -> list[Path]:
+def files_of_saved(splits: Sequence[Any]) -> list[AnyPath]:
     """Return the folders of saved sketches among some inputs, and the files in them."""
-    saved: dict[str, Saved] = {split.data.saved.folder: split.data.saved for split in splits if split.form is SAVED}
+    saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if split.form is SAVED}
     names = ("", DESCRIPTION, SECRET, SIDECAR)
     return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files))]
 
@@ -228,7 +213,7 @@ def described_place(place: Place) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unchanged(saved: Saved, file: dict[str, Any]) -> Place:
+def _unchanged(saved: Saved, found: Found, file: dict[str, Any]) -> Place:
     """Return the file that documents came from, if it is as it was when they were sketched.
 
     Raises
@@ -239,11 +224,10 @@ def _unchanged(saved: Saved, file: dict[str, Any]) -> Place:
     path = path_of(file["path"])
     rests = f"the sketches in {saved.name} rest on it, and texts that are compared are read from it"
     try:
-        place = place_of(path, path.name, file["name"])
+        place = found.place(path, path.name, file["name"])
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputDataError(f"{shown(path)}: cannot be read: {reason}; {rests}: put it back, or sketch again") from None
-    if (place.size, place.modified_ns) != (file["bytes"], file["modified_ns"]):
+        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}; {rests}: put it back, or sketch again") from None
+    if not is_as_it_was(place, file):
         raise InputDataError(
             f"{shown(path)}: has changed since it was sketched; {rests}: put it back as it was, or sketch again"
         )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..files.anywhere import AnyPath
 from ..files.names import shown
+from ..files.urls import Url
 from ..formats._split import Split
 from ..text.texts import Texts
 from ..values.arrow import strings, to_arrow, to_numpy
@@ -27,7 +28,7 @@ class Saved:
 
     Parameters
     ----------
-    folder : str
+    folder : Path or Url
         Absolute.
     name : str
         As it was given, for messages.
@@ -47,7 +48,7 @@ class Saved:
         Names, and the rows of each.
     """
 
-    folder: str
+    folder: AnyPath
     name: str
     checksum: str
     token: str
@@ -57,9 +58,9 @@ class Saved:
     text_ids: bool
     files: tuple[tuple[str, int], ...]
 
-    def path(self, name: str) -> Path:
+    def path(self, name: str) -> AnyPath:
         """Return the path of a file of the folder."""
-        return Path(self.folder, name)
+        return self.folder / name
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +89,16 @@ class SavedRows:
         InputDataError
             If a file is damaged.
         """
-        import pyarrow.parquet as pq  # here, for what is not needed to start
-
         first = 0
         for name, n in self.saved.files:
             if self.begin < first + n and first < self.end:
                 try:
-                    with pq.ParquetFile(self.saved.path(name), page_checksum_verification=True) as file:
+                    with _opened(self.saved.path(name)) as file:
                         wanted = [n for n in file.schema_arrow.names if n != TEXT] if names is None else list(names)
                         yield from self._of_file(file, first, wanted)
                 except (OSError, pa.ArrowException) as error:
-                    raise InputDataError(f"{shown(self.saved.path(name))}: damaged: {error}; save the sketches again") from None
+                    name = shown(self.saved.path(name))
+                    raise InputDataError(f"{name}: damaged: {error}; save the sketches again") from None
             first += n
 
     def _of_file(self, file: Any, first: int, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -109,6 +109,15 @@ class SavedRows:
                 table = file.read_row_group(group, names, use_threads=False).select(names).slice(begin, end - begin)
                 yield from table.combine_chunks().to_batches()
             first += n
+
+
+def _opened(path: AnyPath) -> Any:
+    """Open a file whose pages are checked as they are read; on a store, a row group is asked for at once."""
+    import pyarrow.parquet as pq  # here, for what is not needed to start
+
+    if isinstance(path, Url):
+        return pq.ParquetFile(path.open_anywhere(), pre_buffer=True, page_checksum_verification=True)
+    return pq.ParquetFile(path, page_checksum_verification=True)
 
 
 def no_texts(n: int) -> Texts:

@@ -20,7 +20,7 @@ from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from .saved_rows import TEXT, Saved, SavedRows, no_texts
+from .saved_rows import TEXT, SavedRows, no_texts
 
 PIECE_ROWS = 1 << 17
 PIECE_BYTES = 1 << 20
@@ -167,7 +167,7 @@ class SavedTexts(RowsAgain):
         limit = Limit(split.limit.most)  # what was sketched cannot be left out now
         if data.origin is None:
             rows, names = np.arange(data.begin, data.end), (TEXT, data.saved.id and "id")
-            pieces = list(_own_pieces(data.saved, limit))
+            pieces = list(_own_pieces(data, limit))
         else:
             rows, names = positions & _ROW, (data.saved.text, data.saved.id)
             pieces = replace(data.origin, limit=limit).pieces(PIECE_BYTES)
@@ -203,14 +203,15 @@ def _chosen(batch: Batch, rows: Int64Array) -> Batch:
     return Batch(from_arrow_array(column.take(places)), batch.numbers[rows], ids, others)
 
 
-def _own_pieces(saved: Saved, limit: Limit) -> Iterator[tuple[int, Split]]:
-    """Yield the files of a folder, cut into pieces, as inputs that have the texts; and the first row of each."""
+def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
+    """Yield the files that have some rows, cut into pieces, as inputs that have the texts; and the first row of each."""
     form, first = format_named("parquet"), 0
-    for name, n in saved.files:
-        path = saved.path(name)
-        (split,) = form.splits([place_of(path, name, shown(path))], form.Options())
-        for row, piece in replace(split, limit=limit).pieces(PIECE_BYTES):
-            yield first + row, piece
+    for name, n in data.saved.files:
+        if data.begin < first + n and first < data.end:
+            path = data.saved.path(name)
+            (split,) = form.splits([place_of(path, name, shown(path))], form.Options())
+            for row, piece in replace(split, limit=limit).pieces(PIECE_BYTES):
+                yield first + row, piece
         first += n
 
 

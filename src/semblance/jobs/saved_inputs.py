@@ -20,6 +20,7 @@ from ..formats.sources import Split
 from ..inputs.again import read_again
 from ..inputs.reading import Reading
 from ..inputs.saved import description_of, open_saved
+from ..inputs.saved_at import is_as_it_was
 from ..inputs.saved_texts import SAVED, is_saved
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -116,7 +117,7 @@ def _texts_of_saved(
     first_of_folder = pc.index(inputs["path"].combine_chunks(), inputs["path"][first]).as_py()
     number_in_folder = number - inputs["source"][first_of_folder].as_py()
     (row,) = inputs.slice(first, 1).to_pylist()
-    split = open_saved(Path(_place(row).path.parent))[number_in_folder]
+    split = open_saved(_place(row).path.parent)[number_in_folder]
     read = read_again([split], reading, positions - (number << SOURCE_BITS), most)[0]
     return {position: read[position - (number << SOURCE_BITS)] for position in positions.tolist()}
 
@@ -163,7 +164,7 @@ def _place(row: dict[str, Any]) -> Place:
             place = place_of(path, name, name)
         except OSError:
             continue
-        if (place.size, place.modified_ns) == (row["bytes"], row["modified_ns"]):
+        if is_as_it_was(place, row):
             return place
         changed = changed or path
     if changed is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,19 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, OutputError, ParameterError
+from ..files.anywhere import AnyPath, is_inside
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
+from ..files.folders_at import NewFolderAt, folder_at
 from ..files.job_files import differences
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
+from ..files.outputs_at import check_apart_at, check_output_at
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
+from ..files.urls import Url, as_url
 from ..formats.sources import Columns
 from ..inputs.reading import text_column
-from ..inputs.saved import DESCRIPTION, FORMAT, checksum_of, described_place
+from ..inputs.saved import FORMAT, checksum_of, described_place
+from ..inputs.saved_at import DESCRIPTION, ROWS
 from ..inputs.saved_rows import TEXT, Saved
 from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
 from ..steps.keep_sketches import SAVED, kept_sketches, kept_sketches_schema
@@ -90,7 +95,7 @@ def agreed(settings: Settings, references: Sequence[Any]) -> tuple[Settings, byt
 
 def _secret_of(saved: Saved) -> bytes:
     """Return the secret of a folder."""
-    secret = read_secret(Path(saved.folder))
+    secret = read_secret(saved.folder)
     if secret is None or token_of(secret) != saved.token:
         raise InputDataError(
             f"{shown(saved.path(SECRET))}: missing, damaged, not readable, or another one: without it sketches are of no use"
@@ -128,27 +133,47 @@ def rests_on_files(splits: Sequence[Any]) -> bool:
     return all(split.places and all(place.spool is None for place in split.places) for split in splits)
 
 
-def check_saving(folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool) -> Path:
-    """Return where sketches go, if they may go there.
+def check_saving(
+    folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool,
+    also: Sequence[str | Path] = (),
+) -> AnyPath:  # fmt: skip
+    """Return where sketches go, if they may go there, and meet nothing ``also`` named.
 
     Raises
     ------
     OutputError
         If the folder exists and ``force`` is not set, holds files of others, an input, or sketches that are in use.
     ParameterError
-        If the inputs are web pages that lie in no files.
+        If the inputs are web pages that lie in no files, or the folder is a URL of an unknown kind.
     """
-    path = check_output(folder, force, single=False)
-    check_apart(folder, [place for split in (*references, *inputs) for place in split.places], single=False)
-    real = os.path.realpath(path)
+    places = [place for split in (*references, *inputs) for place in split.places]
+    path: AnyPath
+    if (url := as_url(folder)) is not None:
+        path = url
+        check_output_at(url, force, DESCRIPTION)
+        check_apart_at(url, places, also)
+    else:
+        path = check_output(folder, force, single=False)
+        check_apart(folder, places, also, single=False)
     for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
-        if Path(os.path.realpath(used)).is_relative_to(real):
+        if is_inside(used, path):
             raise OutputError(f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder")
     if html and not rests_on_files(inputs):
         raise ParameterError(
             "sketches of web pages can be saved only where these lie in files, from which later jobs extract the text again"
         )
     return path
+
+
+@contextmanager
+def _new_folder(path: AnyPath) -> Iterator[NewFolder | NewFolderAt]:
+    """Give a folder for sketches, which counts when all is written."""
+    if isinstance(path, Url):
+        with folder_at(path, [f"{ROWS}/", SECRET, SIDECAR], DESCRIPTION) as at:
+            yield at
+    else:
+        with atomic_directory(path) as new:
+            yield new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,7 +204,7 @@ class Saving:
         """Whether texts are saved too, as later jobs could not read them again."""
         return not rests_on_files(self.splits[self.n_references :])
 
-    def check(self, folder: str | Path, force: bool) -> Path:
+    def check(self, folder: str | Path, force: bool) -> AnyPath:
         """Return where sketches go, if they may go there: see ``check_saving``."""
         return check_saving(
             folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
@@ -190,23 +215,25 @@ class Saving:
         names = [field.name for field in self.found.sketches.schema if field.name in SAVED]
         return engine.join(self.found.sketches.select(["order", *names]), kept, "order", "semi")
 
-    def write(self, path: Path, engine: Engine, rows: Table, write_files: Callable[[NewFolder], Files]) -> None:
-        """Write a folder, which appears when it is whole; ``write_files`` writes the rows, and says which files there are."""
+    def write(
+        self, path: AnyPath, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
+    ) -> None:
+        """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
         counts = engine.fold(rows.select(["position"]), OfInputs(len(self.splits)))
-        with atomic_directory(path) as new:
+        with _new_folder(path) as new:
             files = write_files(new)
             write_secret(new.path, self.key)
             new.files.append(SECRET)
+            described = self.provenance | {"files": sorted([*new.files, DESCRIPTION])}
+            with new.file(SIDECAR) as stream:
+                stream.write(json.dumps(described, indent=2).encode() + b"\n")
             said = {
                 "semblance": __version__, "format": FORMAT, "secret": token_of(self.key),
                 "settings": sketching_of(self.settings), "text": self.settings.text, "id": self.settings.id,
                 "text_ids": bool(self.found.totals[TEXT_IDS]), "files": files, "inputs": list(self._inputs(counts)),
             }  # fmt: skip
-            with new.file(DESCRIPTION) as stream:
+            with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
                 stream.write(json.dumps({"checksum": checksum_of(said), **said}, indent=2).encode() + b"\n")
-            described = self.provenance | {"files": sorted(new.files)}
-            with new.file(SIDECAR) as stream:
-                stream.write(json.dumps(described, indent=2).encode() + b"\n")
 
     def _inputs(self, counts: NDArray[Any]) -> Iterator[dict[str, Any]]:
         """Yield what is kept of each input that has documents which are kept."""
@@ -216,11 +243,11 @@ class Saving:
                 yield {"name": split.name, "rows": n, "format": None if self.texts else split.format, "files": files}
 
 
-def write_rows(saving: Saving, rows: Table, new: NewFolder) -> Files:
+def write_rows(saving: Saving, rows: Table, new: NewFolder | NewFolderAt) -> Files:
     """Write rows, which come in the order of positions, to a file; return what it is."""
     import pyarrow.parquet as pq  # here, for what is not needed to start
 
-    name, n_rows = "sketches-00000.parquet", 0
+    name, n_rows = "sketches-00000.parquet" if isinstance(new, NewFolder) else f"{ROWS}/00000.parquet", 0
     batches = rows.batches()
     schema = rows.schema
     if saving.texts:

@@ -1,4 +1,8 @@
-"""Sketches of a job on Spark, saved by its tasks; the driver publishes their files."""
+"""Sketches of a job on Spark, saved by its tasks; the driver publishes their files.
+
+Tasks write under names of their own attempts. On storage that all have mounted the driver moves the files that count into the
+folder; on an object store, where nothing is moved, they are written where they stay, and the description names them.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,14 @@ from ..engines.engine import Batches
 from ..engines.spark_files import WRITTEN, write_file
 from ..files.anywhere import AnyPath
 from ..files.folders import NewFolder
+from ..files.folders_at import NewFolderAt
+from ..inputs.saved_at import ROWS
 from ..jobs.saved_sketches import Files, Saving
 from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
 from ..steps.members import MEMBERS
 from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
-from .sessions import check_mounted
 from .writing import attempts_beside
 
 if TYPE_CHECKING:
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
 
 def save_sketches(job: Finished, folder: str | Path, *, force: bool) -> None:
     """Save the sketches of kept documents: see ``SparkResult.save_sketches``."""
-    check_mounted(folder)
     engine = job.engine
     saving = Saving(
         settings=job.settings, splits=job.splits, n_references=job.n_references, found=job.found, key=job.key,
@@ -42,17 +46,27 @@ def save_sketches(job: Finished, folder: str | Path, *, force: bool) -> None:
     saving.write(path, engine, rows, partial(_write, saving, rows, path))
 
 
-def _write(saving: Saving, rows: Any, path: Path, new: NewFolder) -> Files:
-    """Let the tasks write rows; move the files that count into the folder, in the order of the rows."""
+def _write(saving: Saving, rows: Any, path: AnyPath, new: NewFolder | NewFolderAt) -> Files:
+    """Let the tasks write rows, and take the files that count into the folder, in the order of the rows."""
     engine = rows.engine
     if saving.texts:
         rows = engine.join(rows, saving.found.documents, "order", "inner")
     begins, schema = engine.runs_of_input(rows), kept_sketches_schema(rows.schema)
+
+    def written(folder: AnyPath) -> list[Any]:
+        writing = partial(write_runs, folder=folder, begins=begins, schema=schema)
+        told = engine.by_input(rows).mapped(writing, WRITTEN)
+        return sorted(engine.act(told.frame.collect), key=lambda row: str(row.name))
+
     files: Files = []
+    if isinstance(new, NewFolderAt):
+        for row in written(new.path / ROWS):
+            files.append({"name": f"{ROWS}/{row.name}", "rows": row.rows, "bytes": row.bytes})
+        new.take(ROWS, {file["name"]: file["bytes"] for file in files})
+        return files
+    assert isinstance(path, Path)
     with attempts_beside(path) as attempts:
-        writing = partial(write_runs, folder=attempts.absolute(), begins=begins, schema=schema)
-        written = engine.by_input(rows).mapped(writing, WRITTEN)
-        for row in sorted(engine.act(written.frame.collect), key=lambda row: str(row.name)):
+        for row in written(attempts.absolute()):
             name = f"sketches-{len(files):05}.parquet"
             new.take(attempts / row.name, name)
             files.append({"name": name, "rows": row.rows, "bytes": row.bytes})

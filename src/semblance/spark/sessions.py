@@ -16,7 +16,6 @@ from .. import __version__
 from ..engines.spark_tasks import in_tasks
 from ..errors import MissingExtraError, ParameterError, SemblanceError
 from ..files.anywhere import AnyPath, put
-from ..files.urls import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,21 +93,6 @@ def start_session(master: str | None = None, *, name: str = "semblance", **setti
     for key, value in settings.items():
         builder = builder.config(key if "." in key else key.replace("_", "."), value)
     return builder.getOrCreate()
-
-
-def check_mounted(folder: Any) -> None:
-    """Check that a folder for sketches is no URL.
-
-    Raises
-    ------
-    ParameterError
-        If it is one.
-    """
-    if is_url(folder):
-        raise ParameterError(
-            f"{os.fspath(folder)} is on an object store, and sketches are saved on storage that the driver and all workers "
-            "have mounted; documents, the work folder and the output can be anywhere"
-        )
 
 
 def session_of(given: Any, frames: list[Any]) -> Any:

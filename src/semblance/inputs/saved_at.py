@@ -1,0 +1,131 @@
+"""Saved sketches on object stores: which folders there are, and what the store says of the files that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..errors import InputDataError
+from ..files.anywhere import AnyPath
+from ..files.folders import SIDECAR
+from ..files.names import shown
+from ..files.outputs_at import PLANNED
+from ..files.places import Place, place_of
+from ..files.places_at import NO_DEVICE, asked, number_of
+from ..files.secrets import SECRET
+from ..files.urls import Entry, Status, Url
+
+DESCRIPTION = "sketches.json"
+ROWS = "_sketches"
+"""The folder, inside that of sketches on a store, of the files with rows; it is hidden, so that none is taken for documents."""
+_UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
+_LISTED = 8  # files of one folder that are not asked for one by one
+_SECOND = 10**9
+
+
+def folders_at(url: Url) -> list[Url]:
+    """Return the folders of saved sketches that a URL means: itself, or those in it, by name.
+
+    A folder in it that is being written, or that a run left unfinished, is passed over.
+
+    Raises
+    ------
+    InputDataError
+        If a folder holds such folders and something else, or the store does not answer.
+    """
+    described = asked(url, (url / DESCRIPTION).entry)
+    return _inside(url) if described is None or described.is_folder else [url]
+
+
+def _inside(folder: Url) -> list[Url]:
+    """Return the folders of saved sketches in a folder."""
+    names: dict[str, set[str]] = {}
+    for entry in _entries(folder, recursive=True):
+        if not entry.is_folder:
+            first, _, rest = entry.url.key.removeprefix(folder.key).strip("/").partition("/")
+            names.setdefault(first, set()).add(rest)
+    found = [name for name, held in names.items() if DESCRIPTION in held]
+    others = [
+        name for name, held in names.items()
+        if not name.startswith(".") and name not in found and not _is_unfinished(held)
+    ]  # fmt: skip
+    if found and others:
+        raise mixed(folder, found[0], others[0])
+    return [folder / name for name in sorted(found)]
+
+
+def _entries(folder: Url, *, recursive: bool = False) -> list[Entry]:
+    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
+    return found
+
+
+def _is_unfinished(names: set[str]) -> bool:
+    """Tell whether a folder is one of sketches that is not whole."""
+    return PLANNED in names and {name.partition("/")[0] for name in names} <= _UNFINISHED
+
+
+def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
+    """The error for a folder that holds saved sketches and something else."""
+    return InputDataError(
+        f"{shown(folder)} holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
+        "name the folders of sketches one by one, or move the rest"
+    )
+
+
+def sizes_in(folder: AnyPath, names: Sequence[str]) -> Iterator[int]:
+    """Yield the sizes of files in a folder.
+
+    Raises
+    ------
+    OSError
+        If one is missing.
+    """
+    if not isinstance(folder, Url):
+        yield from ((folder / name).stat().st_size for name in names)
+        return
+    known = {entry.url: entry.status for entry in folder.entries(recursive=True) if not entry.is_folder}
+    for name in names:
+        yield (known.get(folder / name) or (folder / name).stat()).st_size
+
+
+class Found:
+    """Files that sketches rest on, looked up; those in one folder of a store are asked for together.
+
+    Parameters
+    ----------
+    paths : sequence of Path or Url
+        All that will be asked for.
+    """
+
+    def __init__(self, paths: Sequence[AnyPath]) -> None:
+        folders: dict[Url, int] = {}
+        for path in paths:
+            if isinstance(path, Url):
+                folders[path.parent] = folders.get(path.parent, 0) + 1
+        self._known: dict[Url, Status] = {}
+        for folder, n in folders.items():
+            if n >= _LISTED:
+                self._known |= {entry.url: entry.status for entry in _entries(folder) if not entry.is_folder}
+
+    def place(self, path: AnyPath, relative: str, name: str) -> Place:
+        """Return a file as an input has it.
+
+        Raises
+        ------
+        OSError
+            If there is no such file.
+        """
+        if isinstance(path, Url) and (status := self._known.get(path)) is not None:
+            return Place(path, relative, name, None, False, *status, NO_DEVICE, number_of(path))
+        return place_of(path, relative, name)
+
+
+def is_as_it_was(place: Place, said: Mapping[str, Any]) -> bool:
+    """Tell whether a file has the size and the time of change that were noted.
+
+    S3 tells times to the second or finer, by what it is asked.
+    """
+    times = place.modified_ns, said["modified_ns"]
+    if isinstance(place.path, Url) and place.path.root.startswith("s3:"):
+        times = times[0] // _SECOND, times[1] // _SECOND
+    return bool(place.size == said["bytes"] and times[0] == times[1])
