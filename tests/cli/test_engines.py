@@ -36,7 +36,7 @@ def run(capfd, *arguments):
         (["--engine", "spark", "-o", "out.parquet"], "the tasks of a cluster write one for each input: name a folder, such as out/"),
         (["--engine", "spark", "-o", "wasb://lake/out"], "wasb://lake/out: no store is known for wasb://; known are s3://"),
         (["--engine", "spark", "-o", "gs://lake/out.jsonl"], "name a folder, such as gs://lake/out/"),
-        (["--engine", "spark", "--save-sketches", "gs://lake/seen"], "sketches are saved on storage that the driver and all"),
+        (["--engine", "spark", "--save-sketches", "wasb://lake/seen"], "wasb://lake/seen: no store is known for wasb://"),
         (["-o", "gs://lake/out"], "gs://lake/out is on an object store, where only --engine spark writes"),
         (["--master", "local[2]"], "--master and --conf are for --engine spark"),
         (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),

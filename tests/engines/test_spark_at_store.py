@@ -112,12 +112,6 @@ def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
         spark.dedup(str(files), session=session(), work=str(bucket / "job"))
 
 
-def test_saved_sketches_are_on_disks(files, bucket):
-    (bucket / "seen/sketches.json").write_bytes(b"{}")
-    with pytest.raises(sb.InputDataError, match="/seen holds saved sketches, which must be on a disk .*: copy the folder"):
-        spark.dedup(str(files), session=session(), against=str(bucket / "seen"), work=str(bucket / "job"))
-
-
 def test_references(files, bucket):
     put_folder(files, bucket / "in")
     with closing(sb.dedup(str(files / "sub"), against=str(files / "a.parquet"))) as local:

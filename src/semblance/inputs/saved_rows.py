@@ -97,8 +97,9 @@ class SavedRows:
                         wanted = [n for n in file.schema_arrow.names if n != TEXT] if names is None else list(names)
                         yield from self._of_file(file, first, wanted)
                 except (OSError, pa.ArrowException) as error:
-                    name = shown(self.saved.path(name))
-                    raise InputDataError(f"{name}: damaged: {error}; save the sketches again") from None
+                    path = self.saved.path(name)
+                    what = "damaged, or the store does not give it" if isinstance(path, Url) else "damaged"
+                    raise InputDataError(f"{shown(path)}: {what}: {error}; if it is damaged, save the sketches again") from None
             first += n
 
     def _of_file(self, file: Any, first: int, names: list[str]) -> Iterator[pa.RecordBatch]:
