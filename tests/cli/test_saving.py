@@ -4,6 +4,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from object_store import put_folder
 from weekly import weeks, written
 
 from semblance.cli.main import main
@@ -66,3 +67,30 @@ def test_what_is_refused_before_any_work(words, said, folder, capsys):
     code, out, err = run(capsys, "dedup", "w1", *words)
     assert code in (1, 2) and not out and said in err
     assert sorted(folder.rglob("*")) == before
+
+
+def test_weeks_on_a_store(folder, capsys, bucket):
+    """Documents and sketches in a bucket; what is not allowed is refused before any work."""
+    put_folder(folder, bucket / "lake")
+    lake = str(bucket / "lake")
+    given = ("-t", "0.6", "--width", 1, "--json", "--quiet")
+    code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--save-sketches", f"{lake}/seen/w0", *given)
+    kept = json.loads(out)["kept"]
+    assert code == 0 and json.loads(out)["sketches"] == f"{lake}/seen/w0"
+    again = ("dedup", f"{lake}/w1", "--against", f"{lake}/seen", *given)
+    for arguments, message in [
+        ((), "seen/w0 exists; pass --force"),
+        (("--force",), "seen/w0 is, or holds, the sketches that this job is run against"),
+    ]:
+        code, _, err = run(capsys, *again, "--save-sketches", f"{lake}/seen/w0", *arguments)
+        assert code == 1 and message in err
+    for arguments, message in [
+        (("--save-sketches", f"{lake}/w1/seen"), "is inside the input folder"),
+        (("--save-sketches", f"{lake}/seen/w0/more"), "meet; choose another name"),
+        (("--save-sketches", f"{lake}/out/seen", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
+        (("--save-sketches", f"{lake}/job/seen", "--engine", "spark", "--work", f"{lake}/job"), "meet; choose another name"),
+    ]:
+        code, _, err = run(capsys, *again, *arguments)
+        assert code == 1 and message in err, err
+    code, out, _ = run(capsys, *again, "--save-sketches", f"{lake}/seen/w1")
+    assert code == 0 and json.loads(out)["reference"] == kept

@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from contextlib import closing
 
 import pyarrow.parquet as pq
 import pytest
 from object_store import held, put_folder
 from spark.cluster import descendants, kill_all, wait_for
 from spark.cluster_runs import local, write_corpus
+
+import semblance as sb
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 CLUSTER = ("--engine", "spark", "--master", "local-cluster[2,1,1024]", "--conf", "spark.sql.shuffle.partitions=2",
@@ -59,3 +62,23 @@ def test_from_bucket_to_bucket(tmp_path, bucket):
         (tmp_path / "found.parquet").write_bytes(written[f"{number}.parquet"])
         rows = [position & ((1 << 40) - 1) for position in kept if position >> 40 == number]
         assert pq.read_table(tmp_path / "found.parquet").equals(pq.read_table(path).take(rows))
+
+
+def test_a_week_after_the_other(tmp_path, bucket):
+    """Documents, sketches, work folder and output in a bucket; the second week is written as one machine writes it."""
+    (tmp_path / "in").mkdir()
+    paths = write_corpus(tmp_path / "in")
+    put_folder(tmp_path / "in", bucket / "in")
+    for week in (0, 1):
+        against = ["--against", f"{bucket}seen"] if week else []
+        arguments = ["dedup", f"{bucket}in/{week}.parquet", *against, "--save-sketches", f"{bucket}seen/w{week}", *CLUSTER,
+                     "--work", f"{bucket}job", "-o", f"{bucket}clean/w{week}"]  # fmt: skip
+        process = started(arguments, tmp_path / "log")
+        assert process.wait(300) == 0, (tmp_path / "log").read_text()[-3000:]
+        with closing(sb.dedup(paths[week], against=[tmp_path / "0"] if week else None, threads=1)) as result:
+            result.write(tmp_path / str(week))
+            assert week == 0 or any(row["duplicate_is_reference"] for row in result.decisions.to_pylist())
+        (tmp_path / "found.parquet").write_bytes(held(bucket / f"clean/w{week}")[f"{week}.parquet"])
+        assert pq.read_table(tmp_path / "found.parquet").equals(pq.read_table(tmp_path / f"{week}/{week}.parquet"))
+    assert {name.split("/")[0] for name in held(bucket)} == {"in", "seen", "clean"}
+    assert {name.split("/")[0] for name in held(bucket / "seen")} == {"w0", "w1"}

@@ -8,12 +8,13 @@ from typing import Any
 from ..errors import InputDataError
 from ..files.anywhere import AnyPath
 from ..files.folders import SIDECAR
-from ..files.names import shown
+from ..files.names import shown, suffix_of
 from ..files.outputs_at import PLANNED
 from ..files.places import Place, place_of
 from ..files.places_at import NO_DEVICE, asked, number_of
 from ..files.secrets import SECRET
 from ..files.urls import Entry, Status, Url
+from ..formats._registry import formats_by_suffix
 
 DESCRIPTION = "sketches.json"
 ROWS = "_sketches"
@@ -34,7 +35,9 @@ def folders_at(url: Url) -> list[Url]:
         If a folder holds such folders and something else, or the store does not answer.
     """
     described = asked(url, (url / DESCRIPTION).entry)
-    return _inside(url) if described is None or described.is_folder else [url]
+    if described is not None and not described.is_folder:
+        return [url]
+    return [] if suffix_of(url.name, formats_by_suffix()) else _inside(url)  # of many files each costs one request, not two
 
 
 def _inside(folder: Url) -> list[Url]:

@@ -147,17 +147,20 @@ def check_saving(
         If the inputs are web pages that lie in no files, or the folder is a URL of an unknown kind.
     """
     places = [place for split in (*references, *inputs) for place in split.places]
+    url = as_url(folder)
     path: AnyPath
-    if (url := as_url(folder)) is not None:
+    if url is None:
+        path = check_output(folder, force, single=False)
+    else:
         path = url
         check_output_at(url, force, DESCRIPTION)
-        check_apart_at(url, places, also)
-    else:
-        path = check_output(folder, force, single=False)
-        check_apart(folder, places, also, single=False)
     for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
         if is_inside(used, path):
             raise OutputError(f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder")
+    if url is None:
+        check_apart(folder, places, also, single=False)
+    else:
+        check_apart_at(url, places, also)
     if html and not rests_on_files(inputs):
         raise ParameterError(
             "sketches of web pages can be saved only where these lie in files, from which later jobs extract the text again"

@@ -35,6 +35,7 @@ class Sketched:
         Parameters
         ----------
         folder : str or path
+            It may be on an object store, where it counts once its description is there, which is written last.
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
 

@@ -219,8 +219,8 @@ class SparkResult:
         Parameters
         ----------
         output : str or path
-            A folder, on storage that the driver and all workers have mounted. It receives one file per input, of the same
-            relative name and format.
+            A folder, on an object store or on storage that the driver and all workers have mounted. It receives one file per
+            input, of the same relative name and format.
         annotate : bool
             Write every row, with the columns of ``semblance.Result.annotations`` added.
         force : bool
@@ -252,7 +252,8 @@ class SparkResult:
         Parameters
         ----------
         folder : str or path
-            On storage that the driver and all workers have mounted.
+            On an object store, or on storage that the driver and all workers have mounted. On a store it counts once its
+            description is there, which is written last; the next call replaces what an interrupted one has left.
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
 
