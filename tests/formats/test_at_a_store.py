@@ -12,6 +12,7 @@ import pytest
 from object_store import put_folder
 
 import semblance as sb
+from semblance.cli.main import main
 from semblance.errors import InputDataError
 from semblance.formats import _pages, _row_groups
 from semblance.formats.sources import Columns, open_sources
@@ -130,3 +131,23 @@ def test_outputs_are_written_on_a_cluster_only(both):
         pytest.raises(sb.ParameterError, match=r"clean is on an object store, where only --engine spark writes"),
     ):
         result.write(str(both[1] / "clean"))
+
+
+@pytest.mark.parametrize("option", ["--report", "--save", "--save-sketches", "--work", "--overrides"])
+def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch, tmp_path, capfd):
+    """No folder named s3: is made in its place."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["dedup", str(both[1] / "a.jsonl"), option, "s3://lake/x.html"])
+    told = capfd.readouterr().err
+    assert stop.value.code == 2 and "error: s3://lake/x.html is on an object store" in told and told.count("\n") == 1
+    assert not (tmp_path / "s3:").exists()
+
+
+def test_an_index_is_on_a_disk(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        sb.ParameterError, match="s3:/+lake/idx is on an object store, and an index is a folder on this machine"
+    ):
+        sb.Index.create("s3://lake/idx")
+    assert not list(tmp_path.iterdir())

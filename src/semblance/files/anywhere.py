@@ -31,6 +31,13 @@ def path_of(given: str | os.PathLike[str]) -> AnyPath:
     return as_url(given) or Path(given).absolute()
 
 
+def is_inside(path: AnyPath, folder: AnyPath) -> bool:
+    """Tell whether a path is that of a folder, or inside of it."""
+    if isinstance(path, Url) or isinstance(folder, Url):
+        return f"{os.fspath(path).rstrip('/')}/".startswith(f"{os.fspath(folder).rstrip('/')}/")
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def parquet_file(path: AnyPath) -> pq.ParquetFile:
     """Open a Parquet file, of which row groups are read whole."""
     import pyarrow.parquet as pq

@@ -150,6 +150,8 @@ def place_of(path: Path | Url, relative: str, name: str) -> Place:
 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
     url, status = entry.url, entry.status
+    if "//" in url.key:  # which Arrow lists and does not open
+        raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
     return Place(
         url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, number_of(url)
@@ -244,11 +246,11 @@ def _on_store(url: Url, pattern: str | None, suffixes: Collection[str], skipped:
     entry = asked(url, url.entry)
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
-    if entry is not None or not url.key:
+    if entry is not None:
         found = [_remote(one, url, True) for one in inside(url, pattern, suffixes, skipped.add)]
         return found or _refuse_empty(url, pattern, suffixes, skipped)
     if not globbing.has_magic(url.key):
-        raise InputDataError(f"{shown(url)}: no file or folder of that name")
+        raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matches = list(matching(url))
     for one in matches:
         if one.is_folder:

@@ -80,8 +80,9 @@ def open_anywhere(path: Path | Url) -> Any:
 
 
 def why(error: OSError) -> str:
-    """Return what an error says."""
-    return error.strerror or str(error)
+    """Return what an error says, and what to do if a store refuses access."""
+    said = error.strerror or str(error)
+    return said + ("; check the credentials of this process, and what they permit" if "ACCESS_DENIED" in said else "")
 
 
 def _decompressed(raw: Any, compression: str | None) -> Any:

@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -183,15 +184,24 @@ class Url:
         with self.create() as stream:
             stream.write(data)
 
-    def create(self) -> Any:
-        """Give a stream into a file, which is there, whole, once that is closed; its name does not say that it is compressed.
+    @contextmanager
+    def create(self) -> Iterator[Any]:
+        """Give a stream into a file, which is there, whole, after the last line; after an error it is as it was before.
+
+        The name does not say that it is compressed.
 
         Raises
         ------
         OSError
             If it cannot be written.
         """
-        return self.filesystem.open_output_stream(self.inside, compression=None)
+        stream = self.filesystem.open_output_stream(self.inside, compression=None)
+        try:
+            yield stream
+        except BaseException:
+            _keep_open(stream)
+            raise
+        stream.close()
 
     def open_stream(self) -> Any:
         """Open a file that is read from its beginning to its end.
@@ -226,6 +236,13 @@ class Url:
         """Do nothing: a folder is there while something is in it."""
 
 
+def _keep_open(stream: Any) -> None:
+    """Keep a stream open until the process ends: Arrow cannot abort an upload, and completes it when the stream is freed."""
+    import ctypes  # here, for what is not needed to start
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))
+
+
 def is_url(given: Any) -> bool:
     """Tell whether a path is a URL of something on a store that is known; no store is asked."""
     return (found := _parsed(given)) is not None and found[0] in SCHEMES
@@ -252,13 +269,26 @@ def check_url(given: Any) -> None:
         )
 
 
+def check_on_disk(given: Any, what: str) -> None:
+    """Check that a path is no URL, for what is on disks only; no store is asked.
+
+    Raises
+    ------
+    ParameterError
+        If it is one.
+    """
+    check_url(given)
+    if is_url(given):
+        raise ParameterError(f"{os.fspath(given)} is on an object store, {what}")
+
+
 def as_url(given: Any) -> Url | None:
     """Return the URL that a path is; None if it is none.
 
     Raises
     ------
     ParameterError
-        If its scheme is not known, or the region of a bucket cannot be found.
+        If its scheme is not known, it names no bucket, or the region of a bucket cannot be found.
     """
     if isinstance(given, Url):
         return given
@@ -267,6 +297,8 @@ def as_url(given: Any) -> Url | None:
         return None
     scheme, rest = _parsed(given) or ("", "")
     store, _, key = rest.partition("/")
+    if not store and SCHEMES[scheme] != "hdfs":
+        raise ParameterError(f"{os.fspath(given)}: names no bucket; write {scheme}://bucket/{key or 'name'}")
     root = f"{SCHEMES[scheme]}://{store}"
     return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store))
 
