@@ -81,6 +81,14 @@ def test_files_of_one_name_are_told_apart(both):
     assert remote == local == ["a.parquet", "sub/a.parquet"]
 
 
+def test_names_in_an_output_do_not_depend_on_the_current_folder(both, bucket, tmp_path, monkeypatch):
+    local, remote = both
+    for folder in (tmp_path, local / "sub"):
+        monkeypatch.chdir(folder)
+        names = [split.relative for split in open_sources([str(local / "a.parquet"), str(remote / "a.parquet")])]
+        assert names == [f"{tmp_path}/in/a.parquet"[1:], f"s3/{bucket.root[5:]}/in/a.parquet"]
+
+
 def test_a_name_that_arrow_cannot_open_is_an_error(bucket, monkeypatch):
     listed = Entry(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
     monkeypatch.setattr(Url, "entries", lambda *given, **how: iter([listed]))

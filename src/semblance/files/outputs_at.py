@@ -50,7 +50,7 @@ def _listed(file: Url) -> list[str] | None:
 def _inside(folder: Url) -> dict[str, int]:
     """Return the files below a folder, by name, and their sizes."""
     found = (entry for entry in folder.entries(recursive=True) if not entry.is_folder)
-    return {entry.url.key.removeprefix(folder.key).lstrip("/"): entry.status.st_size for entry in found}
+    return {entry.url.key.removeprefix(f"{folder.key}/"): entry.status.st_size for entry in found}
 
 
 def check_output_at(folder: Url, force: bool) -> None:

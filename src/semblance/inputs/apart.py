@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import InputDataError
 from ..files.names import shown
+from ..files.places_at import real_of
 from .saved import DESCRIPTION
 from .saved_texts import is_saved
 
@@ -16,9 +17,9 @@ def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
     """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
     known: dict[tuple[int, int], set[str]] = {}
     for place in (place for source in against for place in getattr(source, "places", ())):
-        known.setdefault((place.device, place.inode), set()).add(os.path.realpath(place.path))
+        known.setdefault((place.device, place.inode), set()).add(real_of(place.path))
     for place in (place for source in sources for place in getattr(source, "places", ())) if known else ():
-        if os.path.realpath(place.path) in known.get((place.device, place.inode), ()):
+        if real_of(place.path) in known.get((place.device, place.inode), ()):
             return str(place.name)
     return None
 
