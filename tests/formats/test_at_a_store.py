@@ -14,6 +14,7 @@ from object_store import put_folder
 import semblance as sb
 from semblance.cli.main import main
 from semblance.errors import InputDataError
+from semblance.files.urls import Url
 from semblance.formats import _pages, _row_groups
 from semblance.formats.sources import Columns, open_sources
 
@@ -104,6 +105,19 @@ def test_a_file_that_is_cut_short_is_named(both, name):
     (split,) = open_sources([str(root / name)])
     with pytest.raises(InputDataError, match=f"{name}: .*(damaged|not a readable)"):
         all_of(split)
+
+
+@pytest.mark.parametrize("name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"])
+def test_a_store_that_stops_answering_is_not_taken_for_damage(both, name, monkeypatch):
+    (split,) = open_sources([f"{both[1]}/{name}"])
+
+    def refuse(url, buffered=0):
+        raise OSError("When reading: AWS Error NETWORK_CONNECTION during GetObject operation: Timeout was reached")
+
+    monkeypatch.setattr(Url, "open_anywhere", refuse)
+    with pytest.raises(InputDataError, match=f"{name}.*: cannot be read: When reading: AWS Error NETWORK_CONNECTION") as told:
+        all_of(split)
+    assert "damaged" not in str(told.value) and "not a readable" not in str(told.value)
 
 
 def test_a_job_on_one_machine(both, tmp_path):
