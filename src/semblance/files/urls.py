@@ -21,6 +21,8 @@ SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "a
 """What URLs may begin with, as Spark and others call it, and what it is here."""
 READ_AHEAD = 8 << 20
 """Bytes that one request brings of a file that is read from its beginning to its end."""
+PATIENCE, ATTEMPTS = 15, 5
+"""Seconds that a store may be silent, and how often it is asked: it may be busy with many machines. Arrow waits for 3."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
@@ -337,7 +339,10 @@ def _filesystem(root: str, options: Options) -> Any:
     scheme, _, store = root.partition("://")
     if scheme == "s3":
         endpoint = dict(options).get("endpoint_override", "")
-        return fs.S3FileSystem(**dict(options), scheme="http" if endpoint.startswith("http:") else "https")
+        return fs.S3FileSystem(
+            **dict(options), scheme="http" if endpoint.startswith("http:") else "https", connect_timeout=PATIENCE,
+            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
+        )  # fmt: skip
     if scheme == "gs":
         return fs.GcsFileSystem()
     if scheme == "abfss":
