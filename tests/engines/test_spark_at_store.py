@@ -108,8 +108,19 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
 
 def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
     monkeypatch.setattr("semblance.spark.sessions.put", lambda path, data: None)
-    with pytest.raises(sb.ParameterError, match="Spark's workers do not see s3://.*/job/tables: work must name a folder on an"):
+    with pytest.raises(
+        sb.ParameterError, match="Spark's workers do not see s3://.*/job/tables/.*: work must name a folder on an"
+    ):
         spark.dedup(str(files), session=session(), work=str(bucket / "job"))
+
+
+def test_a_work_folder_inside_an_input_is_refused(files, bucket):
+    """Its tables would be inputs of the job that is resumed."""
+    put_folder(files, bucket / "in")
+    for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
+        with pytest.raises(sb.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
+            spark.dedup(str(given), session=session(), work=str(work))
+    assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()
 
 
 def test_references(files, bucket):

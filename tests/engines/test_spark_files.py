@@ -91,6 +91,8 @@ def test_which_files_count_is_kept(names, tmp_path):
     files = TableFiles(tmp_path, names, tuple(range(len(names))), tuple(10 * i for i in range(len(names))))
     assert TableFiles.load(tmp_path / "t.done", tmp_path) is None
     files.save(tmp_path / "t.done")
+    (tmp_path / "half.done").write_text((tmp_path / "t.done").read_text()[:-1])
+    assert TableFiles.load(tmp_path / "half.done", tmp_path) is None
     assert TableFiles.load(tmp_path / "t.done", tmp_path) == files and json.loads((tmp_path / "t.done").read_text())
     assert files.rows == sum(range(len(names))) and [os.path.basename(path) for path in files.paths] == list(names)
 

@@ -6,6 +6,7 @@ import pytest
 from object_store import held
 
 from semblance.errors import OutputError
+from semblance.files import outputs_at
 from semblance.files.folders import SIDECAR
 from semblance.files.outputs_at import PLANNED, check_apart_at, check_output_at, prepare, publish, upload
 from semblance.files.places import place_of
@@ -94,6 +95,36 @@ def test_a_file_is_copied_whole(bucket, tmp_path, monkeypatch):
         upload(tmp_path / "a", as_url("s3://none-such/a"))
 
 
+def test_an_upload_that_is_cut_off_leaves_the_file_of_another_attempt(bucket, tmp_path, monkeypatch):
+    """A late attempt of a task may be stopped after the folder was said to be complete."""
+    monkeypatch.setattr("semblance.files.outputs_at._BLOCK", 1000)
+    (tmp_path / "a").write_bytes(bytes(3000))
+    upload(tmp_path / "a", bucket / "a")
+    monkeypatch.setattr(outputs_at, "open", lambda *given: Stopped(open(*given)), raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        upload(tmp_path / "a", bucket / "a")
+    assert len((bucket / "a").read_bytes()) == 3000
+
+
+class Stopped:
+    """A file of which the second block is not read."""
+
+    def __init__(self, file):
+        self.file, self.n_read = file, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.file.close()
+
+    def read(self, n_bytes):
+        self.n_read += 1
+        if self.n_read == 2:
+            raise KeyboardInterrupt
+        return self.file.read(n_bytes)
+
+
 def test_outputs_meet_no_input(bucket, tmp_path):
     for name in ("in/a.jsonl", "in/sub/b.jsonl"):
         (bucket / name).write_bytes(b"{}\n")
@@ -109,7 +140,8 @@ def test_outputs_meet_no_input(bucket, tmp_path):
         with pytest.raises(OutputError, match="replaced as a whole, contains the input a;"):
             check_apart_at(output, one)
     for other in (bucket / "clean/work", bucket, bucket / "clean"):
-        with pytest.raises(OutputError, match="meet; choose another name"):
-            check_apart_at(bucket / "clean", [], [str(other)])
+        for name in (str(other), str(other).replace("s3://", "s3a://")):
+            with pytest.raises(OutputError, match="meet; choose another name"):
+                check_apart_at(bucket / "clean", [], [name])
     (tmp_path / "a.jsonl").write_text("{}\n")
     check_apart_at(bucket / "clean", [split.place for split in open_sources([str(tmp_path)])], [str(tmp_path / "work")])

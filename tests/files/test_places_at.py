@@ -4,6 +4,7 @@ import pytest
 from object_store import put_folder
 
 from semblance.errors import InputDataError
+from semblance.files.urls import Entry, Status, Url
 from semblance.formats.sources import open_sources
 
 TREE = (
@@ -67,6 +68,8 @@ def test_files_by_their_names(both, bucket):
         open_sources([str(remote / "x*.jsonl")])
     with pytest.raises(InputDataError, match="is given twice"):
         open_sources([str(remote / "a.parquet"), str(remote)])
+    with pytest.raises(InputDataError, match="s3://none-such/: no bucket of that name"):
+        open_sources(["s3://none-such"])
     (bucket / "empty/x.pdf").write_bytes(b"")
     with pytest.raises(InputDataError, match=r"the folder holds no file with a known suffix .*use --glob"):
         open_sources([str(bucket / "empty")])
@@ -78,7 +81,23 @@ def test_files_of_one_name_are_told_apart(both):
     assert remote == local == ["a.parquet", "sub/a.parquet"]
 
 
+def test_names_in_an_output_do_not_depend_on_the_current_folder(both, bucket, tmp_path, monkeypatch):
+    local, remote = both
+    for folder in (tmp_path, local / "sub"):
+        monkeypatch.chdir(folder)
+        names = [split.relative for split in open_sources([str(local / "a.parquet"), str(remote / "a.parquet")])]
+        assert names == [f"{tmp_path}/in/a.parquet"[1:], f"s3/{bucket.root[5:]}/in/a.parquet"]
+
+
+def test_a_name_that_arrow_cannot_open_is_an_error(bucket, monkeypatch):
+    listed = Entry(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
+    monkeypatch.setattr(Url, "entries", lambda *given, **how: iter([listed]))
+    for given in (bucket, bucket / "*/*/*.jsonl"):
+        with pytest.raises(InputDataError, match=r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"):
+            open_sources([str(given)])
+
+
 def test_a_store_that_does_not_answer_is_named(bucket, monkeypatch):
     monkeypatch.setattr(type(bucket), "entry", lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")))
-    with pytest.raises(InputDataError, match=r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED"):
+    with pytest.raises(InputDataError, match=r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED; check the credentials"):
         open_sources([str(bucket / "x.jsonl")])

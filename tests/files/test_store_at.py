@@ -90,3 +90,28 @@ def test_a_store_that_refuses_is_named(folder, monkeypatch):
     monkeypatch.setattr(type(folder), "write_bytes", refuse)
     with pytest.raises(OutputError, match="jobs/one: cannot be used as work folder: AWS Error ACCESS_DENIED"):
         WorkspaceAt(folder, JOB, resume=False)
+
+
+def test_a_job_does_not_find_the_tables_of_another(folder):
+    """Such as a second driver in the same folder has left, after the first one removed everything."""
+    space, other = WorkspaceAt(folder, JOB, resume=False), WorkspaceAt(folder, JOB, resume=True)
+    assert space.tables == other.tables
+    space.close()
+    (other.tables / "x.done").write_bytes(b"x")
+    new = WorkspaceAt(folder, JOB | {"threshold": 0.5}, resume=False)
+    assert new.tables != other.tables and not (new.tables / "x.done").exists()
+    new.close()
+    assert held(folder) == {}
+
+
+def test_a_bucket_as_work_folder_stays(bucket, monkeypatch):
+    removed = []
+    system = bucket.filesystem
+
+    class Recording:
+        def __getattr__(self, name):
+            return removed.append if name == "delete_dir" else getattr(system, name)
+
+    monkeypatch.setattr(type(bucket), "filesystem", Recording())
+    WorkspaceAt(bucket, JOB, resume=False).close()
+    assert removed and bucket.inside not in removed

@@ -1,5 +1,6 @@
 """URLs: what they are parsed to, and what the files behind them hold."""
 
+import gc
 import pickle
 from pathlib import Path
 
@@ -46,6 +47,13 @@ def test_an_unknown_scheme_is_named():
 
 
 @pytest.mark.usefixtures("known")
+def test_a_url_without_a_bucket_is_refused():
+    with pytest.raises(ParameterError, match="s3:///in/x: names no bucket; write s3://bucket/in/x"):
+        as_url("s3:///in/x")
+    assert as_url("hdfs:///in") == Url("hdfs://", "in")
+
+
+@pytest.mark.usefixtures("known")
 def test_parts():
     url = as_url("s3://b/pages/a.parquet.gz")
     assert (url.name, url.suffix, str(url.parent), str(url)) == (
@@ -85,6 +93,20 @@ def test_the_region_is_asked_for_once_where_none_is_given(monkeypatch):
     with pytest.raises(ParameterError, match="s3://three: the region of the bucket cannot be found: .*set AWS_REGION"):
         as_url("s3://three/x")
     urls._options.cache_clear()
+
+
+@pytest.mark.parametrize("size", [10, 12 << 20], ids=["one request", "parts"])
+def test_what_fails_while_it_is_written_replaces_nothing(bucket, size):
+    """Not even when the stream is forgotten: Arrow would complete the upload with what there is."""
+    for url, before in ((bucket / "old", b"whole"), (bucket / "new", None)):
+        if before is not None:
+            url.write_bytes(before)
+        with pytest.raises(KeyboardInterrupt), url.create() as stream:
+            stream.write(bytes(size))
+            raise KeyboardInterrupt
+        del stream
+        gc.collect()
+        assert (url.read_bytes() if url.exists() else None) == before
 
 
 def test_files(bucket):

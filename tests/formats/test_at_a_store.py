@@ -12,7 +12,9 @@ import pytest
 from object_store import put_folder
 
 import semblance as sb
+from semblance.cli.main import main
 from semblance.errors import InputDataError
+from semblance.files.urls import Url
 from semblance.formats import _pages, _row_groups
 from semblance.formats.sources import Columns, open_sources
 
@@ -105,6 +107,19 @@ def test_a_file_that_is_cut_short_is_named(both, name):
         all_of(split)
 
 
+@pytest.mark.parametrize("name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"])
+def test_a_store_that_stops_answering_is_not_taken_for_damage(both, name, monkeypatch):
+    (split,) = open_sources([f"{both[1]}/{name}"])
+
+    def refuse(url, buffered=0):
+        raise OSError("When reading: AWS Error NETWORK_CONNECTION during GetObject operation: Timeout was reached")
+
+    monkeypatch.setattr(Url, "open_anywhere", refuse)
+    with pytest.raises(InputDataError, match=f"{name}.*: cannot be read: When reading: AWS Error NETWORK_CONNECTION") as told:
+        all_of(split)
+    assert "damaged" not in str(told.value) and "not a readable" not in str(told.value)
+
+
 def test_a_job_on_one_machine(both, tmp_path):
     """All formats at once, written to a folder on the disk."""
     found = []
@@ -130,3 +145,23 @@ def test_outputs_are_written_on_a_cluster_only(both):
         pytest.raises(sb.ParameterError, match=r"clean is on an object store, where only --engine spark writes"),
     ):
         result.write(str(both[1] / "clean"))
+
+
+@pytest.mark.parametrize("option", ["--report", "--save", "--save-sketches", "--work", "--overrides"])
+def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch, tmp_path, capfd):
+    """No folder named s3: is made in its place."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["dedup", str(both[1] / "a.jsonl"), option, "s3://lake/x.html"])
+    told = capfd.readouterr().err
+    assert stop.value.code == 2 and "error: s3://lake/x.html is on an object store" in told and told.count("\n") == 1
+    assert not (tmp_path / "s3:").exists()
+
+
+def test_an_index_is_on_a_disk(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        sb.ParameterError, match="s3:/+lake/idx is on an object store, and an index is a folder on this machine"
+    ):
+        sb.Index.create("s3://lake/idx")
+    assert not list(tmp_path.iterdir())

@@ -58,14 +58,14 @@ def kill_and_resume(runner, inputs, expected, folder, kill):
     return code
 
 
-def test_killed_at_every_part(runner, inputs, expected, tmp_path):
-    """Before and after each part is written, until there is no part more."""
-    number, codes = 0, [-9]
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 4])
+def test_killed_at_parts(runner, inputs, expected, tmp_path, every):
+    """Before and after each part is written, or one of some, until there is no part more."""
+    number, codes = 1, [-9]
     while codes[-1] == -9:
-        number += 1
         codes.append(kill_and_resume(runner, inputs, expected, tmp_path / f"a{number}", ["put", number, "before"]))
-        if number % 2 or number < 6:
-            kill_and_resume(runner, inputs, expected, tmp_path / f"b{number}", ["put", number, "after"])
+        kill_and_resume(runner, inputs, expected, tmp_path / f"b{number}", ["put", number + every // 2, "after"])
+        number += every
     assert number > 25, "all stages leave parts"
 
 

@@ -109,13 +109,27 @@ def test_damaged_folders(what, files, bucket):
     elif what == "bytes":
         data[len(data) // 3] ^= 255
         rows.write_bytes(data)
-        message += "damaged, or the store does not give it: .*; if it is damaged, save the sketches again"
+        message += "damaged: .*; save the sketches again"
     else:
         data = (folder / "secret").read_bytes()
         (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(data[:-1] + b"?")
         message = "seen/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
     with pytest.raises(sb.InputDataError, match=message):
         against(files[1], folder)
+
+
+def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
+    saved(files[0], bucket / "seen")
+    opened = Url.open_anywhere
+
+    def refusing(url, *args):
+        if url.key.startswith(f"seen/{ROWS}"):
+            raise OSError("AWS Error NETWORK_CONNECTION during GetObject")
+        return opened(url, *args)
+
+    monkeypatch.setattr(Url, "open_anywhere", refusing)
+    with pytest.raises(sb.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
+        against(files[1], bucket / "seen")
 
 
 @pytest.mark.parametrize("how", ["gone", "changed"])

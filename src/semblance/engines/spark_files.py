@@ -74,7 +74,7 @@ class TableFiles:
         """Return the files of a table that is whole; None: there is none."""
         try:
             held = json.loads(marker.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # on HDFS a file is there while it is written
             return None
         return cls(folder, *(tuple(held[name]) for name in ("names", "counts", "sizes")))
 

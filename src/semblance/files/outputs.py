@@ -14,6 +14,7 @@ from .atomic import remove_leftovers
 from .folders import SIDECAR, check_folder, recover
 from .names import shown, suffix_of
 from .places import Place
+from .urls import check_on_disk
 
 
 def check_output(
@@ -37,7 +38,14 @@ def check_output(
     ------
     OutputError
         If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
+    ParameterError
+        If it is a URL.
     """
+    check_on_disk(
+        path,
+        "where only --engine spark writes documents (-o), and nothing but sketches (--save-sketches) is written beside them: "
+        "write on this machine, and copy what is written",
+    )
     given, path = shown(path), Path(path)
     try:
         with suppress(FileNotFoundError):  # before links are followed: that of /dev/stdout leads to no name

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
+from .anywhere import is_inside, path_of
 from .folders import SIDECAR
 from .names import shown
 from .places import Place
@@ -49,7 +50,7 @@ def _listed(file: Url) -> list[str] | None:
 def _inside(folder: Url) -> dict[str, int]:
     """Return the files below a folder, by name, and their sizes."""
     found = (entry for entry in folder.entries(recursive=True) if not entry.is_folder)
-    return {entry.url.key.removeprefix(folder.key).lstrip("/"): entry.status.st_size for entry in found}
+    return {entry.url.key.removeprefix(f"{folder.key}/"): entry.status.st_size for entry in found}
 
 
 def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
@@ -100,25 +101,21 @@ def check_apart_at(output: Url, places: Sequence[Place], also: Sequence[str | os
         If it contains one, or is inside an input folder.
     """
     for other in also:
-        if _within(str(os.fspath(other)), output) or _within(str(output), other):
+        path = path_of(other)
+        if is_inside(path, output) or is_inside(output, path):
             raise OutputError(f"{shown(other)} and the output {shown(output)} meet; choose another name for one of them")
     for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
-        if _within(str(output), root):
+        if is_inside(output, root):
             raise OutputError(
                 f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
                 "name a folder outside it"
             )
     for place in places:
-        if _within(str(place.path), output):
+        if is_inside(place.path, output):
             raise OutputError(
                 f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
                 "name another folder"
             )
-
-
-def _within(inner: str, outer: str | os.PathLike[str]) -> bool:
-    """Tell whether a URL is another one, or inside of it."""
-    return f"{inner.rstrip('/')}/".startswith(f"{os.fspath(outer).rstrip('/')}/")
 
 
 def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:

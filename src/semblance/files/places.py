@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import InputDataError, ParameterError
 from ..wording import printable
 from .names import shown, suffix_of, walk
-from .places_at import NO_DEVICE, asked, inside, matching, number_of
+from .places_at import NO_DEVICE, asked, inside, matching, number_of, real_of
 from .spools import Spool, spool
 from .urls import Entry, Url, as_url
 
@@ -150,6 +150,8 @@ def place_of(path: Path | Url, relative: str, name: str) -> Place:
 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
     url, status = entry.url, entry.status
+    if "//" in url.key:  # which Arrow lists and does not open
+        raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
     return Place(
         url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, number_of(url)
@@ -244,11 +246,11 @@ def _on_store(url: Url, pattern: str | None, suffixes: Collection[str], skipped:
     entry = asked(url, url.entry)
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
-    if entry is not None or not url.key:
+    if entry is not None:
         found = [_remote(one, url, True) for one in inside(url, pattern, suffixes, skipped.add)]
         return found or _refuse_empty(url, pattern, suffixes, skipped)
     if not globbing.has_magic(url.key):
-        raise InputDataError(f"{shown(url)}: no file or folder of that name")
+        raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matches = list(matching(url))
     for one in matches:
         if one.is_folder:
@@ -326,7 +328,7 @@ def _check_repeats(places: list[Place]) -> None:
     known: dict[tuple[int, int], Place] = {}
     for place in places:
         other = known.setdefault((place.device, place.inode), place)
-        if other is not place and (other.spool is not None or os.path.realpath(other.path) == os.path.realpath(place.path)):
+        if other is not place and (other.spool is not None or real_of(other.path) == real_of(place.path)):
             raise InputDataError(f"{place.name} is given twice: every document would be its own duplicate")
 
 
@@ -335,11 +337,11 @@ def _named_apart(places: list[Place]) -> list[Place]:
     short = {place.relative.casefold() for place in places}
     if len(short) == len(places):
         return places
-    folders = {folder: os.path.realpath(folder) for folder in {p.path.parent for p in places if p.spool is None}}
+    folders = {folder: real_of(folder) for folder in {p.path.parent for p in places if p.spool is None}}
     roots = {p.root for p in places if p.root is not None} | {
         p.path.parent for p in places if p.root is None and p.spool is None
     }
-    base = os.path.commonpath([os.path.realpath(root) for root in roots]) if roots else ""
+    base = os.path.commonpath([real_of(root) for root in roots]) if roots else ""
 
     def apart(place: Place) -> str:
         return os.path.relpath(f"{folders[place.path.parent]}/{place.path.name}", base)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import glob as globbing
+import os
 from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputDataError
@@ -20,6 +22,11 @@ NO_DEVICE = -1
 def number_of(url: Url) -> int:
     """Return what tells a file on a store from others, in place of an inode."""
     return int.from_bytes(blake2b(str(url).encode("utf-8", "surrogateescape"), digest_size=8).digest()) >> 1
+
+
+def real_of(path: Path | Url) -> str:
+    """Return a path from the root, without symbolic links; of a URL one that the current folder is no part of."""
+    return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
 def asked(url: Url, ask: Callable[[], Any]) -> Any:

@@ -23,8 +23,9 @@ _NAMED = 3  # files that a message names
 class WorkspaceAt:
     """A work folder on an object store: what job it holds, the secret of the job, and a folder for its tables.
 
-    A store has no locks. Two drivers that work in one folder, against all advice, write files of different names, and both say
-    of which files a table consists; the first that is done removes them all, and the other one stops with an error.
+    A store has no locks. Two drivers that resume one job in one folder, against all advice, write files of different names, and
+    both say of which files a table consists; the first that is done removes them all, and the other one stops with an error.
+    Tables are in a folder that is named after the secret, so that no job takes those of another one for its own.
 
     Parameters
     ----------
@@ -71,6 +72,11 @@ class WorkspaceAt:
         (self.folder / SECRET).write_bytes(bytes_of(self.secret))
         (self.folder / JOB).write_bytes(encoded_job(job, token_of(self.secret)))
 
+    @property
+    def tables(self) -> Url:
+        """The folder of the job's tables."""
+        return self.folder / TABLES / token_of(self.secret)
+
     @contextmanager
     def left_on_error(self) -> Iterator[None]:
         """Do nothing: there is no lock."""
@@ -98,7 +104,7 @@ class WorkspaceAt:
         (self.folder / SECRET).unlink(missing_ok=True)
         (self.folder / FINISHED).unlink(missing_ok=True)
         with suppress(OSError):  # what a store may keep of a folder that is empty
-            if not any(True for _ in self.folder.entries()):
+            if self.folder.key and not any(True for _ in self.folder.entries()):  # a bucket is not ours
                 self.folder.filesystem.delete_dir(self.folder.inside)
 
 

@@ -19,6 +19,7 @@ from .urls import Url
 BLOCK = 4 << 20
 PAGES = 1 << 20  # bytes that one request to a store brings at least
 MOST = 1 << 60  # bytes; more than any line has
+_STORES = ("AWS Error", "google::cloud", "Azure")  # in what Arrow says of their refusals
 Noted = Callable[[int], None] | None
 
 
@@ -63,7 +64,8 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputDataError(f"{shown(path)}: the {compression} data is damaged or cut short ({error})") from None
     except OSError as error:
-        reason = why(error) if compression is None else error.strerror or f"the data is damaged or cut short ({error})"
+        damaged = compression is not None and not (error.strerror or of_store(error))
+        reason = f"the data is damaged or cut short ({error})" if damaged else why(error)
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
@@ -79,9 +81,15 @@ def open_anywhere(path: Path | Url) -> Any:
     return path.open_anywhere(PAGES) if isinstance(path, Url) else open(path, "rb", buffering=0)
 
 
+def of_store(error: Exception) -> bool:
+    """Tell whether an error is a store's, and says nothing of what a file holds."""
+    return isinstance(error, OSError) and any(name in str(error) for name in _STORES)
+
+
 def why(error: OSError) -> str:
-    """Return what an error says."""
-    return error.strerror or str(error)
+    """Return what an error says, and what to do if a store refuses access."""
+    said = error.strerror or str(error)
+    return said + ("; check the credentials of this process, and what they permit" if "ACCESS_DENIED" in said else "")
 
 
 def _decompressed(raw: Any, compression: str | None) -> Any:

@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "a
 """What URLs may begin with, as Spark and others call it, and what it is here."""
 READ_AHEAD = 8 << 20
 """Bytes that one request brings of a file that is read from its beginning to its end."""
+PATIENCE, ATTEMPTS = 15, 5
+"""Seconds that a store may be silent, and how often it is asked: it may be busy with many machines. Arrow waits for 3."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
@@ -183,15 +186,24 @@ class Url:
         with self.create() as stream:
             stream.write(data)
 
-    def create(self) -> Any:
-        """Give a stream into a file, which is there, whole, once that is closed; its name does not say that it is compressed.
+    @contextmanager
+    def create(self) -> Iterator[Any]:
+        """Give a stream into a file, which is there, whole, after the last line; after an error it is as it was before.
+
+        The name does not say that it is compressed.
 
         Raises
         ------
         OSError
             If it cannot be written.
         """
-        return self.filesystem.open_output_stream(self.inside, compression=None)
+        stream = self.filesystem.open_output_stream(self.inside, compression=None)
+        try:
+            yield stream
+        except BaseException:
+            _keep_open(stream)
+            raise
+        stream.close()
 
     def open_stream(self) -> Any:
         """Open a file that is read from its beginning to its end.
@@ -226,6 +238,13 @@ class Url:
         """Do nothing: a folder is there while something is in it."""
 
 
+def _keep_open(stream: Any) -> None:
+    """Keep a stream open until the process ends: Arrow cannot abort an upload, and completes it when the stream is freed."""
+    import ctypes  # here, for what is not needed to start
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))
+
+
 def is_url(given: Any) -> bool:
     """Tell whether a path is a URL of something on a store that is known; no store is asked."""
     return (found := _parsed(given)) is not None and found[0] in SCHEMES
@@ -252,13 +271,26 @@ def check_url(given: Any) -> None:
         )
 
 
+def check_on_disk(given: Any, what: str) -> None:
+    """Check that a path is no URL, for what is on disks only; no store is asked.
+
+    Raises
+    ------
+    ParameterError
+        If it is one.
+    """
+    check_url(given)
+    if is_url(given):
+        raise ParameterError(f"{os.fspath(given)} is on an object store, {what}")
+
+
 def as_url(given: Any) -> Url | None:
     """Return the URL that a path is; None if it is none.
 
     Raises
     ------
     ParameterError
-        If its scheme is not known, or the region of a bucket cannot be found.
+        If its scheme is not known, it names no bucket, or the region of a bucket cannot be found.
     """
     if isinstance(given, Url):
         return given
@@ -267,6 +299,8 @@ def as_url(given: Any) -> Url | None:
         return None
     scheme, rest = _parsed(given) or ("", "")
     store, _, key = rest.partition("/")
+    if not store and SCHEMES[scheme] != "hdfs":
+        raise ParameterError(f"{os.fspath(given)}: names no bucket; write {scheme}://bucket/{key or 'name'}")
     root = f"{SCHEMES[scheme]}://{store}"
     return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store))
 
@@ -305,7 +339,10 @@ def _filesystem(root: str, options: Options) -> Any:
     scheme, _, store = root.partition("://")
     if scheme == "s3":
         endpoint = dict(options).get("endpoint_override", "")
-        return fs.S3FileSystem(**dict(options), scheme="http" if endpoint.startswith("http:") else "https")
+        return fs.S3FileSystem(
+            **dict(options), scheme="http" if endpoint.startswith("http:") else "https", connect_timeout=PATIENCE,
+            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
+        )  # fmt: skip
     if scheme == "gs":
         return fs.GcsFileSystem()
     if scheme == "abfss":

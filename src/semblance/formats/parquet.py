@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
-from ..files.streams import open_anywhere
+from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
 from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
@@ -40,6 +40,7 @@ def _reading(name: str, what: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         if isinstance(error, MemoryError):
             raise
+        what = ": cannot be read" if of_store(error) else what
         raise InputDataError(f"{name}{what}: {error}") from None
 
 

@@ -17,7 +17,7 @@ from ..files.atomic import atomic_file
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import suffix_of
 from ..files.outputs_at import check_apart_at
-from ..files.urls import as_url, is_url
+from ..files.urls import as_url
 from ..values.arrow import give_back
 from ._format import Format
 from ._registry import formats_by_suffix
@@ -71,10 +71,6 @@ def check_output(output: str | Path, force: bool) -> Path:
     ParameterError
         If it is a URL.
     """
-    if is_url(output):
-        raise ParameterError(
-            f"{output} is on an object store, where only --engine spark writes: write into a folder, and copy it"
-        )
     form = _single(output)
     if form is not None and type(form).write is Format.write:
         raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")

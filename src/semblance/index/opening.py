@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, OutputError
 from ..files.atomic import make_folders
 from ..files.container import ArrayFile
+from ..files.urls import check_on_disk
 from .kinds import AnyKind
 from .manifest import Entry, Manifest, is_ours, read_manifest
 from .segments import NONE, Segment
@@ -29,6 +30,7 @@ def make_folder(folder: Path) -> None:
     OutputError
         If something is there already, or it cannot be made.
     """
+    check_on_disk(folder, "and an index is a folder on this machine")
     try:
         if os.path.lexists(folder) and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
             raise OutputError(f"{folder} exists and is not an empty folder; choose another name")

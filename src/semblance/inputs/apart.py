@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputDataError
 from ..files.anywhere import AnyPath
 from ..files.names import shown
+from ..files.places_at import real_of
 from .saved_at import DESCRIPTION, ROWS
 from .saved_texts import is_saved
 
@@ -17,9 +17,9 @@ def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
     """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
     known: dict[tuple[int, int], set[str]] = {}
     for place in (place for source in against for place in getattr(source, "places", ())):
-        known.setdefault((place.device, place.inode), set()).add(os.path.realpath(place.path))
+        known.setdefault((place.device, place.inode), set()).add(real_of(place.path))
     for place in (place for source in sources for place in getattr(source, "places", ())) if known else ():
-        if os.path.realpath(place.path) in known.get((place.device, place.inode), ()):
+        if real_of(place.path) in known.get((place.device, place.inode), ()):
             return str(place.name)
     return None
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import InputDataError, ParameterError
 from ..files.names import shown
+from ..files.urls import check_on_disk
 
 ACTIONS = ("keep", "remove")
 _KEYS = ("id", "action", "input", "sha256")
@@ -116,6 +117,7 @@ def _from_file(path: str) -> Overrides:
     """Read a file of JSON lines; lines of white space say nothing."""
     from hashlib import sha256
 
+    check_on_disk(path, "and overrides are read from this machine: copy the file")
     name, digest = shown(path), sha256()
 
     def lines() -> Iterator[tuple[int, Any]]:

@@ -45,7 +45,7 @@ def _inside(folder: Url) -> list[Url]:
     names: dict[str, set[str]] = {}
     for entry in _entries(folder, recursive=True):
         if not entry.is_folder:
-            first, _, rest = entry.url.key.removeprefix(folder.key).strip("/").partition("/")
+            first, _, rest = entry.url.key.removeprefix(f"{folder.key}/").partition("/")
             names.setdefault(first, set()).add(rest)
     found = [name for name, held in names.items() if DESCRIPTION in held]
     others = [

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..files.anywhere import AnyPath
 from ..files.names import shown
+from ..files.streams import of_store
 from ..files.urls import Url
 from ..formats._split import Split
 from ..text.texts import Texts
@@ -97,9 +98,9 @@ class SavedRows:
                         wanted = [n for n in file.schema_arrow.names if n != TEXT] if names is None else list(names)
                         yield from self._of_file(file, first, wanted)
                 except (OSError, pa.ArrowException) as error:
-                    path = self.saved.path(name)
-                    what = "damaged, or the store does not give it" if isinstance(path, Url) else "damaged"
-                    raise InputDataError(f"{shown(path)}: {what}: {error}; if it is damaged, save the sketches again") from None
+                    what = "cannot be read" if of_store(error) else "damaged"
+                    again = "" if of_store(error) else "; save the sketches again"
+                    raise InputDataError(f"{shown(self.saved.path(name))}: {what}: {error}{again}") from None
             first += n
 
     def _of_file(self, file: Any, first: int, names: list[str]) -> Iterator[pa.RecordBatch]:

@@ -16,6 +16,7 @@ from ..errors import OutputError, ParameterError
 from ..files.places import skipped_in
 from ..files.store import Workspace
 from ..files.store_at import WorkspaceAt
+from ..files.urls import check_on_disk
 from ..formats.memory import as_sources
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
@@ -166,7 +167,11 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     ------
     OutputError
         If the least that is stored per document is larger than the free disk space.
+    ParameterError
+        If the folder is on an object store.
     """
+    if settings.work is not None:
+        check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")
     n, size = expected_of(splits, settings.text)
     method = settings.finder
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64

@@ -14,7 +14,7 @@ from ..engines.memory import Memory
 from ..engines.spark import SparkEngine
 from ..engines.spark_frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
-from ..files.anywhere import path_of
+from ..files.anywhere import is_inside, path_of
 from ..files.places import Skipped, skipped_in
 from ..files.store import Workspace
 from ..files.store_at import WorkspaceAt
@@ -143,10 +143,11 @@ def dedup(
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
     settings, secret = agreed(settings, splits)
     workspace = _workspace(splits, n_references, settings, order_by, session)
-    assert workspace.folder is not None  # it may be a URL
+    assert workspace.folder is not None
+    tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
     with shown(progress) as said, workspace.left_on_error():
         reported = None if said is None else partial(report_stage, said)
-        engine = SparkEngine(session, workspace.folder / "tables", reported)
+        engine = SparkEngine(session, tables, reported)
         check_workers(engine)
         reading = Reading(
             text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
@@ -264,6 +265,14 @@ def _workspace(
     job = {"semblance": __version__, "engine": "spark", "parameters": parameters, "reference": n_references}
     job["inputs"] = [split.identity() for split in splits]
     folder = path_of(settings.work)
+    for root in dict.fromkeys(
+        place.root for split in splits for place in getattr(split, "places", ()) if place.root is not None
+    ):
+        if is_inside(folder, root):
+            raise ParameterError(
+                f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
+                "resumed; name a folder outside it"
+            )
     return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
 
 
