@@ -147,7 +147,7 @@ def test_outputs_are_written_on_a_cluster_only(both):
         result.write(str(both[1] / "clean"))
 
 
-@pytest.mark.parametrize("option", ["--report", "--save", "--save-sketches", "--work", "--overrides"])
+@pytest.mark.parametrize("option", ["--report", "--save", "--work", "--overrides"])
 def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch, tmp_path, capfd):
     """No folder named s3: is made in its place."""
     monkeypatch.chdir(tmp_path)
