@@ -73,7 +73,7 @@ def test_what_is_shuffled_was_foreseen(cluster, tmp_path, monkeypatch):
         run("dedup", tmp_path / "in.parquet", "--unit", "char", "--engine", "spark", "--work", tmp_path / "job", "--quiet")
     finally:
         cluster.conf.set("spark.sql.autoBroadcastJoinThreshold", broadcast)
-    ended = [json.loads(line) for line in events(cluster)[before:] if b"SparkListenerTaskEnd" in line]
+    ended = [json.loads(line) for line in events(cluster, before).splitlines() if b"SparkListenerTaskEnd" in line]
     shuffled = sum(event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"] for event in ended)
     size = sum(len(text.encode()) for text in table["text"].to_pylist())
     said = foresee(documents=len(table), bytes=size, on_disk=path.stat().st_size, settings=settings, duplicates=0.02, family=2)
