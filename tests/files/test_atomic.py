@@ -191,3 +191,14 @@ def test_the_name_of_what_is_saved_is_on_the_disk(tmp_path, monkeypatch, write):
     seen = Recorded(monkeypatch)
     write(tmp_path)
     assert ("sync", str(tmp_path)) in seen.calls
+
+
+def test_a_url_is_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (Path("s3://bucket/x.npz"), Path("gs://bucket/x")):
+        with (
+            pytest.raises(sb.ParameterError, match="bucket/x.* is on an object store, where this is not written"),
+            atomic_file(path),
+        ):
+            raise AssertionError("not reached")
+    assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from ..errors import OutputError
 from .names import shown
 from .streams import compressed
+from .urls import check_on_disk
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.EBADF, errno.ENOSYS)
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES)
@@ -126,7 +127,15 @@ def atomic_file(path: Path, *, compress: bool = True, mode: int | None = None) -
     """Open a file for writing that gets its name only when all of it is on the disk.
 
     Compression follows the suffix, unless unwanted. ``mode``: who may read and write it, from before the first byte is there.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    ParameterError
+        If it is a URL, which would be taken for the name of a folder.
     """
+    check_on_disk(path, "where this is not written: write on this machine, and copy what is written")
     with reporting(path):
         make_folders(path.parent)
         temporary, lock = create_temporary(path)
