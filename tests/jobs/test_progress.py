@@ -69,8 +69,8 @@ def test_a_line_fits_any_width(width):
 
 
 def test_durations():
-    assert [duration(s) for s in (0, 59.4, 61, 599, 600, 3600, 90_000)] == [
-        "0 s", "59 s", "1 min 0 s", "9 min 50 s", "10 min", "1 h 0 min", "25 h 0 min"
+    assert [duration(s) for s in (0, 59.4, 59.6, 61, 119.99999, 599, 600, 3600, 44_999.9999, 90_000)] == [
+        "0 s", "59 s", "1 min 0 s", "1 min 0 s", "2 min 0 s", "9 min 50 s", "10 min", "1 h 0 min", "12 h 30 min", "25 h 0 min"
     ]  # fmt: skip
 
 

@@ -84,9 +84,9 @@ def _of_things(done: int, total: int, rate: float, unit: str) -> tuple[str, str]
 
 def duration(seconds: float) -> str:
     """Return "12 s", "3 min 20 s", "2 h 5 min": no more than can be known."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
     if minutes < 60:
         return f"{minutes} min {rest // 10 * 10} s" if minutes < 10 else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
