@@ -28,14 +28,14 @@ _BLOCK = 8 << 20
 
 
 @contextmanager
-def reporting_at(url: Url) -> Iterator[None]:
-    """Turn a store's refusals into an OutputError that names the output."""
+def reporting_at(url: Url, what: str = "cannot be written") -> Iterator[None]:
+    """Turn a store's refusals into an OutputError that names the output, and says what it is not good for."""
     try:
         yield
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"{shown(url)}: cannot be written: {why(error)}") from None
+        raise OutputError(f"{shown(url)}: {what}: {why(error)}") from None
 
 
 def _listed(file: Url) -> list[str] | None:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..errors import OutputError, ParameterError
+from ..errors import ParameterError
 from .anywhere import remove_tree
 from .job_files import check_same, damaged, encoded_job, job_in
 from .names import shown
+from .outputs_at import reporting_at
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
 from .store import FINISHED, JOB
-from .streams import why
 from .urls import Url
 
 TABLES = "tables"
 _NAMED = 3  # files that a message names
+_UNUSABLE = "cannot be used as work folder"
 
 
 class WorkspaceAt:
@@ -48,7 +49,7 @@ class WorkspaceAt:
         self.secret = new_secret()
         """Known to this job alone, and kept while it can be resumed."""
         self._closed = False
-        with _reporting(folder):
+        with reporting_at(folder, _UNUSABLE):
             self._open(json.loads(json.dumps(job)), resume)
 
     def _open(self, job: dict[str, Any], resume: bool) -> None:
@@ -93,7 +94,7 @@ class WorkspaceAt:
         if self._closed:
             return
         self._closed = True
-        with _reporting(self.folder):
+        with reporting_at(self.folder, _UNUSABLE):
             (self.folder / FINISHED).write_bytes(b"{}")  # first: what remains after a crash is known as waste
             self._remove()
 
@@ -106,14 +107,3 @@ class WorkspaceAt:
         with suppress(OSError):  # what a store may keep of a folder that is empty
             if self.folder.key and not any(True for _ in self.folder.entries()):  # a bucket is not ours
                 self.folder.filesystem.delete_dir(self.folder.inside)
-
-
-@contextmanager
-def _reporting(folder: Url) -> Iterator[None]:
-    """Turn refusals of a store into an OutputError."""
-    try:
-        yield
-    except OutputError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{shown(folder)}: cannot be used as work folder: {why(error)}") from None
