@@ -12,6 +12,7 @@ COUNTED = (
     "documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "text_bytes", "candidate_pairs", "crowded",
     "recall_vouched", "recall_planned",
 )  # fmt: skip
+COUNTS = ("documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "crowded")
 HOW = {"threshold": 0.6, "width": 1, "id": "id"}
 VARIANTS = {
     "first": {},
@@ -25,6 +26,16 @@ VARIANTS = {
     "large documents left out": {"max_document": 60, "on_error": "skip"},
 }
 """Settings of jobs."""
+
+
+def cut_small(monkeypatch):
+    """Tasks of a cluster get few rows, and units are short."""
+    from semblance.engines import spark as engine_module
+    from semblance.inputs import saved_texts
+
+    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
+    monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
+    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 11)
 
 
 def weeks(seed, n=60):

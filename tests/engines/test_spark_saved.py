@@ -9,23 +9,18 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from toy_frames import ToySession
-from weekly import HOW, TOLD, VARIANTS, said, weeks, written
+from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, said, weeks, written
 
 import semblance as sb
 from semblance import spark
-from semblance.engines import spark as engine_module
-from semblance.inputs import saved_texts
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
-COUNTS = ("documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "crowded")
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Tasks get few rows, and units are short."""
-    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
-    monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
-    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 11)
+    cut_small(monkeypatch)
 
 
 def on_spark(data, folder, *, against=None, save=None, session=None, **given):

@@ -9,28 +9,22 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
 from toy_frames import ToySession
-from weekly import HOW, TOLD, VARIANTS, weeks, written
+from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import semblance as sb
 from semblance import spark
-from semblance.engines import spark as engine_module
 from semblance.files.folders import SIDECAR
 from semblance.files.folders_at import NewFolderAt
 from semblance.files.outputs_at import PLANNED
 from semblance.files.urls import Url
-from semblance.inputs import saved_texts
 from semblance.inputs.saved import saved_in
 from semblance.inputs.saved_at import DESCRIPTION, ROWS
-
-COUNTS = ("documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "crowded")
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Tasks get few rows, and units are short."""
-    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
-    monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
-    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 11)
+    cut_small(monkeypatch)
 
 
 @pytest.fixture
