@@ -5,6 +5,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from pyarrow.fs import FileInfo
 
 from semblance.errors import ParameterError
 from semblance.files import urls
@@ -107,6 +108,26 @@ def test_what_fails_while_it_is_written_replaces_nothing(bucket, size):
         del stream
         gc.collect()
         assert (url.read_bytes() if url.exists() else None) == before
+
+
+def test_times_are_the_same_whichever_way_a_store_is_asked(bucket, monkeypatch):
+    """Lists have milliseconds on some stores, and what is said of one file has not."""
+    (bucket / "a").write_bytes(b"1")
+    real = bucket.filesystem
+
+    class Finer:
+        def get_file_info(self, asked):
+            infos = real.get_file_info(asked)
+            finer = [
+                FileInfo(info.path, info.type, size=info.size, mtime_ns=info.mtime_ns // 10**9 * 10**9 + 123_000_000)
+                for info in (infos if isinstance(infos, list) else [])
+            ]
+            return finer if isinstance(infos, list) else infos
+
+    wanted = (bucket / "a").stat()
+    monkeypatch.setattr(urls, "_filesystem", lambda root, options: Finer())
+    (listed,) = bucket.entries()
+    assert listed.status == wanted == (bucket / "a").stat() and wanted.st_mtime_ns % 10**9 == 0
 
 
 def test_files(bucket):

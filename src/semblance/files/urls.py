@@ -31,7 +31,7 @@ Options = tuple[tuple[str, str], ...]
 
 
 class Status(NamedTuple):
-    """What a store says of a file: bytes, and when it was written."""
+    """What a store says of a file: bytes, and when it was written, to the second: of one file some stores tell no more."""
 
     st_size: int
     st_mtime_ns: int
@@ -129,7 +129,7 @@ class Url:
         if info.type == FileType.NotFound:
             return None
         key = info.path[len(_container(self.root)) :].strip("/")
-        status = Status(info.size or 0, info.mtime_ns or 0)
+        status = Status(info.size or 0, (info.mtime_ns or 0) // 10**9 * 10**9)
         return Entry(self._of(key), info.type == FileType.Directory, status)
 
     def entries(self, *, recursive: bool = False) -> Iterator[Entry]:

@@ -27,7 +27,7 @@ from ..formats._registry import format_named
 from ..formats._split import Split
 from ..formats.memory import as_sources
 from ..formats.sources import open_sources
-from .saved_at import DESCRIPTION, Found, folders_at, is_as_it_was, mixed, sizes_in
+from .saved_at import DESCRIPTION, Found, folders_at, mixed, sizes_in
 from .saved_rows import Saved, SavedRows
 from .saved_texts import SAVED
 
@@ -227,7 +227,7 @@ def _unchanged(saved: Saved, found: Found, file: dict[str, Any]) -> Place:
         place = found.place(path, path.name, file["name"])
     except OSError as error:
         raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}; {rests}: put it back, or sketch again") from None
-    if not is_as_it_was(place, file):
+    if (place.size, place.modified_ns) != (file["bytes"], file["modified_ns"]):
         raise InputDataError(
             f"{shown(path)}: has changed since it was sketched; {rests}: put it back as it was, or sketch again"
         )

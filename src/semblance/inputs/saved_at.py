@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from ..errors import InputDataError
 from ..files.anywhere import AnyPath
@@ -21,7 +20,6 @@ ROWS = "_sketches"
 """The folder, inside that of sketches on a store, of the files with rows; it is hidden, so that none is taken for documents."""
 _UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
 _LISTED = 8  # files of one folder that are not asked for one by one
-_SECOND = 10**9
 
 
 def folders_at(url: Url) -> list[Url]:
@@ -121,14 +119,3 @@ class Found:
         if isinstance(path, Url) and (status := self._known.get(path)) is not None:
             return Place(path, relative, name, None, False, *status, NO_DEVICE, number_of(path))
         return place_of(path, relative, name)
-
-
-def is_as_it_was(place: Place, said: Mapping[str, Any]) -> bool:
-    """Tell whether a file has the size and the time of change that were noted.
-
-    S3 tells times to the second or finer, by what it is asked.
-    """
-    times = place.modified_ns, said["modified_ns"]
-    if isinstance(place.path, Url) and place.path.root.startswith("s3:"):
-        times = times[0] // _SECOND, times[1] // _SECOND
-    return bool(place.size == said["bytes"] and times[0] == times[1])

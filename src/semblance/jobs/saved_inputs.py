@@ -20,7 +20,6 @@ from ..formats.sources import Split
 from ..inputs.again import read_again
 from ..inputs.reading import Reading
 from ..inputs.saved import description_of, open_saved
-from ..inputs.saved_at import is_as_it_was
 from ..inputs.saved_texts import SAVED, is_saved
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -164,7 +163,7 @@ def _place(row: dict[str, Any]) -> Place:
             place = place_of(path, name, name)
         except OSError:
             continue
-        if is_as_it_was(place, row):
+        if (place.size, place.modified_ns) == (row["bytes"], row["modified_ns"]):
             return place
         changed = changed or path
     if changed is not None:
