@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 CACHE  := $(CURDIR)/.numba_cache
 
 # Editable installs compile kernels as they are called, so that these are always those of the sources.
-export SEMBLANCE_NO_LIBRARY := 1
+export LOOKALIKE_NO_LIBRARY := 1
 
 # Test files are spread over this many processes. By default those of few tests come last, which are the longest: a process would
 # wait for another that runs them at the end.
@@ -41,7 +41,7 @@ docs: install
 LIBRARY := build/installed
 $(LIBRARY)/.made: $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src -name '*.py')
 	rm -rf $(LIBRARY)
-	SEMBLANCE_NO_LIBRARY=0 $(BIN)/python -m pip install --quiet --no-deps --target $(LIBRARY) .
+	LOOKALIKE_NO_LIBRARY=0 $(BIN)/python -m pip install --quiet --no-deps --target $(LIBRARY) .
 	touch $@
 
 test-library: $(LIBRARY)/.made
@@ -92,7 +92,7 @@ teeth: install
 dist: install
 	$(BIN)/python -m pip install --quiet build
 	rm -rf dist
-	SEMBLANCE_NO_LIBRARY=0 SEMBLANCE_PORTABLE=1 $(BIN)/python -m build --quiet
+	LOOKALIKE_NO_LIBRARY=0 LOOKALIKE_PORTABLE=1 $(BIN)/python -m build --quiet
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 
 bench: install

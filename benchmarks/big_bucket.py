@@ -19,10 +19,10 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from semblance.engines import spark_sorting
-from semblance.engines.spark_packing import Packing, packed, unpacked
-from semblance.steps.bucket import Bucket, bucket
-from semblance.values.tables import LINKS
+from lookalike.engines import spark_sorting
+from lookalike.engines.spark_packing import Packing, packed, unpacked
+from lookalike.steps.bucket import Bucket, bucket
+from lookalike.values.tables import LINKS
 
 KEYED = pa.schema([("key", pa.int64()), ("order", pa.int64())])
 PACK_ROWS = 40_000

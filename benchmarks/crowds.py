@@ -22,17 +22,17 @@ import numpy as np
 from memory import parse_bytes, watch
 from scale import compiled, fmix64
 
-import semblance as sb
+import lookalike as la
 
 WIDTH, LETTERS, ROWS = 5, 6, 8192
 THRESHOLD, RECALL, EVERY = 0.8, 0.99, 50  # a pair is planted every so many documents
 NOBODY = 1 << 40
 JOB = """
 import json, resource, sys, time
-import semblance as sb
+import lookalike as la
 path, memory, work, threads, apart = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 start = time.perf_counter()
-result = sb.dedup(path, memory=memory, work=work, threads=threads)
+result = la.dedup(path, memory=memory, work=work, threads=threads)
 seconds, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
 found = int((~result.keep[apart - 1 :: apart]).sum())
 print(json.dumps({"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "found": found, "kept": result.summary.kept,
@@ -104,7 +104,7 @@ def write(path: Path, shape: Shape, templates: int) -> None:
 
 def run(shape: Shape, templates: int, memory: str, threads: int) -> dict[str, Any]:
     """Make a corpus and deduplicate it in a process of its own."""
-    with tempfile.TemporaryDirectory(prefix="semblance-crowds-", dir=os.environ.get("TMPDIR")) as folder:
+    with tempfile.TemporaryDirectory(prefix="lookalike-crowds-", dir=os.environ.get("TMPDIR")) as folder:
         path, told = Path(folder) / "pages.jsonl", Path(folder) / "told"
         write(path, shape, templates)
         command = [sys.executable, "-c", JOB, str(path), memory, f"{folder}/work", str(threads), str(EVERY)]
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--memory", default="1GB")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    plan = sb.plan(threshold=THRESHOLD, recall=RECALL)
+    plan = la.plan(threshold=THRESHOLD, recall=RECALL)
     documents = int(given.documents)
     shapes = [Shape(documents, given.words, round(share * given.words), given.templates) for share in given.shares]
     wanted, promised = documents // EVERY, float(plan.recall_at(shapes[0].resemblance))

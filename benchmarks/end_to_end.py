@@ -1,4 +1,4 @@
-"""Raw text files to duplicate flags: semblance beside its peers; writes docs/benchmarks.md.
+"""Raw text files to duplicate flags: lookalike beside its peers; writes docs/benchmarks.md.
 
 Each contestant runs in a process of its own on one thread, reads the same parquet file, makes the same shingles (five
 words) and judges at the same threshold; peers are driven as their documentation shows. What a tool removed is compared
@@ -38,11 +38,11 @@ def word_shingles(text: str) -> set[str]:
     return {" ".join(words[i : i + 5]) for i in range(max(1, len(words) - 4))} if words else set()
 
 
-def run_semblance(path: str | None, **settings):
+def run_lookalike(path: str | None, **settings):
     """The job as the command line runs it."""
-    import semblance as sb
+    import lookalike as la
 
-    result = sb.dedup(WARM if path is None else path, threshold=THRESHOLD, **({"threads": 1} | settings))
+    result = la.dedup(WARM if path is None else path, threshold=THRESHOLD, **({"threads": 1} | settings))
     return result.keep, result.summary.seconds
 
 
@@ -115,20 +115,20 @@ def run_rensa_rho(path: str | None):
 
 def run_two_threads(path: str | None):
     """The same job on two threads."""
-    return run_semblance(path, threads=2)
+    return run_lookalike(path, threads=2)
 
 
 def run_estimates(path: str | None):
     """The same job by estimates only, as the peers do it."""
-    return run_semblance(path, verify="sketch")
+    return run_lookalike(path, verify="sketch")
 
 
 CONTESTANTS = {
-    "semblance": run_semblance, "semblance, estimates": run_estimates, "semblance, 2 threads": run_two_threads, "rensa": run_rensa, "rensa, rho": run_rensa_rho,
+    "lookalike": run_lookalike, "lookalike, estimates": run_estimates, "lookalike, 2 threads": run_two_threads, "rensa": run_rensa, "rensa, rho": run_rensa_rho,
     "gaoya": run_gaoya, "FastSketchLSH": run_fast_sketch_lsh, "datasketch": run_datasketch,
 }  # fmt: skip
 BANDS = {  # bands and rows by each tool's own choice; how rensa's deduplicator chooses is not documented
-    "semblance": (16, 6), "semblance, estimates": (16, 6), "semblance, 2 threads": (16, 6), "rensa, rho": (16, 8),
+    "lookalike": (16, 6), "lookalike, estimates": (16, 6), "lookalike, 2 threads": (16, 6), "rensa, rho": (16, 8),
     "gaoya": (16, 8), "FastSketchLSH": (16, 8), "datasketch": (9, 13),
 }  # fmt: skip
 SLOW, FLAGS_ALL = ("datasketch",), ("rensa, rho",)
@@ -171,13 +171,13 @@ def measure(path: Path, names: list[str], repeats: int) -> list[dict]:
     """Run the contestants in turns and judge them."""
     from truth import exact_pairs
 
-    import semblance as sb
+    import lookalike as la
 
     texts = pq.read_table(path, columns=["text"])["text"]
     n_bytes = sum(len(t.as_py().encode()) for t in texts)
     sample = np.random.default_rng(1).permutation(len(texts))[:1500]
     neighbours: dict[int, list[int]] = {row: [] for row in sample.tolist()}
-    for a, b in exact_pairs(sb.shingle(texts), sample, THRESHOLD):
+    for a, b in exact_pairs(la.shingle(texts), sample, THRESHOLD):
         for row, other in ((a, b), (b, a)):
             if row in neighbours:
                 neighbours[row].append(other)
@@ -207,7 +207,7 @@ def table(results: list[dict]) -> str:
     """Render results as a Markdown table."""
     first = results[0]["rate"]
     lines = [
-        "| tool | MB/s | documents/s | semblance is faster by | peak memory, MB | increase over idle, MB | recall | "
+        "| tool | MB/s | documents/s | lookalike is faster by | peak memory, MB | increase over idle, MB | recall | "
         "precision | P(candidate at the threshold) | kept |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
@@ -216,7 +216,7 @@ def table(results: list[dict]) -> str:
         label = f"{name} {version(name)}" + (f", {way}" if way else "")
         bands, rows = BANDS.get(r["name"], (0, 0))
         candidate = f"{1 - (1 - THRESHOLD**rows) ** bands:.3f}" if bands else "not known"
-        faster = "" if name == "semblance" else f"{first / r['rate']:.1f} x"
+        faster = "" if name == "lookalike" else f"{first / r['rate']:.1f} x"
         lines.append(
             f"| {label} | {r['rate']:.1f} | {r['documents'] * r['rate'] / r['mb']:,.0f} | "
             f"{faster} | "
@@ -230,8 +230,8 @@ def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared/data/policies.parquet"
     if not path.exists():
         sys.exit(f"{path}: not there; name a parquet file with a column `text`")
-    whole = measure(path, ["semblance", "semblance, estimates", "semblance, 2 threads", "rensa", "gaoya"], 5)
-    peers = [name for name in CONTESTANTS if name != "semblance, 2 threads"]
+    whole = measure(path, ["lookalike", "lookalike, estimates", "lookalike, 2 threads", "rensa", "gaoya"], 5)
+    peers = [name for name in CONTESTANTS if name != "lookalike, 2 threads"]
     with tempfile.TemporaryDirectory() as folder:
         texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
         rows, size = 0, 0
@@ -263,13 +263,13 @@ flags, reading and shingling included; five-word shingles, threshold 0.8.
 *Recall* and *precision* are of removals, on 1,500 documents drawn at random, against exact resemblances with all others: a
 removal is right if a document that the tool kept resembles the removed one by the threshold; a duplicate is missed if the
 tool kept it although it had kept such a document before. rensa's rho way flags all members of a set of near-duplicates; for it
-the figures are of flags on documents that have a near-duplicate. semblance verifies each removal exactly; the peers do not.
+the figures are of flags on documents that have a near-duplicate. lookalike verifies each removal exactly; the peers do not.
 
 ## {name}, whole ({size:.0f} MB of text)
 
 {whole}
 
-Stages of semblance, seconds:
+Stages of lookalike, seconds:
 
 | stage | seconds |
 |---|---|

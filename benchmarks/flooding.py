@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-import semblance as sb
-from semblance.kernels import hashing, shingling
-from semblance.text.shingle import Shingling
-from semblance.text.texts import as_texts, concatenate
+import lookalike as la
+from lookalike.kernels import hashing, shingling
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import as_texts, concatenate
 
 ZERO_BITS, WIDTH = 12, 5
 Documents = list[str]
@@ -38,7 +38,7 @@ def mixed(x: np.ndarray) -> np.ndarray:
 
 
 def crafted(size: int) -> Documents:
-    """Words of five letters whose shingles' hashes end with zeros, as long as the fixed family is what ``sb.shingle`` says."""
+    """Words of five letters whose shingles' hashes end with zeros, as long as the fixed family is what ``la.shingle`` says."""
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     numbers = np.arange(1 << (ZERO_BITS + 4))
     words = ["".join(letters[number // 26**place % 26] for place in range(5)) for number in numbers.tolist()]
@@ -58,7 +58,7 @@ def crafted(size: int) -> Documents:
                     break
             chosen.append(begin + int(good[0]) if len(good) else first)
     text = " ".join(words[i] for i in chosen)
-    ending = np.mean(sb.shingle([text]).values << np.uint64(64 - ZERO_BITS) == 0)
+    ending = np.mean(la.shingle([text]).values << np.uint64(64 - ZERO_BITS) == 0)
     print(f"crafted: {100 * ending:.0f} % of the hashes end with {ZERO_BITS} zeros", file=sys.stderr)
     return [text, text + " x"]
 
@@ -136,9 +136,9 @@ def cases(size: int) -> dict[str, tuple[Callable[[], Documents], Callable[[], Do
 def jobs(folder: str) -> dict[str, Callable[[Documents, str], Callable[[], Any]]]:
     """Return, by name, what makes the work on documents: it is prepared, and then timed."""
 
-    def make(documents: Documents, unit: str) -> sb.Index:
+    def make(documents: Documents, unit: str) -> la.Index:
         shutil.rmtree(f"{folder}/index", ignore_errors=True)
-        return sb.Index.create(f"{folder}/index", unit=unit)
+        return la.Index.create(f"{folder}/index", unit=unit)
 
     def query(documents: Documents, unit: str) -> Callable[[], Any]:
         index = make(documents, unit)
@@ -150,11 +150,11 @@ def jobs(folder: str) -> dict[str, Callable[[Documents, str], Callable[[], Any]]
         return lambda: (index.add([str(i) for i in range(len(documents))], documents), index.close())
 
     return {
-        "shingle": lambda documents, unit: lambda: sb.shingle(documents, unit=unit),
-        "keyed": lambda documents, unit: lambda: sb.shingle(documents, unit=unit, key=bytes(16)),
-        "dedup": lambda documents, unit: lambda: sb.dedup(documents, unit=unit, threads=1),
-        "pairs": lambda documents, unit: lambda: sb.pairs(documents, unit=unit, threads=1),
-        "overlap": lambda documents, unit: lambda: sb.overlap(documents, against=documents[:8], unit=unit, threads=1),
+        "shingle": lambda documents, unit: lambda: la.shingle(documents, unit=unit),
+        "keyed": lambda documents, unit: lambda: la.shingle(documents, unit=unit, key=bytes(16)),
+        "dedup": lambda documents, unit: lambda: la.dedup(documents, unit=unit, threads=1),
+        "pairs": lambda documents, unit: lambda: la.pairs(documents, unit=unit, threads=1),
+        "overlap": lambda documents, unit: lambda: la.overlap(documents, against=documents[:8], unit=unit, threads=1),
         "Index.add": add,
         "Index.query": query,
     }

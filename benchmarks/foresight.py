@@ -1,4 +1,4 @@
-"""What ``semblance plan`` foresees beside what jobs take, each in a process of its own.
+"""What ``lookalike plan`` foresees beside what jobs take, each in a process of its own.
 
 *Peak* and processor time are those of the job's process (see ``memory.py``); *disk* is the most that lay in the folder for temporary
 files, files without a name included. The share of duplicates (of the text) and the size of families are what a job without a cap
@@ -27,8 +27,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from memory import shape_of, watch
 
-import semblance as sb
-from semblance.jobs import foresight
+import lookalike as la
+from lookalike.jobs import foresight
 
 PART, CHARACTERS = 100_000, 1000
 EVERY = 0.05  # seconds between looks at the disk
@@ -77,7 +77,7 @@ def pages(folder: Path, n: int = 1_000_000) -> list[Path]:
 
 def facts_of(inputs: list[Path]) -> Facts:
     """Look what is in a corpus."""
-    result = sb.dedup([str(path) for path in inputs])
+    result = la.dedup([str(path) for path in inputs])
     rows, summary = result.decisions, result.summary
     near = rows.filter(pc.equal(rows["reason"], "near"))
     ends = np.union1d(near["order"].to_numpy(), near["keeper"].to_numpy())
@@ -91,10 +91,10 @@ def facts_of(inputs: list[Path]) -> Facts:
 def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: int, work: bool) -> str:
     """Run one job; return a row of the table."""
     form = "jsonl" if inputs[0].suffix == ".jsonl" else "parquet"
-    found = sb.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form, calibrate=True)
-    with tempfile.TemporaryDirectory(prefix="semblance-foresight-") as scratch:
+    found = la.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form, calibrate=True)
+    with tempfile.TemporaryDirectory(prefix="lookalike-foresight-") as scratch:
         disk = Disk(Path(scratch))
-        command = [sys.executable, "-m", "semblance", "dedup", *map(str, inputs), "--threads", str(threads), "--quiet"]
+        command = [sys.executable, "-m", "lookalike", "dedup", *map(str, inputs), "--threads", str(threads), "--quiet"]
         command += [*(["--memory", cap] if cap else []), *(["--work", f"{scratch}/work"] if work else [])]
         watched = watch(command, {**os.environ, "TMPDIR": scratch}, disk.look)
     if watched.code:
@@ -120,7 +120,7 @@ def main() -> None:
     foresight.measure = cache(foresight.measure)  # once for each format
     print("| corpus | cap | threads | peak foreseen, MB | measured | ratio | disk foreseen, MB | measured | ratio | "
           f"CPU foreseen, s | measured | ratio |\n|{'---|' * 12}")  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="semblance-foresight-corpora-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="lookalike-foresight-corpora-") as scratch:
         for corpus in given.corpora:
             make = pages if corpus == "generated" else shape_of(corpus)
             inputs = [path for made in make(Path(scratch)) for path in (sorted(made.iterdir()) if made.is_dir() else [made])]

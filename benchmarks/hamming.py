@@ -26,10 +26,10 @@ sys.path.insert(0, str(ROOT / "experiments"))
 
 from pair_model import stored_and_queries  # noqa: E402
 
-import semblance as sb  # noqa: E402
-from semblance.search.costs import machine_costs, save_costs  # noqa: E402
-from semblance.search.tune import measure_costs  # noqa: E402
-from semblance.theory import hamming_costs, hamming_search  # noqa: E402
+import lookalike as la  # noqa: E402
+from lookalike.search.costs import machine_costs, save_costs  # noqa: E402
+from lookalike.search.tune import measure_costs  # noqa: E402
+from lookalike.theory import hamming_costs, hamming_search  # noqa: E402
 
 QUERIES, RADIUS = 20_000, 3
 # Parameters under which faiss finds every pair at 3 bits: hashes, bits each, flips.
@@ -57,27 +57,27 @@ def contestants(n: int) -> dict[str, tuple[Callable[[], Any], bool, bool]]:
     """Return {name: (maker, with margins, first match only)}."""
     generous = 200.0 * n
     return {
-        "HammingIndex, exact": (lambda: sb.HammingIndex(radius=RADIUS), False, False),
-        "HammingIndex, exact, first match": (lambda: sb.HammingIndex(radius=RADIUS), False, True),
-        "HammingIndex, exact, 200 bytes each": (lambda: sb.HammingIndex(radius=RADIUS, memory=generous), False, False),
-        "HammingIndex, recall 0.95": (lambda: sb.HammingIndex(radius=RADIUS, recall=0.95), False, False),
-        "Manku, 4 tables, bisection": (lambda: sb.TableIndex(radius=RADIUS, lookup="binary"), False, False),
-        "Manku, 4 tables": (lambda: sb.TableIndex(radius=RADIUS), False, False),
-        "Manku, 10 tables, bisection": (lambda: sb.TableIndex(radius=RADIUS, blocks=5, lead=2, lookup="binary"), False, False),
-        "Manku, 10 tables": (lambda: sb.TableIndex(radius=RADIUS, blocks=5, lead=2), False, False),
-        "Manku, 10 tables, first match": (lambda: sb.TableIndex(radius=RADIUS, blocks=5, lead=2), False, True),
-        "PSM_A, 23 probes": (lambda: sb.WeakBitIndex(radius=RADIUS), True, False),
-        "PSM_F, 15 probes": (lambda: sb.WeakBitIndex(radius=RADIUS, probes=15), True, True),
-        "one table, all flips": (lambda: sb.WeakBitIndex(radius=RADIUS, probes=None), False, False),
+        "HammingIndex, exact": (lambda: la.HammingIndex(radius=RADIUS), False, False),
+        "HammingIndex, exact, first match": (lambda: la.HammingIndex(radius=RADIUS), False, True),
+        "HammingIndex, exact, 200 bytes each": (lambda: la.HammingIndex(radius=RADIUS, memory=generous), False, False),
+        "HammingIndex, recall 0.95": (lambda: la.HammingIndex(radius=RADIUS, recall=0.95), False, False),
+        "Manku, 4 tables, bisection": (lambda: la.TableIndex(radius=RADIUS, lookup="binary"), False, False),
+        "Manku, 4 tables": (lambda: la.TableIndex(radius=RADIUS), False, False),
+        "Manku, 10 tables, bisection": (lambda: la.TableIndex(radius=RADIUS, blocks=5, lead=2, lookup="binary"), False, False),
+        "Manku, 10 tables": (lambda: la.TableIndex(radius=RADIUS, blocks=5, lead=2), False, False),
+        "Manku, 10 tables, first match": (lambda: la.TableIndex(radius=RADIUS, blocks=5, lead=2), False, True),
+        "PSM_A, 23 probes": (lambda: la.WeakBitIndex(radius=RADIUS), True, False),
+        "PSM_F, 15 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=15), True, True),
+        "one table, all flips": (lambda: la.WeakBitIndex(radius=RADIUS, probes=None), False, False),
     }
 
 
 def predicted(index: Any, n: int, hits: float) -> float:
     """Microseconds a query by the cost model and this machine's constants; nan for searches that stop early."""
     costs = machine_costs()
-    if isinstance(index, sb.HammingIndex):
+    if isinstance(index, la.HammingIndex):
         found = hamming_costs.layout_query(n, index.layout.shape, costs)
-    elif isinstance(index, sb.TableIndex):
+    elif isinstance(index, la.TableIndex):
         found = hamming_costs.manku_query(n, 64, index.blocks, index.lead, costs, binary=index.lookup == "binary")
     else:
         weak = index.weak_bits(n)
@@ -135,17 +135,17 @@ def run_batch(n: int, name: str) -> list[str]:
     """Time a batch of queries against a file of fingerprints."""
     batch = min(n // 10, 1_000_000)
     methods = {
-        "HammingIndex, exact": (lambda: sb.HammingIndex(radius=RADIUS), False),
-        "HammingIndex, exact, 200 bytes each": (lambda: sb.HammingIndex(radius=RADIUS, memory=200.0 * batch), False),
-        "Manku, 4 tables, bisection": (lambda: sb.TableIndex(radius=RADIUS, lookup="binary"), False),
-        "Manku, 4 tables": (lambda: sb.TableIndex(radius=RADIUS), False),
-        "PSM_A, 23 probes": (lambda: sb.WeakBitIndex(radius=RADIUS), False),
-        "PSM_F, 15 probes": (lambda: sb.WeakBitIndex(radius=RADIUS, probes=15), True),
+        "HammingIndex, exact": (lambda: la.HammingIndex(radius=RADIUS), False),
+        "HammingIndex, exact, 200 bytes each": (lambda: la.HammingIndex(radius=RADIUS, memory=200.0 * batch), False),
+        "Manku, 4 tables, bisection": (lambda: la.TableIndex(radius=RADIUS, lookup="binary"), False),
+        "Manku, 4 tables": (lambda: la.TableIndex(radius=RADIUS), False),
+        "PSM_A, 23 probes": (lambda: la.WeakBitIndex(radius=RADIUS), False),
+        "PSM_F, 15 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=15), True),
     }
     make, first = methods[name]
     stored, queries, margins = stored_and_queries(n, batch)
     with tempfile.TemporaryDirectory() as folder:
-        file = sb.FingerprintFile(Path(folder) / "stored.fps")
+        file = la.FingerprintFile(Path(folder) / "stored.fps")
         for part in np.array_split(stored, 4):
             file.append(part)
         warm = file.first if first else file.query
@@ -233,14 +233,14 @@ def raw_text() -> str:
 
     def ours(unit: str, width: int) -> None:
         def work(some: list[str]) -> Any:
-            values, offsets = sb.Shingling(unit=unit, width=width).hashes(sb_texts(column[: len(some)]))
-            return sb.SimHash().sign(sb.Shingles(values, offsets))
+            values, offsets = la.Shingling(unit=unit, width=width).hashes(sb_texts(column[: len(some)]))
+            return la.SimHash().sign(la.Shingles(values, offsets))
 
         work(texts[:10])
-        values, _ = sb.Shingling(unit=unit, width=width).hashes(sb_texts(column))
-        contestant(f"semblance, {unit}s, {width} each", work, len(texts), len(values) / len(texts))
+        values, _ = la.Shingling(unit=unit, width=width).hashes(sb_texts(column))
+        contestant(f"lookalike, {unit}s, {width} each", work, len(texts), len(values) / len(texts))
 
-    from semblance.text.texts import from_arrow_array as sb_texts
+    from lookalike.text.texts import from_arrow_array as sb_texts
 
     ours("word", 1)
     ours("word", 3)
@@ -255,7 +255,7 @@ def raw_text() -> str:
                 for number, text in enumerate(some):
                     index.insert_document(number, text)
 
-            values, _ = sb.Shingling(unit=analyzer, width=sizes[0]).hashes(sb_texts(column))
+            values, _ = la.Shingling(unit=analyzer, width=sizes[0]).hashes(sb_texts(column))
             name = f"gaoya, {analyzer}s, {sizes[0]} each (index included; features as we count them)"
             contestant(name, insert, len(texts), len(values) / len(texts))
     except ImportError:
@@ -284,11 +284,11 @@ def main() -> None:
     )
     page = f"""# Search of fingerprints
 
-Written by `make bench-hamming` with semblance {sb.__version__} on {names[0] if names else "?"}, {os.cpu_count()} processors, one thread, the fastest of three
+Written by `make bench-hamming` with lookalike {la.__version__} on {names[0] if names else "?"}, {os.cpu_count()} processors, one thread, the fastest of three
 runs, each contestant in a process of its own. {QUERIES:,} queries, each with one planted near-duplicate 1 to 3 bits away, drawn
 by a model fitted to real documents (`experiments/pair_model.py`); 64 bits, radius {RADIUS}. *Manku* and *PSM* are our
 implementations of the tables and of the probabilistic matching that the thesis compares; with bisection as in the thesis, else
-with direct access. *By the model*: `semblance tune`'s constants, measured right before. MB is the growth of the process.
+with direct access. *By the model*: `lookalike tune`'s constants, measured right before. MB is the growth of the process.
 
 The thesis (2.8 GHz, 6e7 fingerprints): five times less space, 4 (all) and 4.5 (first) times faster than Manku's tables, 7 and 14
 times in batches, recall 0.95. Comparisons a query at 2^26: {designs}.

@@ -37,31 +37,31 @@ def texts(path: str | None) -> list[str]:
 
 def cases(path: str | None) -> dict[str, Callable[[], Any]]:
     """Return what is measured: calls that spend their time in kernels."""
-    import semblance as sb
+    import lookalike as la
 
     given = texts(path)
-    shingles, few = sb.shingle(given), sb.shingle(given[:800])
-    signatures = sb.FastSimilarity(permutations=128).sign(shingles)
-    candidates = sb.BandingIndex(bands=16, rows=8).add(signatures).pairs()
-    fingerprints = sb.SimHash(bits=64).sign(shingles)
-    index = sb.HammingIndex(bits=64, radius=3)
+    shingles, few = la.shingle(given), la.shingle(given[:800])
+    signatures = la.FastSimilarity(permutations=128).sign(shingles)
+    candidates = la.BandingIndex(bands=16, rows=8).add(signatures).pairs()
+    fingerprints = la.SimHash(bits=64).sign(shingles)
+    index = la.HammingIndex(bits=64, radius=3)
     index.add(fingerprints)
     return {
-        "shingles of words": lambda: sb.shingle(given),
-        "shingles of characters": lambda: sb.shingle(given[:2000], unit="char"),
-        "MinHash": lambda: sb.MinHash(permutations=128).sign(few),
-        "FastSimilarity": lambda: sb.FastSimilarity(permutations=128).sign(shingles),
-        "SimHash": lambda: sb.SimHash(bits=64).sign(shingles),
-        "packing to 2 bits": lambda: sb.BBit(bits=2).pack(signatures),
-        "banding": lambda: sb.BandingIndex(bands=16, rows=8).add(signatures).pairs(),
-        "verification": lambda: sb.verify(candidates, shingles, threshold=0.8),
+        "shingles of words": lambda: la.shingle(given),
+        "shingles of characters": lambda: la.shingle(given[:2000], unit="char"),
+        "MinHash": lambda: la.MinHash(permutations=128).sign(few),
+        "FastSimilarity": lambda: la.FastSimilarity(permutations=128).sign(shingles),
+        "SimHash": lambda: la.SimHash(bits=64).sign(shingles),
+        "packing to 2 bits": lambda: la.BBit(bits=2).pack(signatures),
+        "banding": lambda: la.BandingIndex(bands=16, rows=8).add(signatures).pairs(),
+        "verification": lambda: la.verify(candidates, shingles, threshold=0.8),
         "Hamming queries": lambda: index.query(fingerprints),
     }
 
 
 def measure(path: str | None, level: int | None) -> None:
     """Print the least seconds of each case in this process."""
-    from semblance.kernels import _compile
+    from lookalike.kernels import _compile
 
     if level is not None:
         _compile._native.use_level(level)
@@ -88,7 +88,7 @@ def main() -> None:
     if given.measure:
         measure(given.texts, given.level)
         return
-    from semblance.kernels import _native
+    from lookalike.kernels import _native
 
     modes = {"Numba": ("jit", [])}
     modes |= {
@@ -99,7 +99,7 @@ def main() -> None:
     for _ in range(given.turns):
         for name, (mode, extra) in modes.items():
             command = [sys.executable, __file__, "--measure", *extra, *files]
-            environment = os.environ | {"SEMBLANCE_KERNELS": mode}
+            environment = os.environ | {"LOOKALIKE_KERNELS": mode}
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
             for case, seconds in json.loads(done.stdout).items():
                 before = least.setdefault(case, {}).get(name, seconds)

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from lasting_kinds import COSINE, measure
 
-import semblance as sb
-from semblance.index.kind import Sketches
+import lookalike as la
+from lookalike.index.kind import Sketches
 
 ROOT = Path(__file__).parents[1]
 BATCH, QUERIES = 100_000, 20_000
@@ -57,7 +57,7 @@ def rate(work, n: int, repeats: int = 3) -> float:
 
 def grow(sizes: list[int], folder: str) -> list[list[str]]:
     """Rows of the table of growth."""
-    index = sb.Index.create(f"{folder}/x")
+    index = la.Index.create(f"{folder}/x")
     rng = np.random.default_rng(0)
     queries, rows, spent = make(index.kind, rng, QUERIES), [], 0.0
     for size in sizes:
@@ -76,7 +76,7 @@ def grow(sizes: list[int], folder: str) -> list[list[str]]:
         single = rate(partial(each, index, one), len(one))
         index.close()
         start = time.perf_counter()
-        index = sb.Index.open(f"{folder}/x")
+        index = la.Index.open(f"{folder}/x")
         opening = time.perf_counter() - start
         start = time.perf_counter()
         index.compact()
@@ -97,7 +97,7 @@ def singles(sketches: Sketches, n: int) -> list[Sketches]:
     return [Sketches(*(getattr(sketches, c)[i : i + 1] for c in ("keys", "codes", "empty")), sketches.kind) for i in range(n)]
 
 
-def each(index: sb.Index, queries: list[Sketches]) -> None:
+def each(index: la.Index, queries: list[Sketches]) -> None:
     """Ask one at a time."""
     for query in queries:
         index.query(query)
@@ -123,7 +123,7 @@ def run_datasketch(n: int) -> list[str]:
 
 def run_sqlite(n: int, folder: str) -> list[str]:
     """A table of (key, row) with an index, in batches of 100,000; a query asks for its 16 keys."""
-    kind = sb.Index.create(f"{folder}/kind").kind
+    kind = la.Index.create(f"{folder}/kind").kind
     rng = np.random.default_rng(0)
     sketches = make(kind, rng, n)
     base = sqlite3.connect(f"{folder}/naive.db")
@@ -152,7 +152,7 @@ def run_sqlite(n: int, folder: str) -> list[str]:
 
 def run_ours(n: int, folder: str) -> list[str]:
     """The same number of documents in ours."""
-    index = sb.Index.create(f"{folder}/ours")
+    index = la.Index.create(f"{folder}/ours")
     sketches = make(index.kind, np.random.default_rng(0), n)
     start = time.perf_counter()
     for begin in range(0, n, BATCH):
@@ -161,10 +161,10 @@ def run_ours(n: int, folder: str) -> list[str]:
         index.add(range(begin, begin + len(part)), part)
     adding = n / (time.perf_counter() - start)
     one = singles(sketches, 2000)
-    row = ["semblance, one query a call", f"{n:,}", f"{adding:,.0f}", f"{rate(partial(each, index, one), len(one)):,.0f}",
+    row = ["lookalike, one query a call", f"{n:,}", f"{adding:,.0f}", f"{rate(partial(each, index, one), len(one)):,.0f}",
            f"{index.info['bytes_per_document']:,.0f}"]  # fmt: skip
     some = Sketches(sketches.keys[:QUERIES], sketches.codes[:QUERIES], sketches.empty[:QUERIES], index.kind)
-    batch = ["semblance, 20,000 queries a call", *row[1:3], f"{rate(lambda: index.query(some), QUERIES):,.0f}", row[4]]
+    batch = ["lookalike, 20,000 queries a call", *row[1:3], f"{rate(lambda: index.query(some), QUERIES):,.0f}", row[4]]
     index.close()
     return [row, batch]  # type: ignore[return-value]
 
@@ -197,7 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--documents", nargs="+", default=["1e4", "1e5", "1e6", "1e7"])
     options = parser.parse_args()
-    folder = tempfile.mkdtemp(prefix="semblance-lasting-")
+    folder = tempfile.mkdtemp(prefix="lookalike-lasting-")
     try:
         ours = run_ours(PEERS_UP_TO, folder)
         peers = [*ours, run_sqlite(PEERS_UP_TO, folder), run_datasketch(PEERS_UP_TO)]
@@ -211,7 +211,7 @@ def main() -> None:
     )
     said = f"""# The persistent index, measured
 
-Written by `make bench-index` with semblance {sb.__version__} on {cpu}, Python {
+Written by `make bench-index` with lookalike {la.__version__} on {cpu}, Python {
         platform.python_version()
     }, one thread. Sketches are generated, so that rates are
 those of the index, without shingling; threshold 0.8, recall 0.99, which make 16 bands and 256 slots for estimates. Half of the

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-import semblance as sb
-from semblance.index.kind import Sketches
+import lookalike as la
+from lookalike.index.kind import Sketches
 
 COSINE, BATCH, QUERIES = 0.99, 100_000, 20_000
 KINDS: dict[str, dict[str, Any]] = {
@@ -52,7 +52,7 @@ def measure(n: int, folder: str) -> list[list[str]]:
     rows = []
     for number, (name, given) in enumerate(KINDS.items()):
         rng = np.random.default_rng(1)
-        with sb.Index.create(f"{folder}/kind-{number}", **given) as index:
+        with la.Index.create(f"{folder}/kind-{number}", **given) as index:
             for begin in range(0, n, BATCH):
                 documents, queries = made(index.kind, min(BATCH, n - begin), rng)
                 index.add(range(begin, begin + len(documents)), documents)

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import semblance as sb
+import lookalike as la
 
 CALLS = ("stat", "lstat", "open", "scandir", "listdir", "rename", "fsync")
 
@@ -33,7 +33,7 @@ def main(most: int) -> None:
     counts = counted()
     print(f"{'files':>8}  {'us a file: read':>15}  {'write folder':>12}  {'write one':>9}  calls a file")
     with tempfile.TemporaryDirectory() as folder:
-        sb.dedup(["compiles the inner loops"])
+        la.dedup(["compiles the inner loops"])
         for n in (most // 8, most // 4, most // 2, most):
             source = Path(folder, str(n))
             for i in range(n):
@@ -41,7 +41,7 @@ def main(most: int) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(f"document {i} of words {i * 31} and {i * 17} more {i * 7} here")
             before, start = dict(counts), time.perf_counter()
-            result = sb.dedup(source, threshold=1.0)
+            result = la.dedup(source, threshold=1.0)
             read = time.perf_counter()
             result.write(Path(folder, f"out{n}"))
             several = time.perf_counter()

@@ -31,11 +31,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hard_inputs import HARD
 
-from semblance.engines.memory import parse_bytes
+from lookalike.engines.memory import parse_bytes
 
 EVERY = 0.01
 MOST = 1.05
-LIBRARY = "import sys; from semblance.kernels._compile import MODE; print(MODE)"
+LIBRARY = "import sys; from lookalike.kernels._compile import MODE; print(MODE)"
 
 
 class Watched(NamedTuple):
@@ -179,7 +179,7 @@ def shape_of(name: str) -> Callable[[Path], list[Path]]:
 def run(inputs: list[Path], cap: str | None, threads: int, more: list[str], folder: Path) -> tuple[Watched, str]:
     """Run one job; return what it took, and a digest of what it wrote."""
     out = folder / "out"
-    command = [sys.executable, "-m", "semblance", "dedup", *map(str, inputs), "-o", str(out), "--threads", str(threads), *more]
+    command = [sys.executable, "-m", "lookalike", "dedup", *map(str, inputs), "-o", str(out), "--threads", str(threads), *more]
     watched = watch([*command, *(["--memory", cap] if cap else [])])
     if watched.code:
         print(watched.said, file=sys.stderr)
@@ -226,13 +226,13 @@ def main() -> None:
     )
     exceeded = 0
     for name, hard in HARD.items() if given.hard is not None else ():
-        with tempfile.TemporaryDirectory(prefix="semblance-memory-", dir=os.environ.get("TMPDIR")) as folder:
+        with tempfile.TemporaryDirectory(prefix="lookalike-memory-", dir=os.environ.get("TMPDIR")) as folder:
             if given.hard in name:
                 inputs = [hard.make(Path(folder))]
                 exceeded += table(name, inputs, [hard.cap, "300MB"], given.threads, [*hard.more, *given.more], Path(folder),
                                   hard.refused)  # fmt: skip
     for shape in given.shapes if given.hard is None else ():
-        with tempfile.TemporaryDirectory(prefix="semblance-memory-", dir=os.environ.get("TMPDIR")) as folder:
+        with tempfile.TemporaryDirectory(prefix="lookalike-memory-", dir=os.environ.get("TMPDIR")) as folder:
             exceeded += table(Path(shape).name, shape_of(shape)(Path(folder)), given.caps, given.threads, given.more,
                               Path(folder))  # fmt: skip
     sys.exit(exceeded > 0)

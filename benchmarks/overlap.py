@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-import semblance as sb
+import lookalike as la
 
 ROOT = Path(__file__).parents[1]
 RULES = ({"threshold": 0.8}, {"threshold": 0.5}, {"width": 13, "passage": 1})
@@ -47,7 +47,7 @@ def main() -> None:
         passages, pages = copies(news, words, replaced, rng)
         row = []
         for rule in RULES:
-            found = sb.overlap(pages, against=passages, **rule).matches
+            found = la.overlap(pages, against=passages, **rule).matches
             own = sum(a == b for a, b in zip(found["id"].to_pylist(), found["reference"].to_pylist(), strict=True))
             row.append(f"{100 * own / len(pages):.0f} %")
         print(f"| {words} | {replaced} | {' | '.join(row)} |", flush=True)
@@ -57,7 +57,7 @@ def main() -> None:
         row = []
         for rule in RULES:
             matched = (
-                sb.overlap(data / "policies.parquet", against=references, **rule).matches["reference"].unique().to_pylist()
+                la.overlap(data / "policies.parquet", against=references, **rule).matches["reference"].unique().to_pylist()
             )
             row.append(f"{len(matched):,} of {len(references):,}")
             print(rule, [references[i] for i in sorted(matched)[:3]], file=sys.stderr)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-import semblance as sb
-from semblance.search.tune import fastest
+import lookalike as la
+from lookalike.search.tune import fastest
 
 C_LOOP = r"""
 #include <stdint.h>
@@ -44,8 +44,8 @@ def sketching() -> str:
     """Microseconds a document from hashed shingles, and the error of estimates at R = .5."""
     rng = np.random.default_rng(0)
     peers: dict[str, Callable[[np.ndarray, np.ndarray, int], Callable[[], Any]]] = {
-        "semblance FastSimilarity": lambda flat, bounds, k: lambda: sb.FastSimilarity(permutations=k).sign(sb.Shingles(flat, bounds)).values,
-        "semblance MinHash": lambda flat, bounds, k: lambda: sb.MinHash(permutations=k).sign(sb.Shingles(flat, bounds)).values,
+        "lookalike FastSimilarity": lambda flat, bounds, k: lambda: la.FastSimilarity(permutations=k).sign(la.Shingles(flat, bounds)).values,
+        "lookalike MinHash": lambda flat, bounds, k: lambda: la.MinHash(permutations=k).sign(la.Shingles(flat, bounds)).values,
     }  # fmt: skip
     try:
         import rensa
@@ -70,9 +70,9 @@ def sketching() -> str:
             flat, bounds = rng.integers(0, 1 << 63, n * size, dtype=np.uint64), np.arange(0, n * size + 1, size)
             us = {}
             for name, make in peers.items():
-                us[name] = fastest(make(flat, bounds, k), 2 if name == "semblance MinHash" else 5) / n * 1e6
-            others = [v for name, v in us.items() if not name.startswith("semblance")]
-            ratio = f"{min(others) / us['semblance FastSimilarity']:.1f}" if others else ""
+                us[name] = fastest(make(flat, bounds, k), 2 if name == "lookalike MinHash" else 5) / n * 1e6
+            others = [v for name, v in us.items() if not name.startswith("lookalike")]
+            ratio = f"{min(others) / us['lookalike FastSimilarity']:.1f}" if others else ""
             rows.append([str(k), f"{size:,}", *(f"{us[name]:.2f}" for name in peers), ratio])
             print(rows[-1], flush=True)
     errors = []
@@ -120,13 +120,13 @@ def all_pairs() -> str:
             faiss = None
         for bits in (1, 2, 4, 8):
             for k in (128, 512, 2048):
-                sets = sb.Shingles(rng.integers(0, 1 << 63, n * 60, dtype=np.uint64), np.arange(0, n * 60 + 1, 60))
-                packed = sb.BBit(bits=bits).pack(sb.FastSimilarity(permutations=k).sign(sets))
+                sets = la.Shingles(rng.integers(0, 1 << 63, n * 60, dtype=np.uint64), np.arange(0, n * 60 + 1, 60))
+                packed = la.BBit(bits=bits).pack(la.FastSimilarity(permutations=k).sign(sets))
                 most = int(k - np.ceil(k * (0.8 + 0.2 * 2.0**-bits) - 1e-9))
                 out = [np.empty(1000, np.int64) for _ in range(2)]
                 pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (packed.words, *out)]
                 c = fastest(lambda p=pointers, k=k, b=bits, m=most: loop(p[0], n, k // 64, b, m, p[1], p[2], 1000), 2)
-                ours = fastest(lambda p=packed: sb.pairs_above(p, 0.8), 3)
+                ours = fastest(lambda p=packed: la.pairs_above(p, 0.8), 3)
                 pairs = n * (n - 1) / 2e6
                 row = [
                     str(bits),
@@ -144,10 +144,10 @@ def all_pairs() -> str:
                     row += [f"{pairs / seconds:,.0f}", f"{seconds / ours:.1f}"]
                 rows.append(row)
                 print(row, flush=True)
-    names = ["bits", "slots", "bytes a document", "semblance", "C loop", "ratio", "faiss IndexBinaryFlat", "ratio"]
+    names = ["bits", "slots", "bytes a document", "lookalike", "C loop", "ratio", "faiss IndexBinaryFlat", "ratio"]
     return (
         "## All pairs of packed signatures\n\nMillion pairs a second. The C loop (`-O3 -march=native`) counts every pair to the end, which is\n"
-        "the limit of a row after the other; semblance compares a row with 256 others turned on their side, and stops where all of them\n"
+        "the limit of a row after the other; lookalike compares a row with 256 others turned on their side, and stops where all of them\n"
         "have too many mismatches. faiss counts differing bits of the same codes, the nearest of each wanted.\n\n"
         + table(names[: len(rows[0])], rows)
     )
@@ -156,7 +156,7 @@ def all_pairs() -> str:
 def candidates() -> str:
     """The join of band keys of a million documents, beside polars and DuckDB doing the same."""
     rng = np.random.default_rng(0)
-    from semblance.search.buckets import find_candidates
+    from lookalike.search.buckets import find_candidates
 
     rows = []
     for n, bands in ((1_000_000, 16), (10_000_000, 4)):
@@ -197,13 +197,13 @@ def candidates() -> str:
             row += ["not installed", ""]
         rows.append(row)
         print(row, flush=True)
-    names = ["documents", "bands", "semblance, s", "pairs", "polars, s", "pairs", "faster, times", "DuckDB, s", "faster, times"]
+    names = ["documents", "bands", "lookalike, s", "pairs", "polars, s", "pairs", "faster, times", "DuckDB, s", "faster, times"]
     said = "A pair more or less: keys are compared by their upper 40 bits or so, and what they let through is verified.\n\n"
     return "## Candidates: equal keys in some band\n\n" + said + table(names, rows)
 
 
 GROWTH = """
-import json, sys, time, numpy as np, semblance as sb
+import json, sys, time, numpy as np, lookalike as la
 n, length, share = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 rng = np.random.default_rng(1)
 words = np.array([f"w{i}" for i in range(20_000)])
@@ -213,9 +213,9 @@ for i in range(n):
         texts.append(texts[int(rng.integers(0, len(texts)))] + " more")
     else:
         texts.append(" ".join(words[rng.integers(0, len(words), length)].tolist()))
-sb.dedup(texts[:50], threads=1)
+la.dedup(texts[:50], threads=1)
 start = time.perf_counter()
-result = sb.dedup(texts, threads=1)
+result = la.dedup(texts, threads=1)
 print(json.dumps([time.perf_counter() - start, int(result.summary.peak_memory)]))
 """
 
@@ -256,9 +256,9 @@ def start_up() -> str:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.jsonl"
         small.write_text("".join(json.dumps({"text": f"one two three four five six {i}"}) + "\n" for i in range(100)))
-        program = [str(Path(sys.executable).parent / "semblance")]
-        rows.append(["import semblance", f"{seconds([sys.executable, '-c', 'import semblance'], {}, 3):.2f}"])
-        rows.append(["semblance --help", f"{seconds([*program, '--help'], {}, 3):.2f}"])
+        program = [str(Path(sys.executable).parent / "lookalike")]
+        rows.append(["import lookalike", f"{seconds([sys.executable, '-c', 'import lookalike'], {}, 3):.2f}"])
+        rows.append(["lookalike --help", f"{seconds([*program, '--help'], {}, 3):.2f}"])
         start = time.perf_counter()
         cold = {"NUMBA_CACHE_DIR": f"{folder}/cache"}
         subprocess.run([*program, "dedup", str(small)], env={**os.environ, **cold}, capture_output=True, check=True)

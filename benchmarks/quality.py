@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from truth import exact_pairs, recall_on_sample
 
-import semblance as sb
-from semblance.jobs.pairs import find_pairs
+import lookalike as la
+from lookalike.jobs.pairs import find_pairs
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = 1500
@@ -105,8 +105,8 @@ def main() -> None:
     rng = np.random.default_rng(1)
     lines = []
     for name, texts, labels, settings, thresholds, note in cases(data):
-        sb.pairs(texts[:50], **settings)
-        shingles = sb.shingle(texts, **settings)
+        la.pairs(texts[:50], **settings)
+        shingles = la.shingle(texts, **settings)
         sample = rng.permutation(len(texts))[:SAMPLE]
         truth = exact_pairs(shingles, sample, min(thresholds))
         exact = {p: shingles.resemblance(*p) for p in truth}
@@ -132,7 +132,7 @@ def main() -> None:
         lines[-len(thresholds)] += f" {note} |"
         for i in range(1, len(thresholds)):
             lines[-i] += " |"
-    page = TEMPLATE.format(version=sb.__version__, sample=SAMPLE, table="\n".join(lines))
+    page = TEMPLATE.format(version=la.__version__, sample=SAMPLE, table="\n".join(lines))
     path = ROOT / "docs/quality.md"
     _, heading, section = path.read_text().partition("\n## Boilerplate at scale\n")  # what follows is made by others
     path.write_text(page + heading + section)
@@ -140,7 +140,7 @@ def main() -> None:
 
 TEMPLATE = """# Quality on labeled corpora
 
-Written by `make quality` with semblance {version}; recall 0.99 asked for, all else at its default except the unit.
+Written by `make quality` with lookalike {version}; recall 0.99 asked for, all else at its default except the unit.
 
 Two questions are kept apart:
 

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-import semblance as sb
-from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM
-from semblance.formats.sources import Batch, Columns
-from semblance.text.texts import Texts
+import lookalike as la
+from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM
+from lookalike.formats.sources import Batch, Columns
+from lookalike.text.texts import Texts
 
 ROOT = Path(__file__).parents[1]
 WORDS_EACH, N_WORDS, ROWS = 160, 1 << 15, 4096
@@ -195,7 +195,7 @@ def watch(folder: Path, seen: list[int], stop: threading.Event) -> None:
 
 def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
     """Run one job in this process and print what came of it."""
-    sb.dedup([Generated(2000, kind)], threads=threads, work=f"{folder}/warm").close()
+    la.dedup([Generated(2000, kind)], threads=threads, work=f"{folder}/warm").close()
     source, seen, stop = Generated(n, kind), [0], threading.Event()
     start = time.perf_counter()
     for _ in source.batches(Columns()):
@@ -204,7 +204,7 @@ def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
     watcher = threading.Thread(target=watch, args=(Path(folder), seen, stop))
     watcher.start()
     start = time.perf_counter()
-    result = sb.dedup([source], memory=memory, work=folder, threads=threads)
+    result = la.dedup([source], memory=memory, work=folder, threads=threads)
     seconds = time.perf_counter() - start
     stop.set()
     watcher.join()
@@ -227,7 +227,7 @@ def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
 
 def run(n: float, kind: str, memory: str, threads: int) -> dict[str, Any]:
     """Run one job in a process of its own."""
-    folder = tempfile.mkdtemp(prefix="semblance-scale-")
+    folder = tempfile.mkdtemp(prefix="lookalike-scale-")
     command = [sys.executable, __file__, "--memory", memory, "--threads", str(threads), "--work", str(int(n)), kind, folder]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -273,14 +273,14 @@ def page(mixed: list[dict[str, Any]], trouble: list[dict[str, Any]], memory: str
         )
     return TEMPLATE.format(
         machine=f"{cpu}, Python {platform.python_version()}", memory=memory, threads=threads, rows="\n".join(rows),
-        stages=stages, bad="\n".join(bad), power=power, larger="\n".join(larger), each=BYTES_PER_DOCUMENT, floor=(FLOOR + LEAST_ROOM) / 1e6, version=sb.__version__,
+        stages=stages, bad="\n".join(bad), power=power, larger="\n".join(larger), each=BYTES_PER_DOCUMENT, floor=(FLOOR + LEAST_ROOM) / 1e6, version=la.__version__,
     )  # fmt: skip
 
 
 BY_HAND = "\n## What each part takes"
 TEMPLATE = """# Scale
 
-Written by `make bench-scale` with semblance {version} on {machine}, {threads} threads, `memory="{memory}"`. Documents of about 1.1 kB are made by a
+Written by `make bench-scale` with lookalike {version} on {machine}, {threads} threads, `memory="{memory}"`. Documents of about 1.1 kB are made by a
 compiled reader, twice where candidates are read again; *making* is what one pass of that alone costs, on one thread. A fifth
 of them are near-duplicates of earlier ones; *found* counts those of 20,000 planted pairs drawn at random that resemble each other
 by 0.8 or more (but are not equal), by exact comparison, and are among the verified pairs.

@@ -1,4 +1,4 @@
-"""How many queries a second `semblance serve` answers: a load test over the loopback, beside the call in Python.
+"""How many queries a second `lookalike serve` answers: a load test over the loopback, beside the call in Python.
 
 Each query is a new text: half of them are like a document of the index, half like none. The client is a process of its own, with requests
 that were made before. The figures "per core" divide by the processor time of the server, so they do not depend on what else runs.
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import uvloop
 
-import semblance as sb
+import lookalike as la
 
 WORDS, LENGTH = np.array([f"w{i:05x}" for i in range(50_000)]), 24
 BARE = """
@@ -48,7 +48,7 @@ def documents(begin, end):
 def fill(folder, n):
     """Make the index, unless it is there."""
     if not (folder / "manifest").exists():
-        with sb.Index.create(folder) as index:
+        with la.Index.create(folder) as index:
             for begin in range(0, n, 100_000):
                 end = min(n, begin + 100_000)
                 index.add([f"doc-{i}" for i in range(begin, end)], documents(begin, end), threads=os.cpu_count())
@@ -188,13 +188,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--connections", type=int, nargs="*", default=[1, 64])
     given = parser.parse_args()
-    folder = Path(given.folder or tempfile.mkdtemp(prefix="semblance-serve-")) / "index"
+    folder = Path(given.folder or tempfile.mkdtemp(prefix="lookalike-serve-")) / "index"
     folder.parent.mkdir(exist_ok=True)
     fill(folder, given.documents)
     n = int(20_000 * given.seconds)
     texts = queries(n, given.documents, os.getpid())
     rest = queries(10 * n, given.documents, os.getpid() + 1)
-    with sb.Index.open(folder, "read") as index:
+    with la.Index.open(folder, "read") as index:
         for batch in (1, 64, 100):
             index.query(texts[:batch])
             begun, calls = time.process_time(), 300
@@ -216,7 +216,7 @@ def main():
     measure("framework alone", bare, port, rest, 100, 8, given.seconds)
     measure("framework alone, 1,000 a second", bare, port, texts, 1, 64, given.seconds, 1000)
     bare.kill()
-    server, port = start([sys.executable, "-m", "semblance", "serve", str(folder), "--port", "0"])
+    server, port = start([sys.executable, "-m", "lookalike", "serve", str(folder), "--port", "0"])
     try:
         measure("warm", server, port, texts[-4000:], 1, 16, 1)
         for connections in given.connections:

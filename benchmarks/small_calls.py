@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from generated import vocabulary
 
-import semblance as sb
+import lookalike as la
 
 BATCH, KEPT, ROUNDS = 100_000, 400, 5
 
@@ -49,7 +49,7 @@ class Texts:
         return [" ".join([self.known[word] for word in text]) for text in texts.tolist()]
 
 
-def build(index: sb.Index, texts: Texts, n: int) -> list[str]:
+def build(index: la.Index, texts: Texts, n: int) -> list[str]:
     """Add documents; return queries."""
     stored = []
     for begin in range(0, n, BATCH):
@@ -83,8 +83,8 @@ def main() -> None:
     print("| words | segments | method | 1 text a call | 8 | 100 | MB of its own |\n|---|---|---|---|---|---|---|")
     for words in options.words:
         with (
-            tempfile.TemporaryDirectory(prefix="semblance-calls-") as folder,
-            sb.Index.create(f"{folder}/x", keep_text=options.keep_text) as index,
+            tempfile.TemporaryDirectory(prefix="lookalike-calls-") as folder,
+            la.Index.create(f"{folder}/x", keep_text=options.keep_text) as index,
         ):
             queries = build(index, Texts(words), int(float(options.documents)))
             for _ in range(2):

@@ -121,7 +121,7 @@ def shuffled(log_folder: Path) -> int:
 
 def start(log_folder: Path, cores: int) -> Any:
     """Start a session on this machine."""
-    from semblance.spark import start_session
+    from lookalike.spark import start_session
 
     return start_session(
         f"local[{cores}]",
@@ -136,7 +136,7 @@ def start(log_folder: Path, cores: int) -> Any:
 
 def by_spark(session: Any, files: list[str], log_folder: Path) -> dict[str, Any]:
     """Run a job; return its figures."""
-    from semblance import spark as sbs
+    from lookalike import spark as sbs
 
     marks: list[tuple[str, dict[str, float]]] = []
     before, began = shuffled(log_folder), time.perf_counter()
@@ -168,10 +168,10 @@ def by_spark(session: Any, files: list[str], log_folder: Path) -> dict[str, Any]
 
 def by_one_machine(files: list[str], threads: int) -> dict[str, float]:
     """Run the same job by the local engine."""
-    import semblance as sb
+    import lookalike as la
 
     began, cpu = time.perf_counter(), time.process_time()
-    result = sb.dedup(files, threads=threads)
+    result = la.dedup(files, threads=threads)
     return {"wall": time.perf_counter() - began, "cpu": time.process_time() - cpu, "kept": result.summary.kept}
 
 
@@ -193,7 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=float, nargs="+", default=[1.0, 5.0])
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "semblance-generated"))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "lookalike-generated"))
     parser.add_argument("--usual", action="store_true", help="the usual recipe, too, on the smallest size")
     given = parser.parse_args()
     given.folder.mkdir(exist_ok=True)

@@ -98,10 +98,10 @@ def wrong(roots: np.ndarray, folder: Path) -> float:
 
 def pairs_of_ours(files: list[str], cores: int) -> tuple[np.ndarray, np.ndarray, float, int]:
     """Return each removed document and the one that is kept for it, by our job on one machine; its processor time; what it kept."""
-    import semblance as sb
+    import lookalike as la
 
     began = time.process_time()
-    result = sb.dedup(files, threads=cores, threshold=THRESHOLD)
+    result = la.dedup(files, threads=cores, threshold=THRESHOLD)
     cpu = time.process_time() - began
     rows = result.decisions.filter(pc.invert(result.decisions["kept"]))
     return rows["order"].to_numpy(), rows["keeper"].to_numpy(), cpu, result.summary.kept
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, nargs="+", default=[0.15, 0.59])
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--tasks", type=int, default=16, help="of a shuffle; 0: those that the script asks for")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "semblance-generated"))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "lookalike-generated"))
     parser.add_argument(
         "--plan", type=int, nargs=2, metavar=("BANDS", "ROWS"), help="not those that the script chooses: 16 6 are ours"
     )
@@ -154,7 +154,7 @@ def main() -> None:
         )
         own = np.arange(n)
         own[right] = left
-        print(f"  semblance on one machine: {kept:,} kept, {cpu / gb:.1f} CPU seconds a GB, {wrong(own, work / 'in'):.1%} of such a sample; of its {len(right):,} pairs of a removed and "
+        print(f"  lookalike on one machine: {kept:,} kept, {cpu / gb:.1f} CPU seconds a GB, {wrong(own, work / 'in'):.1%} of such a sample; of its {len(right):,} pairs of a removed and "
               f"a kept document, text-dedup has {float(np.mean(roots[right] == roots[left])):.2%} in one component, and removes "
               f"{float(np.mean(removed[right])):.2%} of those removed", flush=True)  # fmt: skip
         shutil.rmtree(work)

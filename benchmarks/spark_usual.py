@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-BANDS, ROWS, WIDTH = 16, 6, 5  # those that semblance plans for a resemblance of .8 and a recall of .99
+BANDS, ROWS, WIDTH = 16, 6, 5  # those that lookalike plans for a resemblance of .8 and a recall of .99
 PRIME = (1 << 61) - 1
 WORD = re.compile(r"\w+")
 SAMPLE = 1000

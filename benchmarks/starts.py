@@ -19,8 +19,8 @@ from pathlib import Path
 
 SAME = "the quick brown fox jumps over the lazy dog and runs away"
 UNIT = "import numpy, pyarrow"
-MAIN = "import sys; from semblance.cli import main; main()"
-COMPLETION = {"_SEMBLANCE_COMPLETE": "bash_complete", "COMP_WORDS": "semblance d", "COMP_CWORD": "1"}
+MAIN = "import sys; from lookalike.cli import main; main()"
+COMPLETION = {"_LOOKALIKE_COMPLETE": "bash_complete", "COMP_WORDS": "lookalike d", "COMP_CWORD": "1"}
 
 
 def cases(folder: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
@@ -30,13 +30,13 @@ def cases(folder: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
     return {
         UNIT: (["-c", UNIT], {}),
         "python alone": (["-c", "pass"], {}),
-        "import semblance": (["-c", "import semblance"], {}),
-        "semblance --version": (["-c", MAIN, "--version"], {}),
-        "semblance --help": (["-c", MAIN, "--help"], {}),
-        "semblance dedup --help": (["-c", MAIN, "dedup", "--help"], {}),
+        "import lookalike": (["-c", "import lookalike"], {}),
+        "lookalike --version": (["-c", MAIN, "--version"], {}),
+        "lookalike --help": (["-c", MAIN, "--help"], {}),
+        "lookalike dedup --help": (["-c", MAIN, "dedup", "--help"], {}),
         "completion of a command": (["-c", MAIN], COMPLETION),
-        "sb.dedup of two texts": (["-c", f"import semblance as sb; sb.dedup([{SAME!r}] * 2)"], {}),
-        "semblance dedup, two lines": (["-c", MAIN, "dedup", str(lines), "-o", str(out), "--force", "--quiet"], {}),
+        "la.dedup of two texts": (["-c", f"import lookalike as la; la.dedup([{SAME!r}] * 2)"], {}),
+        "lookalike dedup, two lines": (["-c", MAIN, "dedup", str(lines), "-o", str(out), "--force", "--quiet"], {}),
     }
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-import semblance as sb
-from semblance.methods.exact_sets import RowSets
+import lookalike as la
+from lookalike.methods.exact_sets import RowSets
 
 
-def exact_pairs(shingles: sb.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
+def exact_pairs(shingles: la.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
     """All pairs (left < right) at or above a threshold of which at least one row is in the sample, by brute force."""
     sets = RowSets.from_values(shingles.values, shingles.offsets)
     everyone = np.arange(len(shingles))

@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-import semblance as sb
-from semblance.search.self_join import near_pairs
+import lookalike as la
+from lookalike.search.self_join import near_pairs
 
 
 def main() -> None:
@@ -30,13 +30,13 @@ def main() -> None:
     words = np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)
     some = slice(0, 2000)  # compiles, where kernels are compiled on their first call
     near_pairs(words[some], 64, given.radius)
-    sb.WeakBitIndex(radius=given.radius).add(words[some]).query(words[some], sums[some])
+    la.WeakBitIndex(radius=given.radius).add(words[some]).query(words[some], sums[some])
     start = time.perf_counter()
     exact, *_ = near_pairs(words, 64, given.radius)
     print(f"tables     {time.perf_counter() - start:7.1f} s  {len(exact):9,} pairs", flush=True)
     for probes in (8, 23, 200):
         start = time.perf_counter()
-        found = sb.WeakBitIndex(radius=given.radius, probes=probes).add(words).query(words, sums)
+        found = la.WeakBitIndex(radius=given.radius, probes=probes).add(words).query(words, sums)
         seconds = time.perf_counter() - start
         both = np.sort(np.column_stack([found.left, found.right])[found.left != found.right], axis=1)
         n = len(np.unique(both, axis=0))

@@ -9,7 +9,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-import semblance as sb
+import lookalike as la
 
 THRESHOLD = 0.7
 
@@ -35,7 +35,7 @@ def main() -> None:
         print(
             f"\n{sum(1 for _ in Path(clean).rglob('*.py'))} files were written. The same in Python, to see who matched whom:\n"
         )
-        result = sb.dedup(root, glob="*.py", format="txt", threshold=THRESHOLD, keep="longest", encoding_errors="replace")
+        result = la.dedup(root, glob="*.py", format="txt", threshold=THRESHOLD, keep="longest", encoding_errors="replace")
         print(f"    {result}")
         rows = sorted(result.removed.to_pylist(), key=lambda row: row["resemblance"])
         for title, some in (("the least similar removals", rows[:4]), ("the most similar", rows[-4:])):
@@ -50,8 +50,8 @@ def main() -> None:
 def run(arguments: list[str]) -> None:
     """Show a command and what it prints."""
     shown = " ".join(a if " " not in a and "*" not in a else f"'{a}'" for a in arguments)
-    print(f"$ semblance {shown}", flush=True)
-    subprocess.run([sys.executable, "-m", "semblance", *arguments], check=False, stderr=subprocess.STDOUT)
+    print(f"$ lookalike {shown}", flush=True)
+    subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=False, stderr=subprocess.STDOUT)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The rule for crowds and the cut, for a corpus held in memory: what ``crowds.py`` measures.
 
-``docs/definition.md`` has the rule in words, ``tests/naive/crowds.py`` in plain Python, ``semblance.steps`` as jobs use it.
+``docs/definition.md`` has the rule in words, ``tests/naive/crowds.py`` in plain Python, ``lookalike.steps`` as jobs use it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-import semblance as sb
-from semblance.kernels._compile import popcount
-from semblance.kernels.hashing import K0, fold_multiply
+import lookalike as la
+from lookalike.kernels._compile import popcount
+from lookalike.kernels.hashing import K0, fold_multiply
 
 Array = NDArray[Any]
 compiled = njit(nogil=True, error_model="numpy", cache=True)
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 class Corpus:
     """Sketched documents in keep order, of which those below ``boundary`` are references."""
 
-    plan: sb.Plan
+    plan: la.Plan
     codes: Array
     keys: Array
     boundary: int = 0
@@ -266,7 +266,7 @@ def packed(codes: Array) -> Array:
     return words
 
 
-def least(plan: sb.Plan) -> int:
+def least(plan: la.Plan) -> int:
     """How many 4-bit codes a candidate must agree in."""
     k, t = plan.bands * plan.rows, plan.threshold
     loss = min((1 - plan.recall) / 10, 1 - (1 - t**plan.rows) ** plan.bands - plan.recall)

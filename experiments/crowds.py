@@ -14,18 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from crowd_rule import Array, Corpus, Found, Rule, compiled, cut, find, least, make_codes, packed
 
-import semblance as sb
-from semblance.kernels._compile import popcount
-from semblance.kernels.banding import band_keys
-from semblance.kernels.hashing import fmix64
+import lookalike as la
+from lookalike.kernels._compile import popcount
+from lookalike.kernels.banding import band_keys
+from lookalike.kernels.hashing import fmix64
 
 WIDTH, WORDS = 5, 200
 KINDS = {"": {}, "references": {"references": True}, "2 groups": {"n_groups": 2}, "10 groups": {"n_groups": 10}}
 
 
-def sketched(values: Array, offsets: Array, groups: Array, plan: sb.Plan) -> tuple[Array, Array]:
+def sketched(values: Array, offsets: Array, groups: Array, plan: la.Plan) -> tuple[Array, Array]:
     """Return (codes, keys) of shingle hashes."""
-    slots = sb.FastSimilarity(permutations=plan.bands * plan.rows, seed=1).sign_values(values, offsets)
+    slots = la.FastSimilarity(permutations=plan.bands * plan.rows, seed=1).sign_values(values, offsets)
     codes, keys = np.empty(slots.shape, np.uint16), np.empty((len(slots), plan.bands), np.uint64)
     make_codes(slots, groups, codes)
     band_keys(slots, groups, plan.bands, plan.rows, keys)
@@ -40,7 +40,7 @@ def mix(values, out):
 
 
 def planted(
-    n: int, share: float, plan: sb.Plan, n_groups: int = 1, references: bool = False, seed: int = 7
+    n: int, share: float, plan: la.Plan, n_groups: int = 1, references: bool = False, seed: int = 7
 ) -> tuple[Corpus, Array, Array] | None:
     """Make documents of 200 words that share boilerplate, and pairs among them whose resemblance is the threshold.
 
@@ -180,9 +180,9 @@ def walk_buckets(bucket, words, most, offsets, values, threshold, kept, chains):
     return compared
 
 
-def from_texts(texts: list[str], plan: sb.Plan) -> tuple[Corpus, Array, Array]:
+def from_texts(texts: list[str], plan: la.Plan) -> tuple[Corpus, Array, Array]:
     """Return (corpus, offsets, values) of texts: their shingle hashes ascend in each row."""
-    shingles = sb.shingle(texts, width=WIDTH)
+    shingles = la.shingle(texts, width=WIDTH)
     codes, keys = sketched(shingles.values, shingles.offsets, np.zeros(len(texts), np.uint64), plan)
     row = np.repeat(np.arange(len(texts)), np.diff(shingles.offsets))
     return Corpus(plan, codes, keys), shingles.offsets, shingles.values[np.lexsort((shingles.values, row))]
@@ -249,7 +249,7 @@ def report_planted(n: int, thresholds: list[float]) -> None:
     print("| threshold | plan | boilerplate | | plain | of these | in all | vouched | raw | links | past cut | us |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for threshold in thresholds:
-        plan, rule = sb.plan(threshold=threshold), Rule()
+        plan, rule = la.plan(threshold=threshold), Rule()
         for share in (0.4, 0.67, 0.8, 0.85) if n <= 100_000 else (0.67, 0.85):
             for name, chosen in KINDS.items() if n <= 100_000 else [("", {})]:
                 made = planted(n, share, plan, **chosen)
@@ -278,7 +278,7 @@ def report_kept() -> None:
     print("|---|---|---|---|---|---|---|---|")
     made_of = {"family": family(60_000), "pages": pages(20_000), "records": records(40_000), "cloud": spoiled(60_000, 5)}
     for name, texts in made_of.items():
-        made = from_texts(texts, sb.plan())
+        made = from_texts(texts, la.plan())
         for coupled in (0, Rule().coupled):
             kept, cost = kept_by_rule(*made, Rule(coupled=coupled))
             print(f"| {name} | {len(texts):,} | {coupled} | {kept:,} | {cost} |", flush=True)

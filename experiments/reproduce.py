@@ -18,7 +18,7 @@ from items import PAPERS, read_items, table_page
 from report import ROOT, Section
 from sections import SECTIONS
 
-import semblance as sb
+import lookalike as la
 
 
 def make(key: str, quick: bool, figures: Path) -> Section:
@@ -62,7 +62,7 @@ def main() -> None:
             print("\n".join(sections[-1].lines))
     failures = [failure for section in sections for failure in section.failures]
     words = (
-        f"Written by `make reproduce` with semblance {sb.__version__}{' and QUICK=1' if quick else ''}; all seeds are fixed."
+        f"Written by `make reproduce` with lookalike {la.__version__}{' and QUICK=1' if quick else ''}; all seeds are fixed."
     )
     if not given.only:
         (out / "experiments").mkdir(parents=True, exist_ok=True)

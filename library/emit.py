@@ -37,18 +37,18 @@ def prepare(cache: str) -> None:
         "NUMBA_CPU_FEATURES": "",
         "NUMBA_CACHE_DIR": cache,  # empty: of code from a cache Numba does not tell the assembly
         "NUMBA_DISABLE_INTEL_SVML": "1",
-        "SEMBLANCE_KERNELS": "jit",
+        "LOOKALIKE_KERNELS": "jit",
     }
     sys.path.insert(0, str(SOURCE))
 
 
 def kernels() -> dict[str, Any]:
     """Return all kernels by their names, ``module.function``."""
-    package = import_module("semblance.kernels")
-    kind = import_module("semblance.kernels._jit").Kernel
+    package = import_module("lookalike.kernels")
+    kind = import_module("lookalike.kernels._jit").Kernel
     found = {}
     for module in sorted(info.name for info in iter_modules(package.__path__)):
-        held = import_module(f"semblance.kernels.{module}")
+        held = import_module(f"lookalike.kernels.{module}")
         for name, value in vars(held).items():
             if isinstance(value, kind) and value.py_func.__module__ == held.__name__:
                 found[f"{module}.{name}"] = value  # by the name in its module: two kernels may come of one function

@@ -1,8 +1,8 @@
 """Builds the library of kernels into a wheel: called by hatchling.
 
-It takes the C compiler that the environment's ``CC`` names, else ``cc``, else that of ziglang; with ``SEMBLANCE_PORTABLE=1``
+It takes the C compiler that the environment's ``CC`` names, else ``cc``, else that of ziglang; with ``LOOKALIKE_PORTABLE=1``
 the last, which links for older systems too. An editable install has no library: there, kernels are compiled on their first
-call, so that they are always those of the sources. With ``SEMBLANCE_NO_LIBRARY=1`` a wheel has none either, and the build
+call, so that they are always those of the sources. With ``LOOKALIKE_NO_LIBRARY=1`` a wheel has none either, and the build
 needs no Numba; it takes the extra ``jit`` to run then.
 """
 
@@ -33,7 +33,7 @@ def _on(name: str) -> bool:
 
 def compiler() -> list[str] | None:
     """Return the command of the C compiler to take, if it is not that of ziglang."""
-    if _on("SEMBLANCE_PORTABLE") and ZIG_LINKS:
+    if _on("LOOKALIKE_PORTABLE") and ZIG_LINKS:
         return None
     if named := os.environ.get("CC"):
         return shlex.split(named)
@@ -65,9 +65,9 @@ def link(folder: Path, objects: list[Path], command: list[str]) -> Path:
 
 def _failure(what: str, said: str) -> SystemExit:
     return SystemExit(
-        f"semblance: the kernels cannot be {what}:\n{said}\nA C compiler and the headers of Python are needed "
+        f"lookalike: the kernels cannot be {what}:\n{said}\nA C compiler and the headers of Python are needed "
         "(on Debian: apt install gcc python3-dev). Or leave the library out and compile kernels when they are called: "
-        "SEMBLANCE_NO_LIBRARY=1 pip install '.[jit]'"
+        "LOOKALIKE_NO_LIBRARY=1 pip install '.[jit]'"
     )
 
 
@@ -79,17 +79,17 @@ class LibraryHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """Return what the build needs besides hatchling."""
-        if _on("SEMBLANCE_NO_LIBRARY"):
+        if _on("LOOKALIKE_NO_LIBRARY"):
             return []
         return ["numba>=0.61", "numpy>=2.0", *([] if compiler() else ["ziglang"])]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the library, unless the install is editable."""
-        if version == "editable" or _on("SEMBLANCE_NO_LIBRARY"):
+        if version == "editable" or _on("LOOKALIKE_NO_LIBRARY"):
             return
         if sysconfig.get_config_var("Py_GIL_DISABLED"):
             raise _failure("linked", "Python without its lock has no stable binary interface")
-        self._folder, command = Path(tempfile.mkdtemp(prefix="semblance-library-")), compiler()
+        self._folder, command = Path(tempfile.mkdtemp(prefix="lookalike-library-")), compiler()
         emitting = [sys.executable, str(Path(__file__).with_name("emit.py")), str(self._folder)]
         emitted = subprocess.run(emitting, capture_output=True, text=True, check=False)
         if emitted.returncode:
@@ -104,7 +104,7 @@ class LibraryHook(BuildHookInterface):
         library = link(self._folder, sorted(self._folder.glob("*.o")), command)
         build_data["pure_python"] = False
         build_data["tag"] = f"cp311-abi3-{platform}"
-        build_data["force_include"][str(library)] = f"semblance/kernels/{MODULE}"
+        build_data["force_include"][str(library)] = f"lookalike/kernels/{MODULE}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was built on the way."""

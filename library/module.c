@@ -1,4 +1,4 @@
-/* The extension module semblance.kernels._native: kernels as functions of Python.
+/* The extension module lookalike.kernels._native: kernels as functions of Python.
 
 kernels.h, which emit.py writes, holds what kernels take and how each is called. An argument that is an array must have the
 declared type of elements, number of dimensions and layout, and be writable if the kernel writes to it; nothing is converted.
@@ -66,10 +66,10 @@ static int refuse(struct call *call, int at, const char *given)
         PyErr_Clear();
     }
     if (field->kind != ARRAY)
-        PyErr_Format(PyExc_TypeError, "semblance.kernels.%s: %s must be %s, not %s", call->kernel->name, name,
+        PyErr_Format(PyExc_TypeError, "lookalike.kernels.%s: %s must be %s, not %s", call->kernel->name, name,
                      kinds[field->kind], given);
     else
-        PyErr_Format(PyExc_TypeError, "semblance.kernels.%s: %s must be a%s array of %s%d, of %d dimension%s%s, not %s",
+        PyErr_Format(PyExc_TypeError, "lookalike.kernels.%s: %s must be a%s array of %s%d, of %d dimension%s%s, not %s",
                      call->kernel->name, name, field->written ? " writable" : "n",
                      field->letter == 'i' ? "int" : field->letter == 'u' ? "uint" : field->letter == 'f' ? "float" : "bool",
                      8 * field->size, field->dimensions, field->dimensions == 1 ? "" : "s",
@@ -207,7 +207,7 @@ static PyObject *call_kernel(PyObject *self, PyObject *const *given, Py_ssize_t 
     call.next = call.kernel->fields;
     call.words = call.arrays = 0;
     if (n_given != call.kernel->arguments)
-        return PyErr_Format(PyExc_TypeError, "semblance.kernels.%s takes %d arguments, not %zd", call.kernel->name,
+        return PyErr_Format(PyExc_TypeError, "lookalike.kernels.%s takes %d arguments, not %zd", call.kernel->name,
                             call.kernel->arguments, n_given);
     for (int i = 0; i < n_given; i++)
         if (read_argument(&call, i, given[i]) < 0)
@@ -216,7 +216,7 @@ static PyObject *call_kernel(PyObject *self, PyObject *const *given, Py_ssize_t 
     status = call.kernel->call[level](call.word, result);
     PyEval_RestoreThread(state);
     if (status != 0) {
-        PyErr_Format(PyExc_RuntimeError, "semblance.kernels.%s ended with status %d", call.kernel->name, status);
+        PyErr_Format(PyExc_RuntimeError, "lookalike.kernels.%s ended with status %d", call.kernel->name, status);
         goto end;
     }
     if (call.kernel->results == 1) {

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from semblance.kernels._compile import MODE
+from lookalike.kernels._compile import MODE
 
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
 
-settings.register_profile("semblance", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("semblance")
+settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("lookalike")
 
 DATA = Path(__file__).parents[2] / "shared/data"
 JIT_OFF = MODE == "python"

@@ -6,15 +6,15 @@ from zlib import crc32
 
 import numpy as np
 
-import semblance as sb
-from semblance.files.container import ArrayFile, write_arrays
-from semblance.files.growing import GrowingFile
-from semblance.files.layout import Kind, open_regular, read_pieces
+import lookalike as la
+from lookalike.files.container import ArrayFile, write_arrays
+from lookalike.files.growing import GrowingFile
+from lookalike.files.layout import Kind, open_regular, read_pieces
 
-GROWING = Kind(magic=b"TESTFILE", version=2, oldest=2, name="tests", error=sb.InputDataError, links=True)
+GROWING = Kind(magic=b"TESTFILE", version=2, oldest=2, name="tests", error=la.InputDataError, links=True)
 
 
-def twin(data, magic=b"SEMBLARR"):
+def twin(data, magic=b"LOOKAARR"):
     """The sections of a file, read as the description of the layout says."""
     sections, at = [], 0
     while at < len(data):
@@ -55,7 +55,7 @@ def accepts(first, section):
 
 def refuse(stream, path):
     """Refuse an old version."""
-    raise sb.InputDataError(f"{path}: damaged: an old version")
+    raise la.InputDataError(f"{path}: damaged: an old version")
 
 
 def batch(n):

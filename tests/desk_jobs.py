@@ -3,7 +3,7 @@
 import json
 import random
 
-import semblance as sb
+import lookalike as la
 
 HOSTILE = [
     "<script>window.hit = 1</script><img src=x onerror='window.hit = 2'> words of all kinds </script>" * 4,
@@ -36,7 +36,7 @@ def plain(folder, n=60, **settings):
     write(folder / "a.jsonl", [{"id": f"a{i}", "text": text} for i, text in enumerate(originals)])
     write(folder / "b.jsonl", [{"id": f"b{i}", "text": text} for i, text in enumerate([*near, *originals[:7]])])
     given = {"id": "id", "threshold": 0.5} | settings
-    sb.dedup([folder / "a.jsonl", folder / "b.jsonl"], **given).save(folder / "job")
+    la.dedup([folder / "a.jsonl", folder / "b.jsonl"], **given).save(folder / "job")
     return folder / "job"
 
 
@@ -45,5 +45,5 @@ def hostile(folder):
     texts = [text + end for text in HOSTILE for end in ("", " x")]
     ids = [f"</script><script>window.hit = 4</script>\u202e\n<b>{i}" for i in range(len(texts))]
     write(folder / "<img src=x>.jsonl", [{"id": i, "text": text} for i, text in zip(ids, texts, strict=True)])
-    sb.dedup(folder / "<img src=x>.jsonl", id="id", threshold=0.5).save(folder / "job")
+    la.dedup(folder / "<img src=x>.jsonl", id="id", threshold=0.5).save(folder / "job")
     return folder / "job"

@@ -8,12 +8,12 @@ import pytest
 from spark_session import session
 from toy_engine import ToyEngine
 
-from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
-from semblance.engines.local import LocalEngine
-from semblance.engines.memory import Memory
-from semblance.engines.spark import SparkEngine
-from semblance.files.store import Workspace
-from semblance.jobs import rounds
+from lookalike.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
+from lookalike.engines.local import LocalEngine
+from lookalike.engines.memory import Memory
+from lookalike.engines.spark import SparkEngine
+from lookalike.files.store import Workspace
+from lookalike.jobs import rounds
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 FRAMES = pytest.param("frames", marks=without_pyspark)
@@ -74,9 +74,9 @@ def prepare(kind, monkeypatch):
     if kind in ("rounds", "toy"):
         monkeypatch.setattr(rounds, "FEW", -1)  # the others verify few pairs at once
     if kind == "spark":
-        return {"engine": spark_engine(tempfile.mkdtemp(prefix="semblance-test-")), "threads": 1}
+        return {"engine": spark_engine(tempfile.mkdtemp(prefix="lookalike-test-")), "threads": 1}
     if kind == "frames":
-        return {"engine": frames_engine(tempfile.mkdtemp(prefix="semblance-test-")), "threads": 1}
+        return {"engine": frames_engine(tempfile.mkdtemp(prefix="lookalike-test-")), "threads": 1}
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)

@@ -11,7 +11,7 @@ from engine_kinds import WITH_SPARK, make
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from semblance.values.tables import SOURCE_BITS
+from lookalike.values.tables import SOURCE_BITS
 
 integer = pa.int64()
 SKETCHES = pa.schema([("position", integer), ("bytes", integer), ("digest", pa.binary(16)), ("id", pa.large_string()),

@@ -1,7 +1,7 @@
 """All pairs of some documents, with summary and provenance."""
 
-from semblance import Settings
-from semblance.jobs import pairs
+from lookalike import Settings
+from lookalike.jobs import pairs
 
 
 def find_pairs(data, against=None, **settings):

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from semblance.files import urls
-from semblance.files.urls import as_url
+from lookalike.files import urls
+from lookalike.files.urls import as_url
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 

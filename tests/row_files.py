@@ -9,7 +9,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import semblance as sb
+import lookalike as la
 
 A = " ".join(f"word{i}" for i in range(60))
 A2 = A + " more"
@@ -59,7 +59,7 @@ def parquet(path, column, name="x"):
 
 def converted(data, target):
     """The column ``x`` of what is written."""
-    sb.dedup(data, threads=1, threshold=1.0).write(target)
+    la.dedup(data, threads=1, threshold=1.0).write(target)
     if target.suffix == ".csv":
         return [row["x"] for row in csv.DictReader(io.StringIO(target.read_text(), newline=""), strict=True)]
     if target.suffix == ".parquet":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-import semblance as sb
+import lookalike as la
 
 TEXTS = {
     "a": "one two three four five six seven",
@@ -30,7 +30,7 @@ class Server:
     folder: Path
     options: tuple = ()
     environment: dict = field(default_factory=dict)
-    program: tuple = ("-m", "semblance")
+    program: tuple = ("-m", "lookalike")
 
     def start(self):
         """Start it, and wait until it listens."""
@@ -67,7 +67,7 @@ class Server:
 
 def make_index(folder, texts=TEXTS, **more):
     """Make an index with a few documents."""
-    with sb.Index.create(folder, **{"threshold": 0.5, "width": 2} | more) as index:
+    with la.Index.create(folder, **{"threshold": 0.5, "width": 2} | more) as index:
         if texts:
             index.add(list(texts), list(texts.values()))
     return folder

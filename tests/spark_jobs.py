@@ -15,8 +15,8 @@ from row_files import lines
 from same_results import same_job
 from spark_session import watched
 
-import semblance as sb
-from semblance.engines import spark_tables
+import lookalike as la
+from lookalike.engines import spark_tables
 
 FORMS = ("parquet", "jsonl", "csv", "txt")
 POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score")
@@ -109,9 +109,9 @@ def hold(case, folder, monkeypatch):
     given = inputs(case, folder)
     if case.unit_bytes is not None:
         monkeypatch.setattr(spark_tables, "UNIT_BYTES", case.unit_bytes)
-    with closing(sb.dedup(**given)) as wanted:
+    with closing(la.dedup(**given)) as wanted:
         engine = spark_engine(folder, case.partitions)
-        with watched(engine.session, folder, monkeypatch), closing(sb.dedup(**given, engine=engine)) as found:
+        with watched(engine.session, folder, monkeypatch), closing(la.dedup(**given, engine=engine)) as found:
             same_job(found, wanted)
             for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
                 assert getattr(found.summary, name) == getattr(wanted.summary, name), name

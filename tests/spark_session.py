@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from java_home import java_home
 
-from semblance.files import store
+from lookalike.files import store
 
 TESTS = Path(__file__).parent
 SOURCES = TESTS.parent / "src"
@@ -32,7 +32,7 @@ def settings(logs):
     environment = {
         "PYTHONPATH": os.pathsep.join(map(str, [SOURCES, TESTS.parent, TESTS, TESTS.parent / "tools"])),
         "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", ""),  # the one of this process, which has compiled most of it
-        "SEMBLANCE_NO_LIBRARY": os.environ.get("SEMBLANCE_NO_LIBRARY", ""),
+        "LOOKALIKE_NO_LIBRARY": os.environ.get("LOOKALIKE_NO_LIBRARY", ""),
         "XDG_CACHE_HOME": os.devnull,
     }
     return {
@@ -62,7 +62,7 @@ def session():
     os.environ |= {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     from pyspark.sql import SparkSession
 
-    folder = tempfile.TemporaryDirectory(prefix="semblance-spark-")
+    folder = tempfile.TemporaryDirectory(prefix="lookalike-spark-")
     logs = Path(folder.name, "events")
     logs.mkdir()
     os.environ["SPARK_WORKER_DIR"] = str(Path(folder.name, "work"))

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
@@ -37,18 +37,18 @@ def raised(function):
 
 def public():
     """Yield (name, function, class or None) of all public functions and methods."""
-    for name in sb.__all__:
-        thing = getattr(sb, name)
+    for name in la.__all__:
+        thing = getattr(la, name)
         if inspect.isfunction(thing):
             yield name, thing, None
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
             yield f"{name}()", None, thing
             for method, found in inspect.getmembers(thing, lambda f: inspect.isfunction(f) or inspect.ismethod(f)):
-                if not method.startswith("_") and getattr(found, "__module__", "").startswith("semblance"):
+                if not method.startswith("_") and getattr(found, "__module__", "").startswith("lookalike"):
                     yield f"{name}.{method}", getattr(found, "__func__", found), thing
-    for module in pkgutil.iter_modules(sb.theory.__path__):
+    for module in pkgutil.iter_modules(la.theory.__path__):
         if not module.name.startswith("_"):
-            topic = getattr(sb.theory, module.name)
+            topic = getattr(la.theory, module.name)
             for name, found in inspect.getmembers(topic, inspect.isfunction):
                 if not name.startswith("_") and found.__module__ == topic.__name__:
                     yield f"theory.{module.name}.{name}", found, None

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main, program
+import lookalike as la
+from lookalike.cli.main import main, program
 
 ROOT = Path(__file__).parents[1]
-MODULES = [m.name for m in pkgutil.walk_packages(sb.__path__, "semblance.") if not m.name.endswith("__main__")]
+MODULES = [m.name for m in pkgutil.walk_packages(la.__path__, "lookalike.") if not m.name.endswith("__main__")]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -31,11 +31,11 @@ def test_examples_in_docstrings(name):
 
 
 def test_every_public_name_exists_and_is_documented():
-    assert sb.__all__ == sorted(sb.__all__)
-    for name in sb.__all__:
-        assert getattr(sb, name).__doc__, name
+    assert la.__all__ == sorted(la.__all__)
+    for name in la.__all__:
+        assert getattr(la, name).__doc__, name
     with pytest.raises(AttributeError):
-        _ = sb.no_such_name
+        _ = la.no_such_name
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -116,10 +116,10 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
             compile(block, page.name, "exec")
         elif language == "text":  # from elsewhere
             pass
-        elif not block.startswith("$ semblance dedup policies.parquet"):  # measured, on data that is not here
+        elif not block.startswith("$ lookalike dedup policies.parquet"):  # measured, on data that is not here
             for line in block.splitlines():
-                assert line.startswith(("semblance ", *ELSEWHERE)), f"nothing runs this: {line}"
-                if line.startswith("semblance ") and not line.startswith("semblance tune"):  # tests/cli runs it
+                assert line.startswith(("lookalike ", *ELSEWHERE)), f"nothing runs this: {line}"
+                if line.startswith("lookalike ") and not line.startswith("lookalike tune"):  # tests/cli runs it
                     run(line)
     if page.name == "README.md":
         assert scope["result"].keep.tolist() == scope["kept"].mask.tolist() == [True, False, True]
@@ -137,10 +137,10 @@ def commands(group):
 def test_options_in_the_documents_exist(page):
     known = dict(commands(program))
     text = page.read_text()
-    lines = re.findall(r"^(?:\$ )?semblance (?!finds).*$", text, re.MULTILINE) + re.findall(r"`semblance ([a-z][^`]*)`", text)
+    lines = re.findall(r"^(?:\$ )?lookalike (?!finds).*$", text, re.MULTILINE) + re.findall(r"`lookalike ([a-z][^`]*)`", text)
     assert len(lines) > 5 or page.name != "README.md"
     for line in lines:
-        words = line.removeprefix("$ ").removeprefix("semblance ").split()
+        words = line.removeprefix("$ ").removeprefix("lookalike ").split()
         command = known.get(tuple(words[:1])) or known.get(tuple(words[:2]))
         if command is None:
             assert words[0] in program.commands or words[0].startswith("-"), line
@@ -151,8 +151,8 @@ def test_options_in_the_documents_exist(page):
 
 
 def test_the_version_is_the_same_everywhere():
-    assert f"\nversion: {sb.__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    heading = "Unreleased" if ".dev" in sb.__version__ else f"{sb.__version__} - "
+    assert f"\nversion: {la.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    heading = "Unreleased" if ".dev" in la.__version__ else f"{la.__version__} - "
     assert f"\n## {heading}" in (ROOT / "CHANGELOG.md").read_text()
 
 
@@ -162,7 +162,7 @@ def test_the_curves_in_the_documents_are_those_of_the_planner():
     rows = re.findall(r"recall ([0-9.]+) \((\d+) bands of (\d+) rows\) \| (.*?) \|\n", text)
     assert len(rows) == 2
     for recall, bands, rows_each, shown in rows:
-        plan = sb.plan(threshold=0.8, recall=float(recall))
+        plan = la.plan(threshold=0.8, recall=float(recall))
         assert (plan.bands, plan.rows) == (int(bands), int(rows_each))
         for value, exact in zip(shown.split(" | "), plan.curve.values(), strict=True):
             assert abs(float(value) - exact) <= 0.6 * 10 ** -len(value.partition(".")[2])

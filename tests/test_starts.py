@@ -30,12 +30,12 @@ METADATA = {"importlib.metadata", "importlib.resources", "email", "pkg_resources
 # What a small job on lines or texts has no use for.
 NO_JOB = {
     "pandas", "polars", "duckdb", "rich", "trafilatura", "lxml", "snowballstemmer", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.csv",
-    "pyarrow.fs", "pyarrow.pandas_compat", "semblance.text.html", "semblance.text.features", "semblance.index.index",
-    "semblance.search.banding", "semblance.search.hamming", "semblance.search.fingerprint_file", "semblance.sketches.packed",
-    "semblance.sketches.weighted", "semblance.sketches.simhash", "semblance.methods.simhash", "semblance.theory.choose",
-    "semblance.theory.hamming_costs", "semblance.values.weighted", "semblance.jobs.pairs", "semblance.jobs.overlap",
-    "semblance.serve", "starlette", "uvicorn", "asyncio",
-    "semblance.spark", "semblance.cli.spark", "semblance.cli.dry_run", "semblance.jobs.foresight", "pyspark",
+    "pyarrow.fs", "pyarrow.pandas_compat", "lookalike.text.html", "lookalike.text.features", "lookalike.index.index",
+    "lookalike.search.banding", "lookalike.search.hamming", "lookalike.search.fingerprint_file", "lookalike.sketches.packed",
+    "lookalike.sketches.weighted", "lookalike.sketches.simhash", "lookalike.methods.simhash", "lookalike.theory.choose",
+    "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.jobs.pairs", "lookalike.jobs.overlap",
+    "lookalike.serve", "starlette", "uvicorn", "asyncio",
+    "lookalike.spark", "lookalike.cli.spark", "lookalike.cli.dry_run", "lookalike.jobs.foresight", "pyspark",
 }  # fmt: skip
 BY_NUMBA = {
     "numba",
@@ -46,7 +46,7 @@ BY_NUMBA = {
     "numpy.ma",
     "tempfile",
 }  # where there is no library
-RUN = "from semblance.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+RUN = "from lookalike.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
 TEXTS = ["the quick brown fox jumps over the lazy dog and runs away"] * 2 + [
     "nothing of the kind is to be seen or heard in this one"
 ]
@@ -67,8 +67,8 @@ def unneeded(modules):
 
 
 def test_the_package_loads_nothing():
-    modules, _ = loaded("import semblance; semblance.__version__; dir(semblance)")
-    assert {name for name in modules if name.startswith("semblance")} == {"semblance"}
+    modules, _ = loaded("import lookalike; lookalike.__version__; dir(lookalike)")
+    assert {name for name in modules if name.startswith("lookalike")} == {"lookalike"}
     assert sorted(modules & (LARGE | METADATA | {"typing", "dataclasses", "re"})) == []
 
 
@@ -88,34 +88,34 @@ def test_the_package_loads_nothing():
 )
 def test_help_loads_no_part_of_a_job(arguments):
     modules, printed = loaded(RUN.format(arguments=arguments))
-    assert "semblance" in printed
+    assert "lookalike" in printed
     assert sorted(modules & (LARGE | METADATA | {"logging", "traceback", "pathlib"})) == []
-    rooms = {name.split(".")[1] for name in modules if name.startswith("semblance.")}
+    rooms = {name.split(".")[1] for name in modules if name.startswith("lookalike.")}
     assert rooms <= {"cli", "errors", "formats", "packages", "wording"}
 
 
 @pytest.mark.parametrize(
-    ("words", "found"), [("semblance d", "dedup"), ("semblance dedup --format c", "csv"), ("semblance index a", "add")]
+    ("words", "found"), [("lookalike d", "dedup"), ("lookalike dedup --format c", "csv"), ("lookalike index a", "add")]
 )
 def test_completion_loads_no_part_of_a_job(words, found):
-    code = "import sys\nsys.argv = ['semblance']\n" + RUN.format(arguments=None)
-    place = {"_SEMBLANCE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    code = "import sys\nsys.argv = ['lookalike']\n" + RUN.format(arguments=None)
+    place = {"_LOOKALIKE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     modules, printed = loaded(code, **place)
     assert found in printed
     assert sorted(modules & (LARGE | METADATA)) == []
 
 
 def test_names_are_loaded_one_by_one():
-    modules, _ = loaded("import semblance as sb; sb.ParameterError; sb.Plan")
-    assert "semblance.planner" in modules
-    assert not {name for name in modules if name.startswith(("semblance.jobs", "semblance.kernels", "semblance.formats"))}
-    modules, _ = loaded("import semblance as sb; sb.theory.shares")
-    assert not {"pyarrow", "semblance.theory.choose", "semblance.theory.bbit"} & modules
+    modules, _ = loaded("import lookalike as la; la.ParameterError; la.Plan")
+    assert "lookalike.planner" in modules
+    assert not {name for name in modules if name.startswith(("lookalike.jobs", "lookalike.kernels", "lookalike.formats"))}
+    modules, _ = loaded("import lookalike as la; la.theory.shares")
+    assert not {"pyarrow", "lookalike.theory.choose", "lookalike.theory.bbit"} & modules
 
 
 def test_a_small_job_in_python_loads_what_it_needs():
     modules, printed = loaded(
-        f"import semblance as sb\nresult = sb.dedup({TEXTS})\nprint(result.keep.tolist(), result.removed.to_pylist())"
+        f"import lookalike as la\nresult = la.dedup({TEXTS})\nprint(result.keep.tolist(), result.removed.to_pylist())"
     )
     assert printed.startswith("[True, False, True] [{'id': 1, 'duplicate_of': 0")
     assert unneeded(modules) == []
@@ -131,6 +131,6 @@ def test_a_small_job_on_the_command_line_loads_what_it_needs(extra, tmp_path):
 
 
 def test_each_method_loads_its_own_part_only():
-    modules, _ = loaded(f"import semblance as sb; sb.dedup({TEXTS}, method='simhash')")
-    assert "semblance.methods.simhash" in modules and "semblance.methods.minhash" not in modules
-    assert set(unneeded(modules)) <= {"semblance.methods.simhash", "semblance.sketches.simhash", "semblance.values.weighted"}
+    modules, _ = loaded(f"import lookalike as la; la.dedup({TEXTS}, method='simhash')")
+    assert "lookalike.methods.simhash" in modules and "lookalike.methods.minhash" not in modules
+    assert set(unneeded(modules)) <= {"lookalike.methods.simhash", "lookalike.sketches.simhash", "lookalike.values.weighted"}

@@ -5,9 +5,9 @@ import unicodedata
 
 import pytest
 
-import semblance as sb
-from semblance.errors import EncodingError, RowError, SemblanceError
-from semblance.wording import counted, printable, text_size
+import lookalike as la
+from lookalike.errors import EncodingError, LookalikeError, RowError
+from lookalike.wording import counted, printable, text_size
 
 HOSTILE = [
     *map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x206A)]),
@@ -41,10 +41,10 @@ def test_counts_and_sizes():
     assert (text_size(12), text_size(270_400_000)) == ("12 bytes of text", "270.4 MB of text")
 
 
-KINDS = [kind for kind in (SemblanceError, *SemblanceError.__subclasses__()) if kind is not sb.InputDataError]
+KINDS = [kind for kind in (LookalikeError, *LookalikeError.__subclasses__()) if kind is not la.InputDataError]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, sb.InputDataError], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*KINDS, la.InputDataError], ids=lambda kind: kind.__name__)
 def test_the_text_of_an_error_is_one_line_without_escape_sequences(kind):
     error = kind("no\x1b[2J\u202egp\n.error: all is well")
     for found in (error, pickle.loads(pickle.dumps(error))):

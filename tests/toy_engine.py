@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from semblance.engines.engine import Engine
-from semblance.inputs.again import read_again
-from semblance.inputs.reading import read_documents
+from lookalike.engines.engine import Engine
+from lookalike.inputs.again import read_again
+from lookalike.inputs.reading import read_documents
 
 
 class Rows:

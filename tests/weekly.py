@@ -30,8 +30,8 @@ VARIANTS = {
 
 def cut_small(monkeypatch):
     """Tasks of a cluster get few rows, and units are short."""
-    from semblance.engines import spark as engine_module
-    from semblance.inputs import saved_texts
+    from lookalike.engines import spark as engine_module
+    from lookalike.inputs import saved_texts
 
     monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
     monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)

@@ -13,7 +13,7 @@ RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 # In search: costs before indexes before what chooses among them.
 SEARCH = {"costs": 0, "tune": 2}
 ONLY_NUMBA = "kernels/_jit.py"
-THEORY_IMPORTS = {"semblance", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "functools", "heapq", "importlib",
+THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "functools", "heapq", "importlib",
                   "itertools"}  # fmt: skip
 MOST_LINES, MOST_PARAMETERS, MOST_OF_KERNELS = 350, 10, 12
 ALLOCATIONS = {"arange", "array", "concatenate", "copy", "astype", "empty", "empty_like", "full", "full_like", "list", "ones", "ones_like",
@@ -45,13 +45,13 @@ def imported(tree: ast.AST, package: list[str]) -> list[tuple[int, str]]:
 def check_imports(inside: Path, tree: ast.AST) -> Found:
     """Yield imports that go up or across, that take what is private to another room, or what only one module may import."""
     room = inside.parts[0].removesuffix(".py")
-    for line, name in imported(tree, ["semblance", *inside.parts[:-1]]):
+    for line, name in imported(tree, ["lookalike", *inside.parts[:-1]]):
         parts = name.split(".")
         if parts[0] in ("numba", "llvmlite") and str(inside) != ONLY_NUMBA:
             yield name, line, f"{name} is imported outside {ONLY_NUMBA}"
         if room == "theory" and parts[0] not in THEORY_IMPORTS:
             yield name, line, f"theory imports {name}; it may import NumPy only"
-        if parts[0] != "semblance" or len(parts) < 2 or parts[1] not in RANK or room not in RANK:
+        if parts[0] != "lookalike" or len(parts) < 2 or parts[1] not in RANK or room not in RANK:
             continue
         if RANK[parts[1]] > RANK[room] or (RANK[parts[1]] == RANK[room] and parts[1] != room):
             yield name, line, f"{room} (rank {RANK[room]}) imports {parts[1]} (rank {RANK[parts[1]]})"
@@ -177,6 +177,6 @@ def report(root: Path, allowed: set[str]) -> list[str]:
 
 if __name__ == "__main__":
     top = Path(__file__).parents[1]
-    wrong = report(top / "src/semblance", ALLOWED) + too_long([top / "tests", top / "tools"])
+    wrong = report(top / "src/lookalike", ALLOWED) + too_long([top / "tests", top / "tools"])
     print("\n".join(wrong) or "layers: every import goes down, every limit is kept")
     sys.exit(bool(wrong))

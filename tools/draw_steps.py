@@ -122,4 +122,4 @@ def drawn(
 
 if __name__ == "__main__":
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(draw(boxes_of(ROOT / "src/semblance")))
+    PICTURE.write_text(draw(boxes_of(ROOT / "src/lookalike")))

@@ -119,7 +119,7 @@ def forms() -> dict[str, np.ndarray]:
 if __name__ == "__main__":
     if unicodedata.unidata_version != PINNED:
         sys.exit(f"these tables are pinned to Unicode {PINNED}; this interpreter has {unicodedata.unidata_version}")
-    folder = Path(__file__).parents[1] / "src/semblance/text"
+    folder = Path(__file__).parents[1] / "src/lookalike/text"
     for name, arrays in (("unicode", tables()), ("forms", forms())):
         target = folder / f"{name}_{PINNED}.npz"
         np.savez_compressed(target, **arrays)

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE = Path("src/semblance")
+SOURCE = Path("src/lookalike")
 PLAIN, CHECKED = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}
 UNCACHED = {"NUMBA_CACHE_DIR": os.devnull}  # each process compiles its own
 KERNELS = ["tests/kernels", "tests/golden"]
@@ -286,8 +286,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "candidates: `resemblance >= density / 2.0` ": "at equality the variance is infinite, and the choice never taken",
     },
     "theory/hamming_costs.py": {
-        ": `23`": "measured, and measured anew by `semblance tune`",
-        ": `2.0 ** 20`": "measured, and measured anew by `semblance tune`",
+        ": `23`": "measured, and measured anew by `lookalike tune`",
+        ": `2.0 ** 20`": "measured, and measured anew by `lookalike tune`",
         ": `False` to `True` in `source": "where constants come from is told to people only",
     },
     "theory/minhash.py": {

@@ -183,7 +183,7 @@ def check(tree: Path, known: dict) -> None:
 def compile_all(tree: Path) -> None:
     """Compile the kernels of a copy of the tree once, so that no test takes long for it."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree / ".numba")}
-    subprocess.run([sys.executable, "-m", "semblance", "warmup"], cwd=tree, env=environment, capture_output=True, check=True)
+    subprocess.run([sys.executable, "-m", "lookalike", "warmup"], cwd=tree, env=environment, capture_output=True, check=True)
 
 
 def draw(names: list[str], of: int, sample: int, seed: int) -> tuple[list[Mutant], dict[str, int]]:

@@ -44,7 +44,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {},
     ),
-    "kernels": (["tests/kernels/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "SEMBLANCE_KERNELS": "python"}),
+    "kernels": (["tests/kernels/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "LOOKALIKE_KERNELS": "python"}),
 }
 
 # Sections of experiments/sections.py that concern a file, for what no test notices.

@@ -93,7 +93,7 @@ def _put(changed: types.CodeType, file: str, module: types.ModuleType, live: Liv
     for name, value in scratch.items():
         before = getattr(module, name, None)
         if isinstance(value, int | float | tuple) and type(value) is type(before) and value != before:
-            for other in [m for m in sys.modules.values() if getattr(m, "__name__", "").startswith("semblance")]:
+            for other in [m for m in sys.modules.values() if getattr(m, "__name__", "").startswith("lookalike")]:
                 if getattr(other, name, None) == before:
                     setattr(other, name, value)
 
@@ -130,7 +130,7 @@ class Runner:
         job, files = self.job, {str(Path(self.job.root, self.job.source, name)): name for name, _ in self.job.drawn}
         if session.testsfailed:
             return True
-        dotted = {name: "semblance." + name.removesuffix(".py").replace("/", ".") for name in files.values()}
+        dotted = {name: "lookalike." + name.removesuffix(".py").replace("/", ".") for name in files.values()}
         modules = {name: importlib.import_module(module) for name, module in dotted.items()}
         live = _live_functions(set(files))
         out, scratch = Path(job.results), Path(job.results + ".tests")

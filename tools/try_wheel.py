@@ -1,4 +1,4 @@
-"""Install a wheel alone into a fresh environment and see that it works: `python tools/try_wheel.py dist/semblance-*.whl`.
+"""Install a wheel alone into a fresh environment and see that it works: `python tools/try_wheel.py dist/lookalike-*.whl`.
 
 As in a container: hardly an environment, no home, no caches, no compiler; nothing may be written among the packages. Prints sizes, and
 the time of a first job of two lines beside that of the imports of NumPy and PyArrow.
@@ -18,10 +18,10 @@ TURNS = 9
 PROGRAM = """
 import sys
 sys.modules["numba"] = sys.modules["llvmlite"] = None
-import semblance as sb
+import lookalike as la
 texts = ["the quick brown fox jumps over the lazy dog", "The quick brown fox jumps over the lazy dog!", "something else"]
-assert sb.dedup(texts).keep.tolist() == [True, False, True]
-assert sb.load.__doc__ and sb.theory.bbit.variance(0.8, 1, 256) > 0
+assert la.dedup(texts).keep.tolist() == [True, False, True]
+assert la.load.__doc__ and la.theory.bbit.variance(0.8, 1, 256) > 0
 """
 
 
@@ -44,13 +44,13 @@ def main() -> None:
     """Look into the wheel, install it, run the program and the library outside the source tree."""
     wheel = Path(sys.argv[1]).resolve()
     names = zipfile.ZipFile(wheel).namelist()
-    assert "semblance/py.typed" in names, "the wheel lacks py.typed"
-    assert "semblance/kernels/_native.abi3.so" in names, "the wheel lacks the library of kernels"
+    assert "lookalike/py.typed" in names, "the wheel lacks py.typed"
+    assert "lookalike/kernels/_native.abi3.so" in names, "the wheel lacks the library of kernels"
     assert any(name.endswith("LICENSE") for name in names), "the wheel lacks the licence"
-    assert all(name.startswith("semblance") for name in names), f"the wheel holds more than the package: {names}"
+    assert all(name.startswith("lookalike") for name in names), f"the wheel holds more than the package: {names}"
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder + "/venv"], check=True)
-        python, program = folder + "/venv/bin/python", folder + "/venv/bin/semblance"
+        python, program = folder + "/venv/bin/python", folder + "/venv/bin/lookalike"
         subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True)
         packages = next(Path(folder, "venv/lib").glob("python*/site-packages"))
         size = sum(path.stat().st_size for path in packages.rglob("*") if path.is_file())

@@ -9,13 +9,13 @@ from estimates import Pair, estimated, estimates, pair_of, pooled_ratio, signatu
 from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
-import semblance as sb
+import lookalike as la
 from bbit.word_sets import SAID, word_pairs
-from semblance.theory import bbit, minhash, xor_bits
+from lookalike.theory import bbit, minhash, xor_bits
 
 SAMPLES = np.array([20, 50, 100, 200, 500, 1000])
 HALF, ONE, WHOLE = "1/2 bit", "1 bit", "M"
-PACKINGS = {HALF: sb.XorBits(combined=2), ONE: sb.BBit(bits=1), WHOLE: None}
+PACKINGS = {HALF: la.XorBits(combined=2), ONE: la.BBit(bits=1), WHOLE: None}
 
 
 def _theory(pair: Pair, name: str, samples: Any) -> np.ndarray:
@@ -162,7 +162,7 @@ def _gains(section: Section, rng: Any, repetitions: int) -> tuple[list[tuple[flo
 
 def _below_one_half(section: Section, rng: Any, repetitions: int) -> None:
     """Dense sets with E < 1/2: (25) tends to a wrong value, and the library says nan."""
-    packing, samples, density = sb.XorBits(combined=2), 4096, 0.5
+    packing, samples, density = la.XorBits(combined=2), 4096, 0.5
     section.say(
         "(24) takes the root for 2 E − 1, which is negative for dense sets with R < r/2: there (25) tends to r − R. The "
         "paper does "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semblance.theory import set_distance
+from lookalike.theory import set_distance
 
 INDEX_BYTES = 8  # The paper counts 64 bits for the number of a coordinate.
 

@@ -10,10 +10,10 @@ from figures import band, name_lines
 from report import DATA, Section, limit, mean_error, variance_error
 from sampling import minima
 
-import semblance as sb
+import lookalike as la
 from bbit.words import REPETITIONS, SLOTS, told_source
 from bbit.wordsets import BITS, PAIRS, Repeated, WordSets, licence_words, numbers, repeated, resemblance, stand_ins
-from semblance.theory import bbit
+from lookalike.theory import bbit
 
 KS = np.array([10, 20, 50, 100, 200, 500])
 ORDERED_AT = 2  # k = 50, the index in KS: there the order of the variances is checked
@@ -124,13 +124,13 @@ def _sampled(section: Section, repetitions: int) -> dict[str, Any]:
 def _hashed(section: Section, sets: WordSets, pair: tuple[int, int], repetitions: int) -> None:
     """Estimate a dense pair from 64-bit hashes: with densities of 0, and wrongly with those of the universe."""
     values, offsets = sets.members(pair)
-    shingles = sb.Shingles.from_arrays(values, offsets)
+    shingles = la.Shingles.from_arrays(values, offsets)
     r, densities = resemblance(sets, *pair), sets.densities[list(pair)]
     right, wrong = np.empty(repetitions), np.empty(repetitions)
     for seed in range(repetitions):
-        packed = sb.BBit(bits=1).pack(sb.MinHash(permutations=SLOTS, seed=seed).sign(shingles))
+        packed = la.BBit(bits=1).pack(la.MinHash(permutations=SLOTS, seed=seed).sign(shingles))
         right[seed] = packed.estimated_resemblance(0, 1)
-        dense = sb.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, packed.shingling, densities)
+        dense = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, packed.shingling, densities)
         wrong[seed] = dense.estimated_resemblance(0, 1)
     (mean, error), (off, off_error) = mean_error(right), mean_error(wrong)
     words = "-".join(sets.words[i] for i in pair)

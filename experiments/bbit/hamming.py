@@ -9,10 +9,10 @@ from estimates import Pair, estimated, estimates, pair_of, pooled_ratio, signatu
 from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
-import semblance as sb
+import lookalike as la
 from bbit.coordinates import INDEX_BYTES, CoordinateSample, prefix_distances
 from bbit.word_sets import SAID, word_pairs
-from semblance.theory import bbit, set_distance
+from lookalike.theory import bbit, set_distance
 
 SAMPLES = np.array([20, 50, 100, 200, 500, 1000])
 BITS = (1, 2)
@@ -41,7 +41,7 @@ def figure_6(quick: bool) -> Section:
     found: dict[str, dict[Any, np.ndarray]] = {}
     bit_estimates = {}
     for name, pair in pairs.items():
-        bit_estimates[name] = estimates(rng, pair, repetitions, SAMPLES, {b: sb.BBit(bits=b) for b in BITS})
+        bit_estimates[name] = estimates(rng, pair, repetitions, SAMPLES, {b: la.BBit(bits=b) for b in BITS})
         found[name] = {b: _distances(values, pair) for b, values in bit_estimates[name].items()}
         found[name]["H"] = prefix_distances(rng, pair.universe, pair.left, pair.right, SAMPLES, repetitions)
     _check_sampling(section, rng, pairs, found, repetitions)
@@ -215,7 +215,7 @@ def _measured_ratios(
     out: dict[str, dict[int, tuple[float, float]]] = {"W": {}, "G": {}}
     signatures = (sparse_signatures_of if sparse else signatures_of)(rng, pair, repetitions, slots)
     for b in bits:
-        packed = sb.BBit(bits=b).pack(signatures)
+        packed = la.BBit(bits=b).pack(signatures)
         # (20) takes the variance of the distance to first order, which that of the resemblance gives without its bias.
         own, own_error = (float(v) for v in variance_error(estimated(packed)))
         own, own_error = (float(set_distance.variance(pair.resemblance, v, pair.total)) for v in (own, own_error))

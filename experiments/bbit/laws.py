@@ -1,6 +1,6 @@
 """Theorem 1 and what follows from it, computed without its closed forms: by enumeration, from the exact law, by series.
 
-Nothing here calls ``semblance.theory``, which is checked against these functions.
+Nothing here calls ``lookalike.theory``, which is checked against these functions.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from estimates import estimated, pair_of
 from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
-import semblance as sb
-from semblance.theory import bbit
+import lookalike as la
+from lookalike.theory import bbit
 
 UNIVERSE, SLOTS = 1 << 12, 128
 SETS = ((0.06, 0.3), (0.06, 0.8), (0.27, 0.3), (0.27, 0.8), (0.45, 0.3), (0.57, 0.5), (0.57, 0.771), (0.89, 0.85))
@@ -24,8 +24,8 @@ def _estimates(rng: Any, density: float, resemblance: float, repetitions: int) -
         pairs = [pair_of(rng, UNIVERSE, density, density, resemblance) for _ in range(min(50, repetitions - begin))]
         values = [members for pair in pairs for members in (pair.left, pair.right)]
         offsets = np.cumsum([0, *map(len, values)])
-        scheme = sb.PermutationMinHash(universe=UNIVERSE, permutations=SLOTS, seed=int(rng.integers(1 << 62)))
-        packed = sb.BBit(bits=1).pack(scheme.sign_sets(np.concatenate(values), offsets))
+        scheme = la.PermutationMinHash(universe=UNIVERSE, permutations=SLOTS, seed=int(rng.integers(1 << 62)))
+        packed = la.BBit(bits=1).pack(scheme.sign_sets(np.concatenate(values), offsets))
         for bits, each in found.items():
             each.append(estimated(packed if bits is None else packed.with_quantized_densities(bits)))
     return {bits: np.concatenate(each) for bits, each in found.items()}

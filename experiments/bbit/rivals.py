@@ -9,9 +9,9 @@ from estimates import equal_sets, estimated, xored
 from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
-import semblance as sb
-from semblance.theory import bbit, xor_bits
-from semblance.theory import simhash as angles
+import lookalike as la
+from lookalike.theory import bbit, xor_bits
+from lookalike.theory import simhash as angles
 
 BITS_EACH, SIZE = 512, 200
 RESEMBLANCES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 0.95, 0.985)
@@ -55,21 +55,21 @@ def simhash(quick: bool) -> Section:
         shingles, exact = equal_sets(rng, pairs, SIZE, r)
         at.append(exact)
         left = np.arange(0, 2 * pairs, 2)
-        differing = sum(sb.SimHash(bits=256, seed=seed).sign(shingles).distance(left, left + 1) for seed in (11, 12))
+        differing = sum(la.SimHash(bits=256, seed=seed).sign(shingles).distance(left, left + 1) for seed in (11, 12))
         found = {"SimHash": resemblance_from_cosine(angles.cosine(differing, BITS_EACH))}
-        signatures = sb.MinHash(permutations=BITS_EACH, seed=13).sign(shingles)
+        signatures = la.MinHash(permutations=BITS_EACH, seed=13).sign(shingles)
         for bits in CHOICES:
-            cut = sb.Signatures(
+            cut = la.Signatures(
                 np.ascontiguousarray(signatures.values[:, : BITS_EACH // bits]),
-                sb.MinHash(permutations=BITS_EACH // bits, seed=13),
+                la.MinHash(permutations=BITS_EACH // bits, seed=13),
             )
-            packed = sb.BBit(bits=bits).pack(cut)
+            packed = la.BBit(bits=bits).pack(cut)
             section.holds(
                 f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes per set", packed.n_bytes == len(packed) * BITS_EACH // 8
             ) if r == 0.5 else None
             found[bits] = estimated(packed)
         if exact > HIGH:
-            found[QUARTER] = xored(sb.XorBits(combined=4).pack(sb.MinHash(permutations=4 * BITS_EACH, seed=13).sign(shingles)))
+            found[QUARTER] = xored(la.XorBits(combined=4).pack(la.MinHash(permutations=4 * BITS_EACH, seed=13).sign(shingles)))
         for key, values in found.items():
             (variance,), (spread,) = variance_error(values[None])
             (mse,), (error,) = mean_error((values[None] - exact) ** 2)

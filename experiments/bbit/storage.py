@@ -10,7 +10,7 @@ from report import Section
 from sampling import minima
 
 from bbit import laws
-from semblance.theory import bbit
+from lookalike.theory import bbit
 
 BITS = (1, 2, 3, 4)
 DENSITIES = (1e-10, 0.1, 0.5, 0.9)

@@ -13,7 +13,7 @@ from report import DATA, Section, limit
 from bbit import all_pairs, laws
 from bbit.storage import ratio_error
 from bbit.wordsets import BITS, PAIRS, WordSets, licence_words, numbers, repeated, resemblance, stand_ins
-from semblance.theory import bbit
+from lookalike.theory import bbit
 
 SLOTS = 64  # a repetition
 REPETITIONS = {True: 500, False: 4000}

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-import semblance as sb
+import lookalike as la
 
 DOCUMENTS = 4096  # D; a power of four, so that the library's permutations need no second round
 LEAST_WORDS = 15
@@ -146,14 +146,14 @@ def repeated(sets: WordSets, pairs: tuple[tuple[int, int], ...], slots: int, rep
     found = {bits: np.empty((len(pairs), repetitions)) for bits in BITS}
     blind = np.empty((len(pairs), repetitions))
     for seed in range(repetitions):
-        signed = sb.PermutationMinHash(universe=sets.universe, permutations=slots, seed=seed).sign_sets(values, offsets)
+        signed = la.PermutationMinHash(universe=sets.universe, permutations=slots, seed=seed).sign_sets(values, offsets)
         for bits in BITS:
             if bits is None:
                 found[bits][:, seed] = signed.estimated_resemblance(left, right)
                 continue
-            packed = sb.BBit(bits=bits).pack(signed)
+            packed = la.BBit(bits=bits).pack(signed)
             found[bits][:, seed] = packed.estimated_resemblance(left, right)
             if bits == 1:
-                bare = sb.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
+                bare = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
                 blind[:, seed] = bare.estimated_resemblance(left, right)
     return Repeated(slots, found, blind)

@@ -12,8 +12,8 @@ from pair_model import SIGMA, SPREAD, families
 from report import Section
 from scipy.special import log_ndtr, ndtr
 
-from semblance.kernels import weak_bits as kernel
-from semblance.theory.hamming_search import combinations_within
+from lookalike.kernels import weak_bits as kernel
+from lookalike.theory.hamming_search import combinations_within
 
 RADIUS, PROBES, MOST = 3, 23, 300
 

@@ -8,8 +8,8 @@ from math import comb
 import numpy as np
 from report import Section
 
-from semblance.kernels import weak_bits as kernel
-from semblance.theory.weak_bits import cheapest_sets
+from lookalike.kernels import weak_bits as kernel
+from lookalike.theory.weak_bits import cheapest_sets
 
 from . import next_rule as rule
 

@@ -9,13 +9,13 @@ from estimates import batches, equal_sets, estimated, pair_of, signatures_of
 from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
-import semblance as sb
-from semblance.theory import bbit, pooling, xor_bits
+import lookalike as la
+from lookalike.theory import bbit, pooling, xor_bits
 
 SLOTS = 768  # of which 256 make as many single bits, and 512 make 256 XORs of two
 STORED = 512
-THREE_QUARTERS = sb.Fractional(shares=[(1, 1 / 3), (0.5, 2 / 3)])
-MIXED = sb.Fractional(shares=[(1, 1 / 4), (0.5, 1 / 4), (0.25, 1 / 2)])
+THREE_QUARTERS = la.Fractional(shares=[(1, 1 / 3), (0.5, 2 / 3)])
+MIXED = la.Fractional(shares=[(1, 1 / 4), (0.5, 1 / 4), (0.25, 1 / 2)])
 POINTS = (0.4, 0.6, 0.8, 0.9, 0.97)
 
 
@@ -25,7 +25,7 @@ def _sketches(rng: np.random.Generator, resemblance: float, pairs: int) -> Any:
     for begin, end in batches(pairs, 4 * SLOTS):
         if dense is None:
             shingles, exact = equal_sets(rng, end - begin, 100, resemblance)
-            yield sb.MinHash(permutations=SLOTS, seed=34).sign(shingles), exact, (0.0, 0.0)
+            yield la.MinHash(permutations=SLOTS, seed=34).sign(shingles), exact, (0.0, 0.0)
         else:
             yield signatures_of(rng, dense, end - begin, SLOTS), dense.resemblance, dense.densities
 
@@ -148,7 +148,7 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
     """The heading calls (38) unbiased."""
     slots = 48
     shingles, exact = equal_sets(rng, pairs, 40, 0.6)
-    packed = THREE_QUARTERS.pack(sb.MinHash(permutations=slots, seed=36).sign(shingles))
+    packed = THREE_QUARTERS.pack(la.MinHash(permutations=slots, seed=36).sign(shingles))
     left = np.arange(0, len(packed), 2)
     share = packed.matches(left, left + 1).sum(1) / (2 * slots // 3)
     mean, error = (float(v) for v in mean_error(xor_bits.three_quarter_resemblance(share) - exact))

@@ -9,9 +9,9 @@ from estimates import batches, equal_sets, estimated, pair_of, signatures_of
 from figures import COLOURS, band, name_lines
 from report import Section, variance_error
 
-import semblance as sb
-from semblance.sketches.packed import unpack
-from semblance.theory import bbit, fractional
+import lookalike as la
+from lookalike.sketches.packed import unpack
+from lookalike.theory import bbit, fractional
 
 MIXES: dict[float, list[tuple[int, float]]] = {
     1.0: [(1, 1.0)],
@@ -39,13 +39,13 @@ def printed_variance(
 
 def _measure(rng: np.random.Generator, density: float, resemblance: float, pairs: int, mixes: dict[Any, Any]) -> Any:
     """Estimates of each mixture from the same signatures, with the exact resemblance and densities of the sets."""
-    packings = {f: sb.Fractional(shares=parts) for f, parts in mixes.items()}
+    packings = {f: la.Fractional(shares=parts) for f, parts in mixes.items()}
     found: dict[Any, list[np.ndarray]] = {f: [] for f in mixes}
     pair = None if density < SPARSE else pair_of(rng, UNIVERSE, density, density, resemblance)
     for begin, end in batches(pairs, 4 * SLOTS):
         if pair is None:
             shingles, exact = equal_sets(rng, end - begin, 100, resemblance)
-            signatures = sb.MinHash(permutations=SLOTS, seed=21).sign(shingles)
+            signatures = la.MinHash(permutations=SLOTS, seed=21).sign(shingles)
         else:
             signatures, exact = signatures_of(rng, pair, end - begin, SLOTS), pair.resemblance
         for f, packing in packings.items():
@@ -121,14 +121,14 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     section.agrees("(42) corrected, three kinds of slots, R = 0.6", variance, fractional.variance(exact, three, SLOTS), error)
     section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error)
     shingles, exact = equal_sets(rng, pairs, 100, 0.1)
-    signatures = sb.MinHash(permutations=SLOTS, seed=22).sign(shingles)
-    codes = {bits: unpack(sb.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}
+    signatures = la.MinHash(permutations=SLOTS, seed=22).sign(shingles)
+    codes = {bits: unpack(la.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}
     drawn = rng.random((pairs, SLOTS)) < two[0][1]
     match = np.where(drawn, *((codes[bits][::2] == codes[bits][1::2]) for bits, _ in two))
     variance, error = variance_error(fractional.resemblance(match.mean(1), two))
     theory = fractional.random_assignment_variance(exact, two, SLOTS)
     section.agrees("bits drawn at random for each slot, b = 1 or 8, R = 0.1: E_f (1 - E_f)", variance, theory, error)
-    packed = sb.Fractional(shares=two).pack(signatures)
+    packed = la.Fractional(shares=two).pack(signatures)
     fixed, fixed_error = variance_error(estimated(packed))
     section.below("a fixed assignment errs less", fixed, variance, np.hypot(error, fixed_error))
     likely, likely_error = variance_error(estimated(packed, most_likely=True))

@@ -12,7 +12,7 @@ from figures import name_lines
 from pair_model import RADIUS, Trial, families
 from report import Section
 
-import semblance as sb
+import lookalike as la
 
 from .real import real_trial
 from .trials import alternating, counting, first_ranks, probe_ranks, told_ratio
@@ -20,19 +20,19 @@ from .trials import alternating, counting, first_ranks, probe_ranks, told_ratio
 PROBES, PARTS = 23, 16
 
 
-def _methods() -> dict[str, tuple[sb.FingerprintFile, bool]]:
+def _methods() -> dict[str, tuple[la.FingerprintFile, bool]]:
     """Return {name: (an empty index, whether the first answer is enough)}."""
     return {
-        "PSM_A": (sb.WeakBitIndex(radius=RADIUS, probes=PROBES), False),
-        "PSM_F": (sb.WeakBitIndex(radius=RADIUS, probes=PROBES), True),
-        "Manku, 4": (sb.TableIndex(radius=RADIUS, lookup="binary"), False),
-        "HammingIndex": (sb.HammingIndex(radius=RADIUS), False),
+        "PSM_A": (la.WeakBitIndex(radius=RADIUS, probes=PROBES), False),
+        "PSM_F": (la.WeakBitIndex(radius=RADIUS, probes=PROBES), True),
+        "Manku, 4": (la.TableIndex(radius=RADIUS, lookup="binary"), False),
+        "HammingIndex": (la.HammingIndex(radius=RADIUS), False),
     }
 
 
-def written(path: Path, stored: np.ndarray, parts: int) -> sb.FingerprintFile:
+def written(path: Path, stored: np.ndarray, parts: int) -> la.FingerprintFile:
     """Append fingerprints in so many batches, sorted each, as the thesis' Figure 9 has it."""
-    file = sb.FingerprintFile(path)
+    file = la.FingerprintFile(path)
     for part in np.array_split(stored, parts):
         file.append(part)
     return file
@@ -56,7 +56,7 @@ def _memory(n: int, parts: int) -> int:
     return max(1 << 20, 3 * 64 * -(-n // parts))
 
 
-def _answers(section: Section, file: sb.FingerprintFile, trial: Trial, memory: int) -> None:
+def _answers(section: Section, file: la.FingerprintFile, trial: Trial, memory: int) -> None:
     """Check what each method finds, and what it reads."""
     planted = set(zip(trial.asked.tolist(), trial.rows.tolist(), strict=True))
     most = max(1024, memory // 3 // 64)
@@ -109,7 +109,7 @@ def _stops(section: Section, folder: Path, trial: Trial, n: int) -> None:
     stored[:head] = stored[rng.permutation(head)]  # all answers lie in the first batch of the file
     file = written(folder / "answers-first.fps", stored, PARTS)
     memory, pieces = _memory(n, PARTS), {}
-    using = sb.WeakBitIndex(radius=RADIUS, probes=PROBES, prefix_bits=10)
+    using = la.WeakBitIndex(radius=RADIUS, probes=PROBES, prefix_bits=10)
     for name, more in (("all answered", 0), ("one without an answer", 1)):
         values = np.append(queries, ~queries[:more])
         sums = np.concatenate([margins, margins[:more]])

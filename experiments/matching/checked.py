@@ -10,11 +10,11 @@ from figures import name_lines
 from pair_model import RADIUS, Trial, families
 from report import Section
 
-import semblance as sb
-from semblance.search.block_tables import BlockTables, Layout, _ranges
-from semblance.search.weak_bits import WeakBits
-from semblance.theory.blocks import STEINER, block_candidates
-from semblance.theory.weak_bits import table_equivalents, weak_bit_candidates
+import lookalike as la
+from lookalike.search.block_tables import BlockTables, Layout, _ranges
+from lookalike.search.weak_bits import WeakBits
+from lookalike.theory.blocks import STEINER, block_candidates
+from lookalike.theory.weak_bits import table_equivalents, weak_bit_candidates
 
 from .real import real_trial
 from .trials import alternating, needed, probe_ranks, told_ratio, uniform_compared
@@ -29,7 +29,7 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
     uniform = (n - len(trial.special)) * asked
     works, counted, tables, met, probes = {}, {}, {}, {}, {}
     for blocks, lead in MANKU:
-        make = partial(sb.TableIndex, radius=RADIUS, blocks=blocks, lead=lead, lookup="binary")
+        make = partial(la.TableIndex, radius=RADIUS, blocks=blocks, lead=lead, lookup="binary")
         index, name = make().add(trial.stored), f"Manku, {comb(blocks, lead)}"
         found = index.query(trial.queries)
         compared, met[name] = uniform_compared(trial, index, make)
@@ -40,7 +40,7 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
     for prefix in range(stored_bits - 3, stored_bits + 1):
         name = f"PSM_A, p = {prefix}"
         k = probes[name] = needed(probe_ranks(trial, prefix))
-        make = partial(sb.WeakBitIndex, radius=RADIUS, prefix_bits=prefix, probes=k)
+        make = partial(la.WeakBitIndex, radius=RADIUS, prefix_bits=prefix, probes=k)
         index = make().add(trial.stored)
         index.query(trial.queries, trial.margins)
         compared, met[name] = uniform_compared(trial, index, make, trial.margins)
@@ -96,7 +96,7 @@ def _unequal_blocks(section: Section, n: int, asked: int) -> None:
     """Compare (6.6) as printed, with fractions of bits, with the count of 10 tables, whose blocks have 13 and 12 bits."""
     rng = np.random.default_rng(11)
     stored, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
-    index = sb.TableIndex(radius=RADIUS, blocks=5, lead=2).add(stored)
+    index = la.TableIndex(radius=RADIUS, blocks=5, lead=2).add(stored)
     index.query(queries)
     exact, printed = block_candidates(n * asked, 64, 5, 2), 10 * n * asked * 2.0 ** (-2 * 64 / 5)
     section.say(

@@ -12,12 +12,12 @@ import numpy as np
 from pair_model import RADIUS, families
 from report import Section
 
-import semblance as sb
-from semblance.search.costs import machine_costs
-from semblance.search.tune import measure_costs
-from semblance.theory import hamming_costs
-from semblance.theory.hamming_costs import Costs
-from semblance.theory.weak_bits import table_equivalents
+import lookalike as la
+from lookalike.search.costs import machine_costs
+from lookalike.search.tune import measure_costs
+from lookalike.theory import hamming_costs
+from lookalike.theory.hamming_costs import Costs
+from lookalike.theory.weak_bits import table_equivalents
 
 from .batches import written
 from .trials import alternating, counting
@@ -111,12 +111,12 @@ def chapter_6(quick: bool) -> Section:
     pieces, prefix, probes = 8, 14, 23
     methods = {
         "PSM_A": (
-            sb.WeakBitIndex(radius=RADIUS, prefix_bits=prefix, probes=probes),
+            la.WeakBitIndex(radius=RADIUS, prefix_bits=prefix, probes=probes),
             lambda costs: hamming_costs.weak_bits_batch(n, m, 1, prefix, probes, RADIUS, costs, pieces=pieces),
         ),
-        "Manku, 4": (sb.TableIndex(radius=RADIUS), lambda costs: hamming_costs.manku_batch(n, m, 64, 4, 1, costs)),
+        "Manku, 4": (la.TableIndex(radius=RADIUS), lambda costs: hamming_costs.manku_batch(n, m, 64, 4, 1, costs)),
         "Manku, 10": (
-            sb.TableIndex(radius=RADIUS, blocks=5, lead=2),
+            la.TableIndex(radius=RADIUS, blocks=5, lead=2),
             lambda costs: hamming_costs.manku_batch(n, m, 64, 5, 2, costs),
         ),
     }
@@ -176,18 +176,18 @@ def chapter_6(quick: bool) -> Section:
     )
     section.observe(
         f"modelled times, by constants that "
-        f"{'semblance tune measured' if not quick else 'come with the library'} ({costs.source}), are the last "
+        f"{'lookalike tune measured' if not quick else 'come with the library'} ({costs.source}), are the last "
         f"column "
         "times the measured ones: the model has no term for the hits, nor for what Python does for each piece"
     )
     online = {
         "PSM_A": (
-            sb.WeakBitIndex(radius=RADIUS, prefix_bits=min(20, n.bit_length() - 1), probes=probes),
+            la.WeakBitIndex(radius=RADIUS, prefix_bits=min(20, n.bit_length() - 1), probes=probes),
             hamming_costs.weak_bits_query(n, min(20, n.bit_length() - 1), probes, RADIUS, costs),
         ),
-        "Manku, 4": (sb.TableIndex(radius=RADIUS), hamming_costs.manku_query(n, 64, 4, 1, costs)),
+        "Manku, 4": (la.TableIndex(radius=RADIUS), hamming_costs.manku_query(n, 64, 4, 1, costs)),
         "Manku, 10, bisection": (
-            sb.TableIndex(radius=RADIUS, blocks=5, lead=2, lookup="binary"),
+            la.TableIndex(radius=RADIUS, blocks=5, lead=2, lookup="binary"),
             hamming_costs.manku_query(n, 64, 5, 2, costs, binary=True),
         ),
     }

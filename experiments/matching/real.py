@@ -8,8 +8,8 @@ from figures import band, name_lines
 from pair_model import RADIUS, SIZES, Trial
 from report import Section
 
-import semblance as sb
-from semblance.theory.weak_bits import weak_bit_recall
+import lookalike as la
+from lookalike.theory.weak_bits import weak_bit_recall
 
 from .trials import MOST, WANTED, among_random, first_ranks, needed, probe_ranks, recalls, share_error, with_probes
 
@@ -46,7 +46,7 @@ def policies(quick: bool) -> Section:
         return section.left_out("policies")
     n = 1 << (16 if quick else 20)
     trial = among_random(real.words, real.margins, real.pages, n)
-    exact = sb.ExhaustiveHammingIndex(radius=RADIUS).add(trial.stored).query(trial.queries)
+    exact = la.ExhaustiveHammingIndex(radius=RADIUS).add(trial.stored).query(trial.queries)
     pairs = set(zip(trial.asked.tolist(), trial.rows.tolist(), strict=True))
     sizes = np.bincount(np.bincount(trial.asked))[1:]
     section.say(
@@ -71,7 +71,7 @@ def policies(quick: bool) -> Section:
     for prefix in prefixes:
         ranks = probe_ranks(trial, prefix)
         curves[prefix] = recalls(trial, ranks, KS)
-        index = sb.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
+        index = la.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
         index.query(trial.queries[:1], trial.margins[:1])
         for k in (5, 23):
             found = with_probes(index, k).query(trial.queries, trial.margins)

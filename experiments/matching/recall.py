@@ -11,8 +11,8 @@ from figures import band, name_lines
 from pair_model import RADIUS, Trial, families
 from report import Section
 
-import semblance as sb
-from semblance.theory import hamming_costs
+import lookalike as la
+from lookalike.theory import hamming_costs
 
 from .real import real_trial
 from .trials import (
@@ -91,9 +91,9 @@ def _theory(section: Section, trial: Trial, sizes: list[int], sample: int) -> np
 def _works(part: Trial, size: int, blocks: int, lead: int) -> tuple[dict[str, Callable[[], Any]], bool]:
     """Return the searches to be timed, and whether all keep to the memory of Manku's tables."""
     budget = hamming_costs.manku_memory(2.0**size, 1, blocks, lead)
-    tables = sb.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(part.stored)
-    weak = sb.WeakBitIndex(radius=RADIUS, prefix_bits=size).add(part.stored)
-    exact = sb.HammingIndex(radius=RADIUS, memory=budget).add(part.stored)
+    tables = la.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(part.stored)
+    weak = la.WeakBitIndex(radius=RADIUS, prefix_bits=size).add(part.stored)
+    exact = la.HammingIndex(radius=RADIUS, memory=budget).add(part.stored)
     weak.query(part.queries[:1], part.margins[:1])
     exact.query(part.queries[:1])
     ranks = probe_ranks(part, size)

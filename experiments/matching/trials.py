@@ -11,10 +11,10 @@ from unittest.mock import patch
 import numpy as np
 from pair_model import RADIUS, SIGMA, SPREAD, Trial
 
-import semblance as sb
-from semblance.search import _fingerprints, fingerprint_file
-from semblance.search.weak_bits import WeakBits
-from semblance.theory.weak_bits import weak_bit_recall
+import lookalike as la
+from lookalike.search import _fingerprints, fingerprint_file
+from lookalike.search.weak_bits import WeakBits
+from lookalike.theory.weak_bits import weak_bit_recall
 
 WANTED, MOST = 0.95, 160  # recall; probes looked at
 
@@ -140,7 +140,7 @@ def uniform_compared(trial: Trial, index: Any, make: Callable[[], Any], margins:
     return index.compared - alone.compared, alone.compared
 
 
-def with_probes(index: sb.WeakBitIndex, probes: int) -> sb.WeakBitIndex:
+def with_probes(index: la.WeakBitIndex, probes: int) -> la.WeakBitIndex:
     """The same index with another number of probes."""
     index.probes = probes
     index._weak = index.weak_bits(len(index))
@@ -167,7 +167,7 @@ def told_ratio(one: np.ndarray, other: np.ndarray) -> str:
 
 
 @contextmanager
-def counting(file: sb.FingerprintFile | None = None) -> Iterator[dict[str, int]]:
+def counting(file: la.FingerprintFile | None = None) -> Iterator[dict[str, int]]:
     """Count what searches do: fingerprints compared, and pieces, fingerprints and bytes read from a file."""
     counts = {"compared": 0, "pieces": 0, "fingerprints": 0, "bytes": 0}
     collect = _fingerprints.collect

@@ -12,10 +12,10 @@ from report import Section, mean_error, variance_error
 from sampling import minima
 from scipy import stats
 
-import semblance as sb
+import lookalike as la
+from lookalike.theory import minhash, one_permutation
 from one_permutation.sets import estimates, hashed_pairs, random_places
 from one_permutation.storage import equal_bytes
-from semblance.theory import minhash, one_permutation
 
 __all__ = ["equal_bytes", "variances"]
 
@@ -23,12 +23,12 @@ EMPTY = np.iinfo(np.uint64).max
 BINS = 64
 UNIONS = (16, 32, 64, 128, 256, 1024)
 SCHEMES = {
-    "k permutations": sb.MinHash(permutations=BINS),
-    "raw bins": sb.OnePermutation(permutations=BINS),
-    "rotation": sb.OnePermutation(permutations=BINS, densify="rotation"),
-    "optimal": sb.OnePermutation(permutations=BINS, densify="optimal"),
-    "reverse": sb.OnePermutation(permutations=BINS, densify="reverse"),
-    "fast similarity": sb.FastSimilarity(permutations=BINS),
+    "k permutations": la.MinHash(permutations=BINS),
+    "raw bins": la.OnePermutation(permutations=BINS),
+    "rotation": la.OnePermutation(permutations=BINS, densify="rotation"),
+    "optimal": la.OnePermutation(permutations=BINS, densify="optimal"),
+    "reverse": la.OnePermutation(permutations=BINS, densify="reverse"),
+    "fast similarity": la.FastSimilarity(permutations=BINS),
 }
 SEEDS = 50  # which bin an empty one copies from depends on the seed, and so does the variance, by a few percent
 THEORY = {
@@ -135,7 +135,7 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
     universe, bins, f1, f2, a = 64, 8, 9, 9, 6
     union, r = f1 + f2 - a, a / (f1 + f2 - a)
     section.say(f"True permutations of D = {universe} places in {bins} bins, f = {union}, R = {r}, {pairs:,} of them:")
-    signatures = sb.PermutationBins(universe=universe, permutations=bins).bin_places(
+    signatures = la.PermutationBins(universe=universe, permutations=bins).bin_places(
         *random_places(rng, pairs, universe, f1, f2, a)
     )
     left, right = signatures.values[::2], signatures.values[1::2]
@@ -164,7 +164,7 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
     section.holds(f"(33) is negative for f = 5, t = {bins}", r * (1 - r) / bins * (5 - bins) / (5 - 1) < 0)
     universe, f1, f2, a = 1024, 192, 192, 128
     places, offsets = random_places(rng, pairs // 10, universe, f1, f2, a)
-    full = sb.PermutationBins(universe=universe, permutations=bins).bin_places(places, offsets)
+    full = la.PermutationBins(universe=universe, permutations=bins).bin_places(places, offsets)
     section.holds(f"D = {universe:,}, f = 256: no bin is empty", not (full.values == EMPTY).any())
     variance, error = variance_error(estimates(full))
     section.agrees("and there (33) holds, with its factor (f - t) / (f - 1)", variance, 0.25 / bins * (256 - bins) / 255, error)

@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 from report import Section
 
-import semblance as sb
-from semblance.theory import one_permutation, set_distance
+import lookalike as la
+from lookalike.theory import one_permutation, set_distance
 
 EMPTY = np.iinfo(np.uint64).max
 SHINGLES = [f"{first} {second}" for first in "uvw" for second in "uvw"]  # the report's list, its last two entries set right
@@ -23,7 +23,7 @@ def _written(row: np.ndarray) -> str:
 def _running_example(section: Section) -> None:
     """Section 2: two pages, shingles of two words, one permutation of nine places."""
     pages = ["u v u v", "w v u"]
-    found = sb.shingle([*pages, *SHINGLES], width=2)
+    found = la.shingle([*pages, *SHINGLES], width=2)
     numbers = {int(found.row(2 + i)[0]): i for i in range(len(SHINGLES))}
     sets = [sorted(numbers[int(key)] for key in found.row(i)) for i in range(2)]
     section.holds("pages shingled by two words: X is {uv, vu}, Y is {wv, vu}; uv twice counts once", sets == [[1, 3], [3, 7]])
@@ -33,7 +33,7 @@ def _running_example(section: Section) -> None:
         len(set(sets[0]) ^ set(sets[1])) == 2 == round(float(set_distance.distance(1 / 3, 2, 2)), 12),
     )
     places = {1: 8, 3: 5, 7: 2}  # the report's permutation, where it matters
-    one_bin = sb.PermutationBins(universe=9, permutations=1)
+    one_bin = la.PermutationBins(universe=9, permutations=1)
     least = one_bin.bin_places([places[x] for members in sets for x in members], [0, 2, 4])
     section.holds("π(X) = {5, 8} and π(Y) = {2, 5} have minima 5 and 2 (6)", least.values.ravel().tolist() == [5, 2])
     section.holds("which do not match", least.estimated_resemblance(0, 1) == 0.0)
@@ -48,7 +48,7 @@ def _running_example(section: Section) -> None:
 
 def _bins(section: Section) -> None:
     """Section 4: three sets in four bins."""
-    scheme = sb.PermutationBins(universe=16, permutations=4)
+    scheme = la.PermutationBins(universe=16, permutations=4)
     signatures = scheme.bin_places(np.concatenate(list(PLACES.values())), np.arange(0, 13, 4))
     rows = [_written(row) for row in signatures.values]
     section.table(
@@ -75,7 +75,7 @@ def _bins(section: Section) -> None:
 def _all_permutations(section: Section) -> None:
     """(26), (30) and (32) under every permutation of eight places: no noise at all."""
     arrangements = np.array(list(permutations(range(8), 4)))  # places of one common member, one of X and two of Y
-    scheme = sb.PermutationBins(universe=8, permutations=4)
+    scheme = la.PermutationBins(universe=8, permutations=4)
     signatures = scheme.bin_places(arrangements[:, [0, 1, 0, 2, 3]].ravel(), np.cumsum([0, *[2, 3] * len(arrangements)]))
     rows = np.arange(0, len(signatures), 2)
     left, right = signatures.values[rows], signatures.values[rows + 1]

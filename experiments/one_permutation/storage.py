@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from report import Section, variance_error
 
-import semblance as sb
+import lookalike as la
+from lookalike.theory import bbit, one_permutation
 from one_permutation.sets import estimates, hashed_pairs, random_places
-from semblance.theory import bbit, one_permutation
 
 BINS, BITS, UNIONS, SEEDS = 256, (1, 2, 4, 8), (64, 256, 1024, 4096), 50
 SCHEMES = {
-    "k permutations": sb.MinHash(permutations=BINS),
-    "raw bins": sb.OnePermutation(permutations=BINS),
-    "optimal": sb.OnePermutation(permutations=BINS, densify="optimal"),
-    "fast similarity": sb.FastSimilarity(permutations=BINS),
+    "k permutations": la.MinHash(permutations=BINS),
+    "raw bins": la.OnePermutation(permutations=BINS),
+    "optimal": la.OnePermutation(permutations=BINS, densify="optimal"),
+    "fast similarity": la.FastSimilarity(permutations=BINS),
 }
 Cells = dict[tuple[str, int, int], tuple[float, float]]
 
@@ -69,7 +69,7 @@ def equal_bytes(quick: bool) -> Section:
                 signatures = replace(scheme, seed=seed).sign(shingles)
                 found.setdefault((name, 32), []).append(estimates(signatures))
                 for bits in BITS:
-                    packed = sb.BBit(bits=bits).pack(signatures)
+                    packed = la.BBit(bits=bits).pack(signatures)
                     found.setdefault((name, bits), []).append(estimates(packed))
                     theory.setdefault((name, bits), []).append(_theory(name, signatures, union, bits))
                     cells[name, union, bits] = 8 * packed.n_bytes / len(packed) / 0.25, 0.0
@@ -149,7 +149,7 @@ def _space(section: Section, rng: np.random.Generator) -> None:
     places = one_permutation.space_bits(universe, 1)["one permutation"] - np.log2(universe)
     section.equals("one permutation of 10⁹ places takes the 4 GB of section 3.3", places / 8e9, 4.0, 0.5)
     universe = 1 << 16
-    scheme = sb.PermutationBins(universe=universe, permutations=BINS)
+    scheme = la.PermutationBins(universe=universe, permutations=BINS)
     slots = scheme.bin_places(*random_places(rng, 40, universe, 300, 300, 200)).values
     filled = slots[slots != np.iinfo(slots.dtype).max]
     section.holds(

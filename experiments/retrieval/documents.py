@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from report import DATA
 
-import semblance as sb
-from semblance.methods.exact_sets import RowSets
+import lookalike as la
+from lookalike.methods.exact_sets import RowSets
 
 WIDTH, LEAST, DISSIMILAR, SAMPLED = 3, 60, 0.1, 0.05
 STAND_IN = (
@@ -23,7 +23,7 @@ STAND_IN = (
 class Pairs:
     """Shingle sets of documents, and their pairs with exact resemblances; of dissimilar ones a sample, with weights."""
 
-    shingles: sb.Shingles
+    shingles: la.Shingles
     left: np.ndarray
     right: np.ndarray
     exact: np.ndarray
@@ -47,7 +47,7 @@ def without_head(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def shingled(n: int) -> sb.Shingles | None:
+def shingled(n: int) -> la.Shingles | None:
     """Shingle n different licence texts of some length, drawn at random; None where the texts are absent."""
     path = DATA / "licences.parquet"
     if not path.exists():
@@ -56,10 +56,10 @@ def shingled(n: int) -> sb.Shingles | None:
     texts = list(dict.fromkeys(without_head(text) for text in pq.read_table(path, columns=["text"])["text"].to_pylist()))
     # Half of the files are short notes: look at enough of them to be left with n.
     chosen = [texts[i] for i in rng.permutation(len(texts))[: min(len(texts), 6 * n)]]
-    all_of_them = sb.shingle(chosen, width=WIDTH)
+    all_of_them = la.shingle(chosen, width=WIDTH)
     long = np.flatnonzero(all_of_them.sizes >= LEAST)[:n]
     values = np.concatenate([all_of_them.row(int(row)) for row in long])
-    return sb.Shingles(values, np.concatenate([[0], np.cumsum(all_of_them.sizes[long])]), all_of_them.parameters)
+    return la.Shingles(values, np.concatenate([[0], np.cumsum(all_of_them.sizes[long])]), all_of_them.parameters)
 
 
 @lru_cache(maxsize=1)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from report import Section
 
-import semblance as sb
+import lookalike as la
+from lookalike.sketches.packed import unpack
+from lookalike.theory import bbit
 from retrieval.documents import shingled
 from retrieval.estimation_kernels import POPCOUNTS, by_samples, by_table, lanes, zero_lanes
-from semblance.sketches.packed import unpack
-from semblance.theory import bbit
 
 WORDS = 128  # words of 32 bits a row, for each way
 FEW = (1, 2, 4)
@@ -32,7 +32,7 @@ class Counted:
         return int(self.table[place])
 
 
-def ways_of(signatures: sb.Signatures) -> tuple[dict[str, Callable[..., None]], dict[str, tuple[int, np.ndarray]]]:
+def ways_of(signatures: la.Signatures) -> tuple[dict[str, Callable[..., None]], dict[str, tuple[int, np.ndarray]]]:
     """Return how each way counts, and its (samples, codes that are compared); rows of all ways have the same bytes."""
     ways: dict[str, Callable[..., None]] = {}
     codes: dict[str, tuple[int, np.ndarray]] = {}
@@ -52,7 +52,7 @@ def ways_of(signatures: sb.Signatures) -> tuple[dict[str, Callable[..., None]], 
     ways["32-bit samples"], codes["32-bit samples"] = whole(narrow), (WORDS, narrow)
     for bits in FEW:
         samples = WORDS * 32 // bits
-        kept = unpack(sb.BBit(bits=bits).pack(signatures))[0][:, :samples]
+        kept = unpack(la.BBit(bits=bits).pack(signatures))[0][:, :samples]
         packed = lanes(kept, bits)
         for name, way in (
             (f"b = {bits}, table", tabled(packed, zero_lanes(bits))),
@@ -74,8 +74,8 @@ def speed(quick: bool) -> Section:
     if shingles is None:
         return section.left_out("licence texts")
     some = 200
-    shingles = sb.Shingles(shingles.values[: shingles.offsets[some]], shingles.offsets[: some + 1], shingles.parameters)
-    signatures = sb.MinHash(permutations=WORDS * 32).sign(shingles)
+    shingles = la.Shingles(shingles.values[: shingles.offsets[some]], shingles.offsets[: some + 1], shingles.parameters)
+    signatures = la.MinHash(permutations=WORDS * 32).sign(shingles)
     ways, codes = ways_of(signatures)
     rng = np.random.default_rng(12)
     left, right = (rng.integers(0, some, 10_000) for _ in range(2))
@@ -109,11 +109,11 @@ def speed(quick: bool) -> Section:
     return section
 
 
-def _look_ups(signatures: sb.Signatures) -> dict[int, float]:
+def _look_ups(signatures: la.Signatures) -> dict[int, float]:
     """Look-ups for a word by the same function that is compiled, as plain Python."""
     counts = {}
     for bits in FEW:
-        words = lanes(unpack(sb.BBit(bits=bits).pack(signatures))[0][:4, : 8 * 32 // bits], bits)
+        words = lanes(unpack(la.BBit(bits=bits).pack(signatures))[0][:4, : 8 * 32 // bits], bits)
         table, out = Counted(zero_lanes(bits)), np.empty(3, np.int64)
         by_table.py_func(words, np.array([0, 1, 2]), np.array([1, 2, 3]), table, out)
         counts[bits] = table.looked_up / (3 * words.shape[1])

@@ -14,8 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import stats
 
+from lookalike.theory import bbit
 from retrieval.schemes import SCHEMES, SIZES, THRESHOLDS, bounds
-from semblance.theory import bbit
 
 Floats = NDArray[np.float64]
 Parts = list[tuple[int, float]]

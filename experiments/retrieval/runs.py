@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-import semblance as sb
+import lookalike as la
+from lookalike.theory import bbit
 from retrieval.counting import DEPTHS, classify, count_matches, segments
 from retrieval.documents import DISSIMILAR, SAMPLED, Pairs, pairs_of_documents
 from retrieval.schemes import NAMES, SIZES, THRESHOLDS, bounds, cuts, rows
-from semblance.theory import bbit
 
 CHUNK = 20_000
 WINDOW, WINDOW_SIZE = 0.01, 240
@@ -50,7 +50,7 @@ def windows(exact: np.ndarray) -> list[np.ndarray]:
 def _one(pairs: Pairs, seed: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sign once, estimate all pairs; returns (table of classes, mean squared errors)."""
     slots = int(SIZES[-1])
-    words = sb.BBit(bits=32).pack(sb.MinHash(permutations=slots, seed=seed).sign(pairs.shingles)).words
+    words = la.BBit(bits=32).pack(la.MinHash(permutations=slots, seed=seed).sign(pairs.shingles)).words
     at, least, where = cuts(), bounds(), rows()
     pieces = segments(at)
     table = np.zeros((len(NAMES), len(SIZES), len(THRESHOLDS) + 2, len(THRESHOLDS) + 1), np.int64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.theory import fractional
 from retrieval.counting import DEPTHS
-from semblance.theory import fractional
 
 # A share of the slots, in this order, keeps so many bits.
 SCHEMES: dict[str, list[tuple[int, float]]] = {

@@ -9,12 +9,12 @@ import numpy as np
 from figures import name_lines
 from report import Section, mean_error
 
-import semblance as sb
+import lookalike as la
+from lookalike.methods.exact_sets import RowSets
+from lookalike.theory import bbit
 from retrieval.documents import WIDTH, shingled
 from retrieval.estimates import normal_error
 from retrieval.signing_kernels import FAMILIES, draw_parameters, pack_bits
-from semblance.methods.exact_sets import RowSets
-from semblance.theory import bbit
 
 BATCH, COUNTS, UNLIKE = 256, (32, 64, 128, 256), 0.1
 
@@ -35,7 +35,7 @@ def scattered(keys: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint32(13))
 
 
-def unrelated_pairs(shingles: sb.Shingles) -> tuple[np.ndarray, np.ndarray]:
+def unrelated_pairs(shingles: la.Shingles) -> tuple[np.ndarray, np.ndarray]:
     """Choose pairs of documents with resemblances from 0.2 on, unlike those of all other pairs: (rows, exact resemblances).
 
     Rows 2 i and 2 i + 1 are a pair. Pairs that share shingles would err alike, and tell no more than one of them.

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from semblance.hashing import derive, shuffled
+from lookalike.hashing import derive, shuffled
 
 Array = NDArray[Any]
 compiled = njit(nogil=True, error_model="numpy", cache=True)

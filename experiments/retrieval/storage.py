@@ -8,12 +8,12 @@ import numpy as np
 from figures import band, name_lines
 from report import Section, mean_error
 
+from lookalike.theory import bbit
 from retrieval.estimates import jackknife, near, needed, normal_error
 from retrieval.model import Spread, by_normals
 from retrieval.precision import measured_and_expected, ordered, places
 from retrieval.runs import BITS, WINDOW, WINDOW_SIZE, Runs, windows
 from retrieval.schemes import NAMES, NO_TIE, SCHEMES, SIZES, THRESHOLDS
-from semblance.theory import bbit
 
 FEW = (1, 2, 3, 4)
 TARGETS = (0.7, 0.8, 0.9, 0.95)

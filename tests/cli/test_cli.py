@@ -10,9 +10,9 @@ import time
 import click
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.cli.plan import plan
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.cli.plan import plan
 
 A = " ".join(f"word{i}" for i in range(60))
 ROWS = [{"id": "a", "text": A}, {"id": "b", "text": "unlike"}, {"id": "c", "text": A + " more"}, {"id": "d", "text": A}]
@@ -48,8 +48,8 @@ def test_dedup_writes(capfd, corpus, tmp_path):
     code, out, _ = run(capfd, "dedup", corpus, "--id", "id", "-o", target)
     assert code == 0 and f"written: {target}" in out
     assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == ["a", "b"]
-    provenance = json.loads((tmp_path / "out.jsonl_semblance.json").read_text())
-    assert provenance["semblance"] == sb.__version__
+    provenance = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())
+    assert provenance["lookalike"] == la.__version__
     code, _, err = run(capfd, "dedup", corpus, "-o", target)
     assert code == 1 and "--force" in err
     assert run(capfd, "dedup", corpus, "-o", target, "--force")[0] == 0
@@ -123,7 +123,7 @@ def test_plan_foresees_what_dedup_takes(capfd):
     code, out, _ = run(capfd, "plan", *size)
     assert code == 0 and "dedup of 1,000,000 documents, 1.00 GB of text, of which 10% have a near-duplicate" in out
     found = json.loads(run(capfd, "plan", *size, "--json")[1])
-    wanted = sb.foresee(documents=1e6, bytes=1e9, memory="1GB", threads=2, duplicates=0.1, family=4)
+    wanted = la.foresee(documents=1e6, bytes=1e9, memory="1GB", threads=2, duplicates=0.1, family=4)
     assert found["bands"] == 16 and found["foresight"] == wanted.to_dict()
     code, out, err = run(capfd, "plan", "--documents", "1e9", *size[2:])
     assert code == 2 and out == "" and "1,000,000,000 documents need" in err
@@ -161,7 +161,7 @@ def test_no_permission_is_told_before_any_work(capfd, corpus, tmp_path, monkeypa
 
 def test_standard_input(corpus, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "semblance", "dedup", "-", "--format", "jsonl", "--annotate", "-o", str(tmp_path / "o.jsonl")],
+        [sys.executable, "-m", "lookalike", "dedup", "-", "--format", "jsonl", "--annotate", "-o", str(tmp_path / "o.jsonl")],
         input=corpus.read_bytes(), capture_output=True, check=True,
     )  # fmt: skip
     assert b"4 documents" in done.stdout
@@ -170,7 +170,7 @@ def test_standard_input(corpus, tmp_path):
 
 def test_help_and_import_load_nothing_heavy():
     code = (
-        "import sys, semblance, semblance.cli; dir(semblance); "
+        "import sys, lookalike, lookalike.cli; dir(lookalike); "
         "print([m for m in ('numpy', 'numba', 'pyarrow', 'scipy', 'rich', 'msgspec') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
@@ -180,7 +180,7 @@ def test_plan_has_the_parameters_of_the_function():
     import inspect
 
     options = {p.name: p.get_default(click.Context(plan)) for p in plan.params if p.name != "as_json"}
-    wanted = inspect.signature(sb.foresee).parameters | inspect.signature(sb.plan).parameters
+    wanted = inspect.signature(la.foresee).parameters | inspect.signature(la.plan).parameters
     assert options == {name: p.default if p.default is not p.empty else None for name, p in wanted.items()}
 
 
@@ -190,7 +190,7 @@ def test_interrupt_leaves_nothing_behind(tmp_path):
             file.write(json.dumps({"text": f"{A} {i} {i + 1} {i + 2}"}) + "\n")
     (tmp_path / "out").mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "semblance", "dedup", str(tmp_path / "big.jsonl"), "-o", str(tmp_path / "out/o.jsonl"), "--unit", "char"],
+        [sys.executable, "-m", "lookalike", "dedup", str(tmp_path / "big.jsonl"), "-o", str(tmp_path / "out/o.jsonl"), "--unit", "char"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     time.sleep(1.5)
@@ -209,13 +209,13 @@ def test_works_without_a_writable_cache(tmp_path):
     import shutil
     from pathlib import Path
 
-    package = tmp_path / "lib/semblance"
-    shutil.copytree(Path(sb.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    package = tmp_path / "lib/lookalike"
+    shutil.copytree(Path(la.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
-        "from semblance.kernels import _compile; from numba.core import caching\n"
+        "from lookalike.kernels import _compile; from numba.core import caching\n"
         "caching.CacheImpl._locator_classes = []\n"
-        "import semblance as sb\n"
-        "print(sb.dedup(['a b', 'A b', 'c']).keep.tolist())"
+        "import lookalike as la\n"
+        "print(la.dedup(['a b', 'A b', 'c']).keep.tolist())"
     )
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
@@ -238,4 +238,4 @@ def test_tune_lists_searches(capfd, monkeypatch, tmp_path):
 
 
 def test_version(capfd):
-    assert run(capfd, "--version")[1].strip() == f"semblance, version {sb.__version__}"
+    assert run(capfd, "--version")[1].strip() == f"lookalike, version {la.__version__}"

@@ -1,13 +1,13 @@
-"""``semblance compare --diff``: marks in files, colours on terminals, columns on wide ones."""
+"""``lookalike compare --diff``: marks in files, colours on terminals, columns on wide ones."""
 
 import re
 import sys
 
 import pytest
 
-from semblance.cli import diffing
-from semblance.cli.main import main
-from semblance.text.shingle import Shingling
+from lookalike.cli import diffing
+from lookalike.cli.main import main
+from lookalike.text.shingle import Shingling
 
 LEFT = "One two three four five.\nThe second line is here.\n" + "same words " * 60 + "end\n"
 RIGHT = LEFT.replace("four", "FOUR FIVE").replace("second ", "")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main
+import lookalike as la
+from lookalike.cli.main import main
 
-PROGRAM = [sys.executable, "-m", "semblance"]
+PROGRAM = [sys.executable, "-m", "lookalike"]
 TEXT = " ".join(f"word{i}" for i in range(60))
 
 
@@ -51,7 +51,7 @@ def test_ids_cannot_steer_a_terminal(capfd, corpus):
 def test_closed_streams_do_no_harm(corpus, tmp_path, closed):
     """A file that is opened must not get the number of a stream, or what is printed would go into it."""
     target = tmp_path / "out.jsonl"
-    command = f'"$0" -m semblance dedup "$1" --threshold 1 --id id --annotate -o "$2" {closed}'
+    command = f'"$0" -m lookalike dedup "$1" --threshold 1 --id id --annotate -o "$2" {closed}'
     assert subprocess.run(["sh", "-c", command, sys.executable, str(corpus), str(target)], capture_output=True).returncode == 0
     assert [set(json.loads(line)) >= {"keep", "cluster"} for line in target.read_text().splitlines()] == [True] * 3
 
@@ -75,13 +75,13 @@ def test_a_reader_that_leaves_ends_the_program_silently(corpus):
 
 def fails_with(monkeypatch, error, where="open"):
     """Let a job fail: when it begins, or when it writes or closes."""
-    from semblance.jobs.result import Result
+    from lookalike.jobs.result import Result
 
     def fail(*_args, **_kwargs):
         raise error
 
     if where == "open":
-        monkeypatch.setattr("semblance.jobs.dedup.open_job", fail)
+        monkeypatch.setattr("lookalike.jobs.dedup.open_job", fail)
     else:
         monkeypatch.setattr(Result, where, fail)
 
@@ -92,7 +92,7 @@ def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(capfd, corpus,
         code, out, err = run(capfd, "dedup", corpus)
         assert (code, out) == (70, "")
         assert "Traceback" in err and "so it goes" in err and "test_ends.py" in err
-        assert err.splitlines()[-1].startswith(f"error: this is a bug in semblance {sb.__version__}: please report it")
+        assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: please report it")
 
 
 @pytest.mark.parametrize(

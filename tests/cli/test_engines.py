@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from semblance.cli.main import main
-from semblance.cli.spark import check_options
-from semblance.errors import ParameterError
+from lookalike.cli.main import main
+from lookalike.cli.spark import check_options
+from lookalike.errors import ParameterError
 
 TEXTS = [" ".join(f"word{i}" for i in range(40)), "unlike it"] * 3
 
@@ -67,7 +67,7 @@ def test_settings_of_spark_are_passed_on():
 def test_without_pyspark_one_line_says_what_to_install(capfd, corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     code, _, err = run(capfd, "dedup", corpus, "--engine", "spark")
-    assert code == 1 and "pip install 'semblance[spark]'" in err and err.count("\n") == 1
+    assert code == 1 and "pip install 'lookalike[spark]'" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])

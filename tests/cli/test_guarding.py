@@ -1,4 +1,4 @@
-"""``semblance dedup --fail-if-removed`` and ``--overrides``: what stops a job, and what takes documents back."""
+"""``lookalike dedup --fail-if-removed`` and ``--overrides``: what stops a job, and what takes documents back."""
 
 import gc
 import hashlib
@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from semblance.cli.guarding import check_removed
-from semblance.cli.main import main
-from semblance.errors import SemblanceError
+from lookalike.cli.guarding import check_removed
+from lookalike.cli.main import main
+from lookalike.errors import LookalikeError
 
 PAGE = " ".join(f"word{i}" for i in range(40))
 FILES = {"a": [PAGE, "unlike it", "and another one"], "b": [PAGE, f"{PAGE} more"], "c": ["only this", PAGE]}
@@ -43,7 +43,7 @@ def test_a_share_of_all_documents(corpus, tmp_path, capsys):
         "to see what would go, or as before to write it\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.2", "-o", "out/", "--quiet") == (0, "", "")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_semblance.json", "a.jsonl", "c.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_lookalike.json", "a.jsonl", "c.jsonl"]
 
 
 def test_a_source_that_is_gone(corpus, tmp_path, capsys):
@@ -82,7 +82,7 @@ def test_what_was_found_can_be_written_later(corpus, tmp_path, capsys):
 def test_a_message_names_the_sources_that_lose_most():
     total = np.array([10] * 13)
     kept = np.array([9, 0, 10, *range(8, -1, -1), 10])
-    with pytest.raises(SemblanceError) as caught:
+    with pytest.raises(LookalikeError) as caught:
         check_removed((np.stack([total, kept]), [f"f{i}" for i in range(13)]), 0.99, False)
     said = str(caught.value)
     assert (
@@ -115,7 +115,7 @@ def test_documents_are_taken_back(corpus, tmp_path, capsys):
 
 
 def test_overrides_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("semblance.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "drop"}\n')
     code, _, err = run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl")
     assert (code, err) == (1, "error: overrides.jsonl, line 1: action must be keep or remove; got 'drop'\n")

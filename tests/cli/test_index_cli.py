@@ -1,4 +1,4 @@
-"""``semblance index`` and ``semblance overlap`` from the outside."""
+"""``lookalike index`` and ``lookalike overlap`` from the outside."""
 
 import json
 
@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import semblance as sb
-from semblance.cli.index import _shown
-from semblance.cli.main import main, program
-from semblance.engines.memory import Memory
+import lookalike as la
+from lookalike.cli.index import _shown
+from lookalike.cli.main import main, program
+from lookalike.engines.memory import Memory
 
 TEXTS = ["the quick brown fox jumps over the lazy dog", "pack my box with five dozen liquor jugs", "an entirely different text"]
 
@@ -120,7 +120,7 @@ def test_damage_is_named(tmp_path, corpus, capsys):
 def test_errors(tmp_path, corpus, capsys):
     assert failure(capsys, "index", "info", tmp_path / "none") == (
         1,
-        f"error: {tmp_path / 'none'}: no index here; semblance index create makes one\n",
+        f"error: {tmp_path / 'none'}: no index here; lookalike index create makes one\n",
     )
     run("index", "create", tmp_path / "x", "--kind", "simhash", "--radius", "4")
     assert failure(capsys, "index", "create", tmp_path / "x")[0] == 1
@@ -131,7 +131,7 @@ def test_errors(tmp_path, corpus, capsys):
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe broken")
     code, error = failure(capsys, "index", "add", tmp_path / "x", tmp_path / "bad.txt")
     assert code == 1 and "invalid UTF-8" in error
-    with sb.Index.open(tmp_path / "x"):
+    with la.Index.open(tmp_path / "x"):
         code, error = failure(capsys, "index", "add", tmp_path / "x", corpus)
         assert code == 1 and "--wait" in error
 
@@ -166,7 +166,7 @@ def test_lines_of_ids_end_where_lines_of_files_do(tmp_path, capsys):
     """Characters that some programs take for the end of a line are part of an id."""
     ids = ["a\u2028b", "c\x0bd", "e\x85f", "g\rh", "plain"]
     path = tmp_path / "x.idx"
-    with sb.Index.create(path) as index:
+    with la.Index.create(path) as index:
         index.add(ids, [f"text number {i} of these" for i in range(5)])
     (tmp_path / "ids").write_bytes("\n".join(ids).encode())
     assert run("index", "remove", path, "--from", tmp_path / "ids").output == "5 removed, 0 left\n"
@@ -194,7 +194,7 @@ def test_outputs_have_their_columns_though_nothing_is_found(tmp_path, suffix):
 
 
 def test_an_addition_that_fails_says_what_had_been_added(tmp_path, corpus, capsys, monkeypatch):
-    monkeypatch.setattr("semblance.inputs.batches.ROW_BYTES", 32 << 20)
+    monkeypatch.setattr("lookalike.inputs.batches.ROW_BYTES", 32 << 20)
     (tmp_path / "more.jsonl").write_text(
         json.dumps({"text": "one more", "key": "k9"}) + "\n" + json.dumps({"text": "x", "key": "k0"})
     )
@@ -240,9 +240,9 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, mon
     """And nothing else: the same documents are found."""
     path, found = pages(tmp_path), []
     added = []
-    add = sb.Index.add
+    add = la.Index.add
     monkeypatch.setattr(
-        sb.Index, "add", lambda self, ids, *more, **named: added.append(len(ids)) or add(self, ids, *more, **named)
+        la.Index, "add", lambda self, ids, *more, **named: added.append(len(ids)) or add(self, ids, *more, **named)
     )
     monkeypatch.setattr(Memory, "batch", lambda self, most: 1000 if self.cap == 600_000_000 else most)
     for cap in ("600MB", "8GB"):
@@ -255,7 +255,7 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, mon
 
 def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsys, monkeypatch):
     """Where the memory was named; what was added before stays."""
-    monkeypatch.setattr("semblance.engines.memory.BYTES_PER_ENTRY", 4_000_000)
+    monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 4_000_000)
     monkeypatch.setattr(Memory, "batch", lambda self, most: 1000)
     path = tmp_path / "x.idx"
     run("index", "create", path)

@@ -1,4 +1,4 @@
-"""``semblance groups`` and ``semblance show``: what a saved result decided, as lines and as JSON."""
+"""``lookalike groups`` and ``lookalike show``: what a saved result decided, as lines and as JSON."""
 
 import json
 import subprocess
@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.cli.saying import fitted
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.cli.saying import fitted
 
 WORDS = [f"word{i}" for i in range(40)]
 BASE = " ".join(WORDS)
@@ -24,7 +24,7 @@ ROWS = [
 def job(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in ROWS))
-    sb.dedup("in.jsonl", id="id", threshold=0.6, empty="drop").save("job")
+    la.dedup("in.jsonl", id="id", threshold=0.6, empty="drop").save("job")
     return tmp_path / "job"
 
 
@@ -110,7 +110,7 @@ def test_documents_as_json(job, capsys):
 
 def test_an_id_of_an_input_and_of_a_reference(job, tmp_path, capsys):
     (tmp_path / "old.jsonl").write_text(json.dumps({"id": "near", "text": BASE}) + "\n")
-    sb.dedup("in.jsonl", against="old.jsonl", id="id", threshold=0.6, verify="sketch").save("two")
+    la.dedup("in.jsonl", against="old.jsonl", id="id", threshold=0.6, verify="sketch").save("two")
     assert run("show", "two", "near", "--json", "--no-texts") == 0
     new, old = map(json.loads, capsys.readouterr().out.splitlines())
     assert new["source"] == "in.jsonl" and new["keeper"]["is_reference"] and 0 < new["standard_error"] < 0.1
@@ -149,8 +149,8 @@ def test_inputs_that_are_gone_hide_the_diff_only(job, tmp_path, capsys):
 
 def test_a_reader_that_stops_early_is_no_failure_worth_words(job, tmp_path):
     texts = [f"{BASE} {i // 2} {i // 2} {i // 2}" for i in range(4000)]
-    sb.dedup(texts, threshold=0.99).save("many")
-    command = [sys.executable, "-m", "semblance", "groups", "many", "--top", "100000", "--json"]
+    la.dedup(texts, threshold=0.99).save("many")
+    command = [sys.executable, "-m", "lookalike", "groups", "many", "--top", "100000", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert json.loads(process.stdout.readline())["documents"] >= 2
         process.stdout.close()

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.search import costs, tune
-from semblance.theory.hamming_costs import Costs
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.search import costs, tune
+from lookalike.theory.hamming_costs import Costs
 
 
 def run(capfd, *arguments):
@@ -70,13 +70,13 @@ def test_plan_refuses(capfd, arguments, message):
     ],
 )
 def test_plan_in_python_refuses_other_types(wrong, message):
-    with pytest.raises(sb.ParameterError, match=re.escape(message)):
-        sb.plan(**wrong)
-    plan = sb.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10))
+    with pytest.raises(la.ParameterError, match=re.escape(message)):
+        la.plan(**wrong)
+    plan = la.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10))
     assert (
         json.loads(json.dumps(plan.to_dict()))
         == plan.to_dict()
-        == sb.plan(threshold=0.75, permutations=256, documents=10).to_dict()
+        == la.plan(threshold=0.75, permutations=256, documents=10).to_dict()
     )
 
 
@@ -145,9 +145,9 @@ GOOD = {name: value for name, value in asdict(Costs()).items() if name != "sourc
 )  # fmt: skip
 def test_damaged_constants_are_those_of_the_defaults(tmp_path, monkeypatch, wrong):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "semblance").mkdir()
+    (tmp_path / "lookalike").mkdir()
     for values, expected in ((wrong, Costs()), (GOOD | {"scan": 7.0}, Costs(scan=7.0))):
-        (tmp_path / "semblance/machine.json").write_text(json.dumps(values))
+        (tmp_path / "lookalike/machine.json").write_text(json.dumps(values))
         costs.machine_costs.cache_clear()
         assert costs.machine_costs() == expected
     costs.machine_costs.cache_clear()
@@ -169,7 +169,7 @@ def folders(tmp_path, monkeypatch):
     ("left", "right", "message"),
     [
         ("a", "b", "a is a folder: compare takes two text files; to compare each file of a folder with those of another, run: "
-                   "semblance pairs a --against b --format txt"),
+                   "lookalike pairs a --against b --format txt"),
         ("a/1.txt", "b", "b is a folder"),
         ("a/*.txt", "b/1.txt", "a/*.txt is several files"),
         ("-", "-", "can be one of the two files, not both"),

@@ -5,8 +5,8 @@ import json
 import pytest
 from weekly import weeks, written
 
-from semblance.cli.interrupts import Leaves
-from semblance.cli.main import main
+from lookalike.cli.interrupts import Leaves
+from lookalike.cli.main import main
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
 

@@ -9,9 +9,9 @@ import click
 import pyarrow.parquet as pq
 import pytest
 
-from semblance.cli.main import main
-from semblance.cli.overlap import overlap as command
-from semblance.jobs.overlap import overlap
+from lookalike.cli.main import main
+from lookalike.cli.overlap import overlap as command
+from lookalike.jobs.overlap import overlap
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [
@@ -55,7 +55,7 @@ def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(c
     assert (tmp_path / "clean.jsonl").read_text() == json.dumps(ROWS[1]) + "\n"
     (match,) = csv.DictReader((tmp_path / "m.csv").read_text().splitlines())
     assert (match["id"], match["reference"], match["containment"]) == ("u1", "q1", "1.0")
-    written = json.loads((tmp_path / "m.csv_semblance.json").read_text())
+    written = json.loads((tmp_path / "m.csv_lookalike.json").read_text())
     assert written["parameters"]["against_text"] == "question" and written["summary"]["short_references"] == 1
 
 
@@ -111,7 +111,7 @@ def test_refusals(capfd, train, tmp_path, more, code, message):
 def test_standard_input_is_one_corpus_only(train, tmp_path):
     def piped(*arguments):
         return subprocess.run(
-            [sys.executable, "-m", "semblance", "overlap", *arguments, "--format", "jsonl", "--json"],
+            [sys.executable, "-m", "lookalike", "overlap", *arguments, "--format", "jsonl", "--json"],
             input=(tmp_path / "train.jsonl").read_bytes(), capture_output=True, check=False,
         )  # fmt: skip
 
@@ -151,7 +151,7 @@ def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):
 
 
 def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capfd, train, monkeypatch):
-    monkeypatch.setattr("semblance.jobs.overlap.SHINGLE_BYTES", 80_000_000)
+    monkeypatch.setattr("lookalike.jobs.overlap.SHINGLE_BYTES", 80_000_000)
     code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
     assert (
         code == 2 and "the 7 shingles of the reference documents need " in err and "the cap is 1,000 MB: raise --memory" in err

@@ -1,10 +1,10 @@
-"""``semblance dedup --report``, ``--audit`` and ``--report-texts``."""
+"""``lookalike dedup --report``, ``--audit`` and ``--report-texts``."""
 
 import json
 
 import pytest
 
-from semblance.cli.main import main
+from lookalike.cli.main import main
 
 TEXT = " ".join(f"word{i}" for i in range(40))
 
@@ -48,7 +48,7 @@ def test_a_report_beside_an_output(corpus, tmp_path, capsys):
 
 
 def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("semblance.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "page.html").write_text("mine")
     assert run("dedup", corpus, "--report", tmp_path / "page.html") == 1
     assert run("dedup", corpus, "--report", tmp_path / "other.html", "--report-texts", "some") == 2

@@ -1,11 +1,11 @@
-"""``semblance dedup --save``."""
+"""``lookalike dedup --save``."""
 
 import json
 
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main
+import lookalike as la
+from lookalike.cli.main import main
 
 TEXT = " ".join(f"word{i}" for i in range(40))
 
@@ -29,23 +29,23 @@ def test_a_result_is_saved(corpus, tmp_path, capsys):
     assert run("dedup", corpus, "--save", job, "--audit", 2) == 0
     out, err = capsys.readouterr()
     assert f"written: {job}" in out and "nothing was written" not in err
-    loaded = sb.Result.load(job)
+    loaded = la.Result.load(job)
     assert loaded.removed.num_rows == 1 and loaded.summary.audit["audited"] == 2
     assert run("dedup", corpus, "--save", job) == 1
     assert "exists; pass --force" in capsys.readouterr().err
     assert run("dedup", corpus, "-t", "0.99", "--save", job, "--force", "-o", tmp_path / "out.jsonl", "--json") == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["saved"] == str(job) and sb.Result.load(job).threshold == 0.99 and (tmp_path / "out.jsonl").exists()
+    assert told["saved"] == str(job) and la.Result.load(job).threshold == 0.99 and (tmp_path / "out.jsonl").exists()
 
 
 def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("semblance.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/file").write_text("mine")
     (tmp_path / "file").write_text("mine")
     for folder, force, why in (
         ("mine", (), "exists; pass --force"),
-        ("mine", ("--force",), "no _semblance.json"),
+        ("mine", ("--force",), "no _lookalike.json"),
         ("file", ("--force",), "means a directory"),
         (".", ("--force",), "in.jsonl"),
     ):

@@ -7,7 +7,7 @@ import pytest
 from object_store import put_folder
 from weekly import weeks, written
 
-from semblance.cli.main import main
+from lookalike.cli.main import main
 
 
 def run(capsys, *words):

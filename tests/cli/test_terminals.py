@@ -10,8 +10,8 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main
+import lookalike as la
+from lookalike.cli.main import main
 
 NASTY = "\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
 SHOWN = r"\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 def terminal(*arguments, kind="dumb"):
     """Run the program with a terminal as standard output and error; return its exit code, and what came there."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "semblance", *map(str, arguments)]
+    command = [sys.executable, "-m", "lookalike", *map(str, arguments)]
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL,
                           env=os.environ | {"TERM": kind, "PYTHONUTF8": "1"}) as process:  # fmt: skip
         os.close(theirs)
@@ -113,7 +113,7 @@ def test_nothing_steers_a_real_terminal(folder):
 def test_nothing_of_an_index_steers_a_terminal(capfd, folder):
     path, rows = f"{NASTY}.idx", f"in/{FILE}"
     code, text = run(capfd, "index", "create", path, "-t", "0.5")
-    assert code == 0 and f"<Index {SHOWN}.idx: 0 documents" in text and f"semblance index add {SHOWN}.idx FILES" in text
+    assert code == 0 and f"<Index {SHOWN}.idx: 0 documents" in text and f"lookalike index add {SHOWN}.idx FILES" in text
     assert run(capfd, "index", "add", path, rows, "--id", "id")[0] == 0
     code, text = run(capfd, "index", "add", path, rows, "--id", "id")
     assert code == 2 and SHOWN in text
@@ -137,14 +137,14 @@ def test_nothing_of_an_index_steers_a_terminal(capfd, folder):
 
 def test_files_and_pipes_keep_every_byte(folder):
     ids = [f"{NASTY}{i}" for i in range(3)]
-    sb.dedup("in", id="id", threshold=0.5).write("out.jsonl", annotate=True)
+    la.dedup("in", id="id", threshold=0.5).write("out.jsonl", annotate=True)
     written = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [row["id"] for row in written] == ids and [row["duplicate_of"] for row in written] == [None, ids[0], ids[0]]
     assert all(NASTY in row for row in written)
-    sb.dedup("in", threshold=0.5).write("out.parquet", annotate=True)
+    la.dedup("in", threshold=0.5).write("out.parquet", annotate=True)
     table = pq.read_table("out.parquet")
     assert table["duplicate_of"].to_pylist() == [None, *[f"in/{FILE}:1"] * 2] and NASTY in table.column_names
-    command = [sys.executable, "-m", "semblance"]
+    command = [sys.executable, "-m", "lookalike"]
     subprocess.run([*command, "pairs", "in", "--id", "id", "-t", "0.5", "-o", "out.csv"], check=True, capture_output=True)
     with open("out.csv", newline="") as stream:
         assert {row["left_id"] for row in csv.DictReader(stream)} == set(ids[:2])
@@ -155,35 +155,35 @@ def test_files_and_pipes_keep_every_byte(folder):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: sb.dedup(f"none{FILE}"),
-        lambda: sb.dedup("in", text="other"),
-        lambda: sb.dedup("in", within=f"no{NASTY}"),
-        lambda: sb.dedup("broken.jsonl"),
-        lambda: sb.dedup("same.jsonl", id="id"),
-        lambda: sb.dedup("in", keep=NASTY),
-        lambda: sb.dedup("in", work="in"),
-        lambda: sb.pairs("in", format=NASTY),
-        lambda: sb.overlap("in", against="in", text="other"),
-        lambda: sb.Index.open(NASTY),
-        lambda: sb.Index.create("in"),
-        lambda: sb.Result.load(NASTY),
-        lambda: sb.dedup([TEXT]).write(f"{NASTY}.unknown/x/"),
+        lambda: la.dedup(f"none{FILE}"),
+        lambda: la.dedup("in", text="other"),
+        lambda: la.dedup("in", within=f"no{NASTY}"),
+        lambda: la.dedup("broken.jsonl"),
+        lambda: la.dedup("same.jsonl", id="id"),
+        lambda: la.dedup("in", keep=NASTY),
+        lambda: la.dedup("in", work="in"),
+        lambda: la.pairs("in", format=NASTY),
+        lambda: la.overlap("in", against="in", text="other"),
+        lambda: la.Index.open(NASTY),
+        lambda: la.Index.create("in"),
+        lambda: la.Result.load(NASTY),
+        lambda: la.dedup([TEXT]).write(f"{NASTY}.unknown/x/"),
     ],
 )  # fmt: skip
 def test_the_text_of_an_exception_is_one_printable_line(folder, call):
     (folder / f"{NASTY}.unknown").write_text("")
-    with pytest.raises(sb.SemblanceError) as caught:
+    with pytest.raises(la.LookalikeError) as caught:
         call()
     assert str(caught.value).isprintable() and (r"\x1b" in str(caught.value) or "in" in str(caught.value))
 
 
 def test_summaries_names_and_log_records_are_printable(folder, caplog):
-    caplog.set_level("INFO", logger="semblance")
-    result = sb.dedup("in", id="id", threshold=0.5, work=f"work{NASTY}")
+    caplog.set_level("INFO", logger="lookalike")
+    result = la.dedup("in", id="id", threshold=0.5, work=f"work{NASTY}")
     assert all(line.isprintable() for line in str(result.summary).split("\n")) and SHOWN in str(result.summary)
     assert [SHOWN in record.getMessage() and record.getMessage().isprintable() for record in caplog.records] == [True]
     result.close()
-    with sb.Index.create(NASTY) as index:
+    with la.Index.create(NASTY) as index:
         assert repr(index).isprintable()
 
 
@@ -192,6 +192,6 @@ def test_bugs_and_interrupts_cannot_steer_it_either(capfd, folder, monkeypatch, 
     def fails(*_args, **_kwargs):
         raise error
 
-    monkeypatch.setattr("semblance.jobs.result.Result.write", fails)
+    monkeypatch.setattr("lookalike.jobs.result.Result.write", fails)
     found, text = run(capfd, "dedup", "few.jsonl", "-o", f"{NASTY}.jsonl")
     assert found == code and SHOWN.partition(r"\n")[0] in text

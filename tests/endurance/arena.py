@@ -12,7 +12,7 @@ from pathlib import Path
 
 from disk import Disk
 
-import semblance as sb
+import lookalike as la
 
 PATIENCE = 120.0  # seconds for a child that nobody kills
 REFUSED, BROKEN, LOST, EXCUSED = 3, 4, 5, 6  # exit codes: an error of ours, any other, and the two below
@@ -119,7 +119,7 @@ def _live(act, say, tell, arming):
         last = act(say) or ""
     except (LostError, RefusedError) as error:
         code, last = LOST if isinstance(error, LostError) else EXCUSED, str(error)
-    except sb.SemblanceError as error:
+    except la.LookalikeError as error:
         code, last = REFUSED, f"{type(error).__name__}: {error}"
     except BaseException:
         code, last = BROKEN, traceback.format_exc()

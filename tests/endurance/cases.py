@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from arena import LostError, RefusedError
 
-import semblance as sb
+import lookalike as la
 
 WORDS = [f"word{i}" for i in range(400)]
 
@@ -79,17 +79,17 @@ class Output(Case):
 
     def _state(self, root):
         """The output alone: what is beside it comes after it. Times and sizes that the description tells are no part of it."""
-        beside = ("_semblance.json", "result.json")
+        beside = ("_lookalike.json", "result.json")
         return {name: data for name, data in whole(root).items() if not name.endswith(beside)}
 
     def judge(self, root, progress, ended):
         """The older one is there, or the new one: the new one for sure once it was acknowledged."""
         found = self._state(root)
-        for path in root.rglob("*_semblance.json"):
+        for path in root.rglob("*_lookalike.json"):
             if not any(part.startswith(".") for part in path.relative_to(root).parts):
                 json.loads(path.read_bytes())
         if found and self.save:
-            sb.DedupResult.load(root / self.name)
+            la.DedupResult.load(root / self.name)
         if found == self.wanted:
             return 1
         old = found == self.before
@@ -102,7 +102,7 @@ class Output(Case):
     def finish(self, root, progress):
         """Where neither has the name, a run that is refused puts the old one back; another one writes the new one."""
         if not self._state(root) and self.older is not None:
-            with suppress(sb.OutputError):
+            with suppress(la.OutputError):
                 self._write(self.result, root, False)
             if self._state(root) != self.before:
                 raise LostError(f"{self.name}: the older output is not put back")
@@ -116,20 +116,20 @@ class Sketches(Case):
 
     def __init__(self):
         texts = [text_of(i) for i in range(300)]
-        self.wanted, self.before = (sb.FastSimilarity(permutations=64, seed=seed).sign(sb.shingle(texts)) for seed in (1, 2))
+        self.wanted, self.before = (la.FastSimilarity(permutations=64, seed=seed).sign(la.shingle(texts)) for seed in (1, 2))
 
     def prepare(self, root):
         """Save the older ones."""
-        sb.save(self.before, root / "x.sig")
+        la.save(self.before, root / "x.sig")
 
     def act(self, root, progress, say):
         """Save the new ones."""
-        sb.save(self.wanted, root / "x.sig", force=True)
+        la.save(self.wanted, root / "x.sig", force=True)
         say(b".")
 
     def judge(self, root, progress, ended):
         """Old or new."""
-        values = sb.load(root / "x.sig").values
+        values = la.load(root / "x.sig").values
         new = np.array_equal(values, self.wanted.values)
         if not new and (ended.heard or not np.array_equal(values, self.before.values)):
             raise LostError("the signatures are neither the old nor the new ones, or the new ones were acknowledged")
@@ -137,8 +137,8 @@ class Sketches(Case):
 
     def finish(self, root, progress):
         """Save once more."""
-        sb.save(self.wanted, root / "x.sig", force=True)
-        if remains(root) or not np.array_equal(sb.load(root / "x.sig").values, self.wanted.values):
+        la.save(self.wanted, root / "x.sig", force=True)
+        if remains(root) or not np.array_equal(la.load(root / "x.sig").values, self.wanted.values):
             raise LostError("saving again does not mend it")
 
 
@@ -156,7 +156,7 @@ class Prints(Case):
         return np.random.default_rng(number).integers(0, 1 << 64, 40 + 300 * (number % 3), np.uint64)
 
     def _append(self, root, begin, end, say):
-        file = sb.FingerprintFile(root / "seen.fps")
+        file = la.FingerprintFile(root / "seen.fps")
         for number in range(begin, end):
             file.append(self._batch(number))
             say(b".")
@@ -173,8 +173,8 @@ class Prints(Case):
         """All batches that were acknowledged are there, and perhaps the one after them; nothing else."""
         least = max(progress, self.there) + len(ended.heard)
         try:
-            found = [some[:, 0] for some in sb.FingerprintFile(root / "seen.fps")._chunks.batches()]
-        except sb.InputDataError as error:
+            found = [some[:, 0] for some in la.FingerprintFile(root / "seen.fps")._chunks.batches()]
+        except la.InputDataError as error:
             if least == 0:  # cut off while it was made: there is nothing in it, and it is refused, not taken for another
                 raise RefusedError(str(error)) from None
             raise LostError(f"{least} batches were acknowledged: {error}") from None
@@ -187,7 +187,7 @@ class Prints(Case):
     def finish(self, root, progress):
         """Append what is missing."""
         self._append(root, progress, self.BATCHES, len)
-        file = sb.FingerprintFile(root / "seen.fps")
+        file = la.FingerprintFile(root / "seen.fps")
         wanted = np.concatenate([self._batch(number) for number in range(self.BATCHES)])
         if not np.array_equal(np.concatenate([some[:, 0] for some in file._chunks.batches()]), wanted):
             raise LostError("appending does not go on")
@@ -233,9 +233,9 @@ class Lasting(Case):
         """Make the index if there is none, and do some of the changes."""
         folder = root / "index"
         if begin == 0 and not (folder / "manifest").exists():
-            sb.Index.create(folder, kind=self.kind, keep_text=self.keep_text, threshold=0.7).close()
+            la.Index.create(folder, kind=self.kind, keep_text=self.keep_text, threshold=0.7).close()
         say(b"c")
-        with sb.Index.open(folder) as index:
+        with la.Index.open(folder) as index:
             for number, (what, ids, live) in enumerate(islice(self._changes(), begin, end)):
                 if what == "remove":
                     index.remove(ids)
@@ -259,8 +259,8 @@ class Lasting(Case):
         """Every change that was acknowledged has happened, and perhaps the one after them; nothing else."""
         least = max(progress, self.segments) + ended.heard.count(b".")
         try:
-            opened = sb.Index.open(root / "index", "read")
-        except sb.IndexFormatError as error:
+            opened = la.Index.open(root / "index", "read")
+        except la.IndexFormatError as error:
             if "no index here" in str(error) and least == 0 and not ended.heard:
                 return 0
             raise LostError(f"after {least} changes: {error}") from None
@@ -292,7 +292,7 @@ class Lasting(Case):
     def finish(self, root, progress):
         """Do what is left; nothing else lies in the folder then."""
         self._go_on(root, progress, self.CHANGES, len)
-        with sb.Index.open(root / "index") as index:
+        with la.Index.open(root / "index") as index:
             found = sorted(i for table in index.export() for i in table["id"].to_pylist())
             files = index._state.manifest.files
         there = {p.name for p in (root / "index").iterdir()} - {"lock", "manifest"}

@@ -6,9 +6,9 @@ import random
 from arena import LostError, RefusedError
 from cases import WORDS, Case, remains
 
-import semblance as sb
-from semblance.engines import local, local_keeping
-from semblance.engines import memory as memory_module
+import lookalike as la
+from lookalike.engines import local, local_keeping
+from lookalike.engines import memory as memory_module
 
 SETTINGS = (
     {"keep": "first"},
@@ -59,7 +59,7 @@ class Job(Case):
         *self.inputs, old = inputs
         self.settings = {"id": "id", **settings} | ({"against": old} if "against" in settings else {})
         self.annotate = self.settings.get("annotate", False)
-        result = sb.dedup(self.inputs, threads=1, **self.settings)
+        result = la.dedup(self.inputs, threads=1, **self.settings)
         assert result.summary.near_duplicates > 10
         result.write(folder / "wanted.jsonl", annotate=self.annotate, force=True)
         result.close()
@@ -82,7 +82,7 @@ class Job(Case):
         _limit(**self.limits)
         (root / "out").mkdir(exist_ok=True)
         work = root / "work"
-        result = sb.dedup(self.inputs, work=work, resume=True, **self.settings, **self.running)
+        result = la.dedup(self.inputs, work=work, resume=True, **self.settings, **self.running)
         result.write(root / "out" / "o.jsonl", annotate=self.annotate, force=True)
         say(b".")
         result.close()
@@ -107,7 +107,7 @@ class Job(Case):
         """The bytes are those of a run that nobody disturbed, and nothing is left of the job."""
         try:
             self.act(root, progress, len)
-        except sb.SemblanceError as error:
+        except la.LookalikeError as error:
             self._refused(f"{type(error).__name__}: {error}")
         if (root / "out" / "o.jsonl").read_bytes() != self.wanted:
             raise LostError("the resumed job gives other bytes")

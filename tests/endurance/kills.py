@@ -22,7 +22,7 @@ import sabotage
 from arena import EXCUSED, LOST, REFUSED, Arena, LostError
 from cases import Lasting, Output, Prints, Sketches
 
-import semblance as sb
+import lookalike as la
 
 SAY = 100  # kills, after which it says how many there were
 POWER = 0.4  # share of kills that lose the power
@@ -52,8 +52,8 @@ def make_cases(folder, kinds):
 
 def outputs(inputs):
     """Make the cases of outputs of all kinds, with and without an older one."""
-    result = sb.dedup(inputs[:2], threads=1, id="id")
-    older = sb.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
+    result = la.dedup(inputs[:2], threads=1, id="id")
+    older = la.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
     found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
     return found + [Output(result, old, "saved", save=True) for old in (None, older)]
 
@@ -214,7 +214,7 @@ def main(arguments):
     if given.sabotage:
         sabotage.WAYS[given.sabotage]()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="semblance-kills-") as name:
+    with tempfile.TemporaryDirectory(prefix="lookalike-kills-") as name:
         killing = Killing(Path(name), given.kind or sorted(SHARES))
         reading, tell = os.pipe()
         for worker in range(given.jobs):
@@ -243,7 +243,7 @@ def main(arguments):
 
 def preloaded(arguments):
     """Run this file with the shared library preloaded; return its exit status."""
-    with tempfile.TemporaryDirectory(prefix="semblance-power-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lookalike-power-") as folder:
         library = Path(folder) / "power.so"
         source = Path(__file__).with_name("power.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl", "-lpthread"], check=True)

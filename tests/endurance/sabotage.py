@@ -3,9 +3,9 @@
 import os
 from contextlib import contextmanager
 
-from semblance.files import atomic, container, folders, growing, layout
-from semblance.formats import writers
-from semblance.index import manifest
+from lookalike.files import atomic, container, folders, growing, layout
+from lookalike.formats import writers
+from lookalike.index import manifest
 
 
 def in_place():

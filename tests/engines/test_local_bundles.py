@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines import local_bundles
-from semblance.engines.local_bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
-from semblance.engines.reporting import Counted
-from semblance.files.store import Workspace
-from semblance.values.tables import PAIRS
+from lookalike.engines import local_bundles
+from lookalike.engines.local_bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
+from lookalike.engines.reporting import Counted
+from lookalike.files.store import Workspace
+from lookalike.values.tables import PAIRS
 
 N = 20
 COUNTING = partial(Counted, None, "matches", 0, "bytes", 1)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines.local_columns import arrays_of, column_of, numbered, streamed, take_column, wrapped
-from semblance.files.store import Workspace
+from lookalike.engines.local_columns import arrays_of, column_of, numbered, streamed, take_column, wrapped
+from lookalike.files.store import Workspace
 
 integers = st.integers(-(2**63), 2**63 - 1)
 SCHEMA = pa.schema([

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.engines import local_documents
-from semblance.engines.local_documents import Documents
-from semblance.files import streams
-from semblance.files.store import Workspace
-from semblance.formats.sources import open_sources
-from semblance.inputs.reading import Reading
-from semblance.text import html
-from semblance.values.tables import SOURCE_BITS
+import lookalike as la
+from lookalike.engines import local_documents
+from lookalike.engines.local_documents import Documents
+from lookalike.files import streams
+from lookalike.files.store import Workspace
+from lookalike.formats.sources import open_sources
+from lookalike.inputs.reading import Reading
+from lookalike.text import html
+from lookalike.values.tables import SOURCE_BITS
 
 ROWS = [3, 0, 9, 1]
 ALL = np.ones(0, np.bool_)  # of documents that are saved there are none
@@ -133,8 +133,8 @@ def test_an_input_with_other_rows_is_an_error(tmp_path):
     list(documents.batches())
     assert [texts.row(0) for _, texts in documents.again(1, ALL)] == [b"b"]
     documents.rows_of = np.array([3])
-    with pytest.raises(sb.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
+    with pytest.raises(la.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
         list(documents.again(0, ALL))
     path.write_text('{"text": "a"}\n{"text": "bc"}\n')
-    with pytest.raises(sb.InputDataError, match="changed"):
+    with pytest.raises(la.InputDataError, match="changed"):
         list(documents.again(0, ALL))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines import local_joins
-from semblance.engines.local import LocalEngine
-from semblance.engines.local_joins import Dense, Filed
-from semblance.engines.memory import Memory
-from semblance.files.store import Workspace
+from lookalike.engines import local_joins
+from lookalike.engines.local import LocalEngine
+from lookalike.engines.local_joins import Dense, Filed
+from lookalike.engines.memory import Memory
+from lookalike.files.store import Workspace
 
 N = 60
 

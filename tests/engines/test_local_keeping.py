@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines import local_keeping
-from semblance.engines.local import LocalEngine
-from semblance.engines.local_tables import Lazy, Piece
-from semblance.engines.memory import Memory
-from semblance.files.store import Workspace
+from lookalike.engines import local_keeping
+from lookalike.engines.local import LocalEngine
+from lookalike.engines.local_tables import Lazy, Piece
+from lookalike.engines.memory import Memory
+from lookalike.files.store import Workspace
 
 SCHEMA = pa.schema([("x", pa.int64()), ("keys", pa.list_(pa.int64(), 2)), ("text", pa.large_binary())])
 

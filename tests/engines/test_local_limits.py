@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.engines.local import DECIDED, LIMITS, LocalEngine
-from semblance.engines.memory import FLOOR, Memory
-from semblance.files.store import Workspace
+import lookalike as la
+from lookalike.engines.local import DECIDED, LIMITS, LocalEngine
+from lookalike.engines.memory import FLOOR, Memory
+from lookalike.files.store import Workspace
 
 MADE = [*(f"{name}-at-0.9-000000" for name in DECIDED), *(f"{name}-done" for name in DECIDED), "matches-slice-3-9-000000",
         "matches-of-all-000001", "paired-000000", "texts-000000", "texts-done"]  # fmt: skip
@@ -105,20 +105,20 @@ def files(tmp_path):
 )
 def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_path, monkeypatch, second, anew, evidence):
     """With the same result, whichever components fit the first time and the second."""
-    whole = sb.dedup(files, evidence=evidence)
+    whole = la.dedup(files, evidence=evidence)
     limit, written = [16_000], []
     put = Workspace.put
     monkeypatch.setattr(Memory, "partition", lambda self, threads: limit[0])
     monkeypatch.setattr(Workspace, "put", lambda self, name, arrays: written.append(name) or put(self, name, arrays))
     settings = {"work": tmp_path / "work", "resume": True, "evidence": evidence}
-    first = sb.dedup(files, **settings)
+    first = la.dedup(files, **settings)
     assert first.decisions.equals(whole.decisions) and first.pairs.equals(whole.pairs)
     del first
     made = "matches-of-all-000000" if evidence == "all" else "matches-000000"
     assert {made, "pairs-000000", "sketches-000000", "limits"} <= set(written)
     written.clear()
     limit[0] = second
-    again = sb.dedup(files, **settings)
+    again = la.dedup(files, **settings)
     assert again.decisions.equals(whole.decisions) and again.pairs.equals(whole.pairs)
     assert again.summary.verified_pairs == whole.summary.verified_pairs
     assert ({made, "limits"} <= set(written)) is anew
@@ -132,11 +132,11 @@ def test_a_rethreshold_after_a_spill_loses_no_matches(files, monkeypatch, held):
     memory = [1 << 40]
     monkeypatch.setattr(Memory, "held", property(lambda self: memory[0]))
     monkeypatch.setattr(Memory, "partition", lambda self, threads: 2_000)
-    expected = sb.dedup(files, threshold=0.7)
+    expected = la.dedup(files, threshold=0.7)
     strict = expected.rethreshold(0.95)
     wanted = [(r.decisions, r.pairs, r.summary.verified_pairs) for r in (expected, strict)]
     assert len(wanted[0][1]) > len(wanted[1][1]) > 0
-    result = sb.dedup(files, threshold=0.7)
+    result = la.dedup(files, threshold=0.7)
     results = [result, result.rethreshold(0.95)] if held == "after" else [result]
     assert not result._job.finish.__self__.workspace.on_disk
     memory[0] = 100

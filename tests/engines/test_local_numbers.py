@@ -10,8 +10,8 @@ from engine_kinds import make
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from semblance.engines import local_numbers
-from semblance.files.store import Workspace
+from lookalike.engines import local_numbers
+from lookalike.files.store import Workspace
 
 LINKS = pa.schema([("left", pa.int64()), ("right", pa.int64())])
 links = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=60)

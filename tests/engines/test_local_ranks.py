@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines.local_columns import arrays_of
-from semblance.engines.local_ranks import places
-from semblance.engines.local_tables import Stored
-from semblance.files.store import Workspace
+from lookalike.engines.local_columns import arrays_of
+from lookalike.engines.local_ranks import places
+from lookalike.engines.local_tables import Stored
+from lookalike.files.store import Workspace
 
 SCHEMA = pa.schema([("position", pa.int64()), ("bytes", pa.int64()), ("priority", pa.large_binary())])
 VALUES = st.tuples(st.integers(0, 4), st.sampled_from([b"", b"\0", b"\1", b"\1a", b"\1ab", b"\1b", b"\xff"]))

@@ -5,11 +5,11 @@ import random
 import pytest
 from engine_kinds import Slices
 
-import semblance as sb
-from semblance.engines import local_sieve, registry
-from semblance.engines.local import LocalEngine
-from semblance.engines.memory import Memory
-from semblance.files.store import Workspace
+import lookalike as la
+from lookalike.engines import local_sieve, registry
+from lookalike.engines.local import LocalEngine
+from lookalike.engines.memory import Memory
+from lookalike.files.store import Workspace
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +52,10 @@ SETTINGS = {"threshold": 0.75, "bands": 12, "rows": 2, "max_bucket": 400}
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("block", [None, 4000])
 def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads, block):
-    whole = sb.dedup(texts, keep=keep, **SETTINGS)
+    whole = la.dedup(texts, keep=keep, **SETTINGS)
     assert 5 < whole.summary.near_duplicates < 40
     stored = sieved(monkeypatch, block)
-    found = sb.dedup(texts, keep=keep, threads=threads, work=tmp_path / "work", **SETTINGS)
+    found = la.dedup(texts, keep=keep, threads=threads, work=tmp_path / "work", **SETTINGS)
     assert any(name.startswith("sifted") for name in stored)
     assert found.decisions.equals(whole.decisions) and found.pairs.equals(whole.pairs)
     strict = found.rethreshold(0.85)
@@ -64,9 +64,9 @@ def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads
 
 
 def test_all_pairs_are_sifted_too(texts, monkeypatch, tmp_path):
-    wanted = sb.pairs(texts, **SETTINGS)
+    wanted = la.pairs(texts, **SETTINGS)
     stored = sieved(monkeypatch, 4000)
-    assert sb.pairs(texts, threads=1, **SETTINGS).equals(wanted)
+    assert la.pairs(texts, threads=1, **SETTINGS).equals(wanted)
     assert "sifted" in stored
 
 
@@ -74,9 +74,9 @@ def test_a_family_is_not_sifted(monkeypatch, tmp_path):
     """Most documents go with the first slice: there is nothing to be gained."""
     base = [f"w{i}" for i in range(80)]
     texts = [" ".join([*base[:70], f"n{i}", *base[71:]]) for i in range(120)]
-    whole = sb.dedup(texts, **SETTINGS)
+    whole = la.dedup(texts, **SETTINGS)
     stored = sieved(monkeypatch)
-    assert sb.dedup(texts, threads=1, **SETTINGS).decisions.equals(whole.decisions)
+    assert la.dedup(texts, threads=1, **SETTINGS).decisions.equals(whole.decisions)
     assert sum(name.startswith("matches-slice") for name in stored) > 3
     assert not any(name.startswith("sifted") for name in stored)
 
@@ -84,9 +84,9 @@ def test_a_family_is_not_sifted(monkeypatch, tmp_path):
 @pytest.mark.parametrize("more", [{"verify": "sketch"}, {"method": "simhash", "radius": 8, "bands": None, "rows": None}])
 def test_what_is_not_measured_as_resemblance_is_not_sifted(texts, monkeypatch, more):
     settings = SETTINGS | more
-    whole = sb.dedup(texts, **settings)
+    whole = la.dedup(texts, **settings)
     stored = sieved(monkeypatch)
-    assert sb.dedup(texts, threads=1, **settings).decisions.equals(whole.decisions)
+    assert la.dedup(texts, threads=1, **settings).decisions.equals(whole.decisions)
     assert not any(name.startswith("sifted") for name in stored)
 
 
@@ -98,7 +98,7 @@ def test_each_block_is_read_once_for_a_right_block(texts, monkeypatch, tmp_path)
     read, append = local_sieve.Sieve._read, Workspace.append
     monkeypatch.setattr(local_sieve.Sieve, "_read", lambda self, block: reads.append(block) or read(self, block))
     monkeypatch.setattr(Workspace, "append", lambda self, stem, arrays: put.append(stem) or append(self, stem, arrays))
-    result = sb.dedup(texts, threads=1, work=tmp_path / "work", **SETTINGS)
+    result = la.dedup(texts, threads=1, work=tmp_path / "work", **SETTINGS)
     blocks = put.count(local_sieve.BLOCKS)
     assert any(name.startswith("sifted") for name in stored) and blocks >= 3
     assert len(reads) <= blocks + blocks * (blocks - 1)

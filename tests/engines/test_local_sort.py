@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines import local_sort
-from semblance.engines.local_columns import arrays_of, streamed
-from semblance.engines.local_sort import all_together, by_bytes, by_list, one_stream, portions
-from semblance.engines.local_tables import Lazy, Stored
-from semblance.files.store import Workspace
+from lookalike.engines import local_sort
+from lookalike.engines.local_columns import arrays_of, streamed
+from lookalike.engines.local_sort import all_together, by_bytes, by_list, one_stream, portions
+from lookalike.engines.local_tables import Lazy, Stored
+from lookalike.files.store import Workspace
 
 integer = pa.int64()
 members = st.sampled_from([1, 4, 1 << 20])

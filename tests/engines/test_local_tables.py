@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines import local_tables
-from semblance.engines.local_columns import arrays_of
-from semblance.engines.local_tables import UNFINISHED, Lazy, Piece, Stored, Union
-from semblance.files.container import ArrayFile
-from semblance.files.store import Workspace
+from lookalike.engines import local_tables
+from lookalike.engines.local_columns import arrays_of
+from lookalike.engines.local_tables import UNFINISHED, Lazy, Piece, Stored, Union
+from lookalike.files.container import ArrayFile
+from lookalike.files.store import Workspace
 
 SCHEMA = pa.schema([("x", pa.int64())])
 ORDERED = SCHEMA.append(pa.field("order", pa.int64()))

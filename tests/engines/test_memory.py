@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.engines import memory
-from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR, FLOORS, LEAST_ROOM, MOST, Memory, Valve
-from semblance.kernels._compile import MODE
+import lookalike as la
+from lookalike.engines import memory
+from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, FLOORS, LEAST_ROOM, MOST, Memory, Valve
+from lookalike.kernels._compile import MODE
 
 LEAST = FLOOR + LEAST_ROOM
 
@@ -22,7 +22,7 @@ def test_sizes(size, n):
 
 @pytest.mark.parametrize("size", ["", "much", "-4GB", "4 PB", "4GBB"])
 def test_what_is_no_size(size):
-    with pytest.raises(sb.ParameterError, match="such as 4GB"):
+    with pytest.raises(la.ParameterError, match="such as 4GB"):
         memory.parse_bytes(size)
 
 
@@ -54,7 +54,7 @@ def test_a_cap_below_the_floor_is_refused():
     assert Memory(LEAST).free == LEAST_ROOM
     least, floor = (f"{size / 1e6:,.0f}" for size in (LEAST, FLOOR))
     with pytest.raises(
-        sb.ParameterError, match=f"at least {least} MB, of which the interpreter and its libraries take {floor}; got {least} MB"
+        la.ParameterError, match=f"at least {least} MB, of which the interpreter and its libraries take {floor}; got {least} MB"
     ):
         Memory(LEAST - 1)
 
@@ -66,7 +66,7 @@ def test_documents_are_refused_beyond_their_number(cap, n):
         if count <= most:
             assert Memory(cap).holding(count) == Memory(cap, count)
         else:
-            with pytest.raises(sb.ParameterError, match=rf"^{count:,} documents need"):
+            with pytest.raises(la.ParameterError, match=rf"^{count:,} documents need"):
                 Memory(cap).holding(count)
 
 

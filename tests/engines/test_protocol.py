@@ -8,10 +8,10 @@ from engine_rows import MET, bag, documents, each_kind, groups_of, integer, numb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.formats.memory import as_sources
-from semblance.inputs.reading import Reading
-from semblance.steps.totals import Totals
-from semblance.values.tables import SOURCE_BITS
+from lookalike.formats.memory import as_sources
+from lookalike.inputs.reading import Reading
+from lookalike.steps.totals import Totals
+from lookalike.values.tables import SOURCE_BITS
 
 
 @each_kind

@@ -6,13 +6,13 @@ from importlib.metadata import EntryPoint
 import pytest
 from toy_engine import ToyEngine
 
-import semblance as sb
-from semblance.engines import registry
-from semblance.engines.clock import Clock
-from semblance.engines.local import LocalEngine
-from semblance.engines.memory import Memory
-from semblance.engines.registry import Running, make_engine, names
-from semblance.files.store import Workspace
+import lookalike as la
+from lookalike.engines import registry
+from lookalike.engines.clock import Clock
+from lookalike.engines.local import LocalEngine
+from lookalike.engines.memory import Memory
+from lookalike.engines.registry import Running, make_engine, names
+from lookalike.files.store import Workspace
 
 RUNNING = Running(threads=3, memory=Memory(1 << 30), workspace=Workspace(), progress=lambda name, amount: None)
 
@@ -26,7 +26,7 @@ def installed(monkeypatch, **values):
     ]
 
     def added(group):
-        assert group == "semblance.engines"
+        assert group == "lookalike.engines"
         return sorted(points, key=lambda point: point.name)
 
     monkeypatch.setattr(registry, "added", added)
@@ -62,7 +62,7 @@ def test_an_engine_of_another_package(monkeypatch):
     assert names() == ("local", "spark", "another", "toy")
     assert isinstance(make_engine("toy", RUNNING), ToyEngine)
     texts = ["one two three four five", "One two three four five", "else"]
-    assert sb.dedup(texts, engine="toy").keep.tolist() == sb.dedup(texts).keep.tolist() == [True, False, True]
+    assert la.dedup(texts, engine="toy").keep.tolist() == la.dedup(texts).keep.tolist() == [True, False, True]
     installed(monkeypatch, toy=["toy_engine:make", "toy_engine:make"])
     assert isinstance(make_engine("toy", RUNNING), ToyEngine), "one package, found twice"
 
@@ -82,7 +82,7 @@ def test_an_engine_of_another_package(monkeypatch):
 )
 def test_engines_that_are_not_there_are_named(monkeypatch, points, said):
     installed(monkeypatch, **points)
-    with pytest.raises(sb.ParameterError, match=said):
+    with pytest.raises(la.ParameterError, match=said):
         make_engine("toy", RUNNING)
 
 
@@ -90,7 +90,7 @@ def test_an_engine_that_lacks_operations_is_refused(monkeypatch):
     installed(monkeypatch, half="toy_engine:make")
     monkeypatch.setattr("toy_engine.make", Half)
     with pytest.raises(
-        sb.ParameterError, match="engine 'half' lacks rows, map, meet, join, union, fold, rank, store, components, "
+        la.ParameterError, match="engine 'half' lacks rows, map, meet, join, union, fold, rank, store, components, "
     ):
         make_engine("half", RUNNING)
 
@@ -113,6 +113,6 @@ def test_a_clock_gives_all_time_to_stages(monkeypatch):
 
 def test_the_engine_on_spark_says_what_to_call():
     with pytest.raises(
-        sb.ParameterError, match=r"call semblance\.spark\.dedup .* or the command semblance dedup --engine spark"
+        la.ParameterError, match=r"call lookalike\.spark\.dedup .* or the command lookalike dedup --engine spark"
     ):
-        sb.dedup(["a", "b"], engine="spark")
+        la.dedup(["a", "b"], engine="spark")

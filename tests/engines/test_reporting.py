@@ -1,6 +1,6 @@
 """How far an engine says it is: pieces that threads work at do not count."""
 
-from semblance.engines.reporting import Counted, share_of
+from lookalike.engines.reporting import Counted, share_of
 
 
 def test_pieces_under_way_do_not_count():

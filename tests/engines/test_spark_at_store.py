@@ -10,10 +10,10 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
 from toy_frames import ToySession
 
-import semblance as sb
-from semblance import spark
-from semblance.engines import spark as engine_module
-from semblance.engines import spark_files
+import lookalike as la
+from lookalike import spark
+from lookalike.engines import spark as engine_module
+from lookalike.engines import spark_files
 
 LONG = [" ".join(f"w{k}x{i}" for i in range(60)) for k in range(12)]
 TEXTS = [f"{LONG[i % 12]} {'more ' * (i % 3)}" for i in range(90)] + ["", "", "one of a kind"]
@@ -54,7 +54,7 @@ def session(**how):
 
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_files(files, bucket, keep):
-    with closing(sb.dedup(str(files), keep=keep)) as local:
+    with closing(la.dedup(str(files), keep=keep)) as local:
         wanted = decisions(local.decisions)
         kept = list(zip(*(local.decisions[name].to_pylist() for name in ("position", "kept")), strict=True))
     put_folder(files, bucket / "in")
@@ -68,7 +68,7 @@ def test_files(files, bucket, keep):
 
 def test_frames(bucket):
     table = pa.table({"text": TEXTS, "id": [f"d{i:03}" for i in range(len(TEXTS))]})
-    with closing(sb.dedup(table, id="id")) as local:
+    with closing(la.dedup(table, id="id")) as local:
         wanted = decisions(local.decisions)
     toy = session()
     with closing(spark.dedup(toy.frame(table, 3), id="id", session=toy, work=str(bucket / "job"))) as result:
@@ -79,7 +79,7 @@ def test_frames(bucket):
 def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
     """The tables that are whole are found, whatever else an attempt has left."""
     put_folder(files, bucket / "in")
-    with closing(sb.dedup(str(files))) as local:
+    with closing(la.dedup(str(files))) as local:
         wanted = decisions(local.decisions)
     made, write = [], engine_module.SparkEngine.write
 
@@ -96,7 +96,7 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
             spark.dedup(str(bucket / "in"), **given)
     done = {name for name in held(bucket / "job") if name.endswith(".done")}
     assert len(done) >= 3
-    with pytest.raises(sb.ParameterError, match="holds an unfinished job; pass --resume"):
+    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass --resume"):
         spark.dedup(str(bucket / "in"), **given)
     said = []
     with closing(spark.dedup(str(bucket / "in"), resume=True, progress=lambda stage, n: said.append(stage), **given)) as result:
@@ -107,9 +107,9 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
 
 
 def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
-    monkeypatch.setattr("semblance.spark.sessions.put", lambda path, data: None)
+    monkeypatch.setattr("lookalike.spark.sessions.put", lambda path, data: None)
     with pytest.raises(
-        sb.ParameterError, match="Spark's workers do not see s3://.*/job/tables/.*: work must name a folder on an"
+        la.ParameterError, match="Spark's workers do not see s3://.*/job/tables/.*: work must name a folder on an"
     ):
         spark.dedup(str(files), session=session(), work=str(bucket / "job"))
 
@@ -118,14 +118,14 @@ def test_a_work_folder_inside_an_input_is_refused(files, bucket):
     """Its tables would be inputs of the job that is resumed."""
     put_folder(files, bucket / "in")
     for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
-        with pytest.raises(sb.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
+        with pytest.raises(la.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
             spark.dedup(str(given), session=session(), work=str(work))
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()
 
 
 def test_references(files, bucket):
     put_folder(files, bucket / "in")
-    with closing(sb.dedup(str(files / "sub"), against=str(files / "a.parquet"))) as local:
+    with closing(la.dedup(str(files / "sub"), against=str(files / "a.parquet"))) as local:
         wanted = decisions(local.decisions)
     given = {"session": session(), "work": str(bucket / "job")}
     with closing(spark.dedup(str(bucket / "in/sub"), against=str(bucket / "in/a.parquet"), **given)) as result:

@@ -12,8 +12,8 @@ from cut_tables import batches, cuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semblance.engines import spark_files
-from semblance.engines.spark_files import WRITTEN, TableFiles, read_rows, rows_of, write_rows
+from lookalike.engines import spark_files
+from lookalike.engines.spark_files import WRITTEN, TableFiles, read_rows, rows_of, write_rows
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 

@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from toy_frames import ToySession
 
-import semblance as sb
-from semblance import spark
-from semblance.engines import spark as engine_module
+import lookalike as la
+from lookalike import spark
+from lookalike.engines import spark as engine_module
 
 TOLD = ["id", "kept", "reason", "duplicate_of", "duplicate_is_reference", "resemblance", "cluster", "n_exact", "n_duplicates"]
 PAIR = ["left_id", "right_id", "resemblance"]
@@ -97,7 +97,7 @@ def test_decisions_are_those_of_one_machine(case, tmp_path):
     found = decided(tmp_path, data, against, **given)
     order_by = given.pop("order_by", None)
     tables = [None if table is None else placed(table, order_by, given["id"]) for table in (data, against)]
-    with closing(sb.dedup(tables[0], against=tables[1], threshold=0.6, width=1, threads=1, **given)) as wanted:
+    with closing(la.dedup(tables[0], against=tables[1], threshold=0.6, width=1, threads=1, **given)) as wanted:
         assert wanted.summary.near_duplicates > 3
         equal(found, wanted)
 
@@ -106,7 +106,7 @@ def test_decisions_are_those_of_one_machine(case, tmp_path):
 def test_hardly_any_documents(texts, tmp_path):
     table = pa.table({"text": pa.array(texts, pa.string()), "id": pa.array(range(len(texts)), pa.int64())})
     found = decided(tmp_path, table, keep="longest", evidence="all")
-    with closing(sb.dedup(table, id="id", keep="longest", evidence="all", threshold=0.6, width=1)) as wanted:
+    with closing(la.dedup(table, id="id", keep="longest", evidence="all", threshold=0.6, width=1)) as wanted:
         equal(found, wanted)
 
 
@@ -169,7 +169,7 @@ def test_documents_that_are_too_large_are_left_out_or_named(tmp_path):
     table = made(["a b", "c " * 100, "a b"], ["p", "q", "r"])
     decisions, _, summary = decided(tmp_path, table, max_document=50, on_error="skip")
     assert decisions["reason"].to_pylist() == ["kept", "skipped", "exact"] and summary.documents == 3
-    with pytest.raises(sb.InputDataError, match="^the data frame, id 'q': the document has 200 bytes, more than the 50"):
+    with pytest.raises(la.InputDataError, match="^the data frame, id 'q': the document has 200 bytes, more than the 50"):
         decided(tmp_path / "again", table, max_document=50)
 
 
@@ -200,15 +200,15 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_rows_and_columns_are_refused_by_name(case, tmp_path):
     table, given, said = REFUSED[case]
-    with pytest.raises(sb.InputDataError, match=said):
+    with pytest.raises(la.InputDataError, match=said):
         decided(tmp_path, table, **given)
 
 
 def test_what_frames_need_is_said(tmp_path):
     frame = ToySession().frame(made(["a"], [1]))
-    with pytest.raises(sb.ParameterError, match="^a data frame needs id, a column of unique strings or integers"):
+    with pytest.raises(la.ParameterError, match="^a data frame needs id, a column of unique strings or integers"):
         spark.dedup(frame, work=tmp_path / "work")
-    with pytest.raises(sb.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
+    with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
         spark.dedup(frame, against=["a.jsonl"], id="id", work=tmp_path / "work")
-    with pytest.raises(sb.ParameterError, match="^work .* must name a folder"):
+    with pytest.raises(la.ParameterError, match="^work .* must name a folder"):
         spark.dedup(frame, id="id")

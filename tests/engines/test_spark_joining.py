@@ -6,8 +6,8 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines.spark_joining import LEFT, RIGHT, Joining, join_packs
-from semblance.engines.spark_packing import PACKED, Packing, packed
+from lookalike.engines.spark_joining import LEFT, RIGHT, Joining, join_packs
+from lookalike.engines.spark_packing import PACKED, Packing, packed
 
 integer = pa.int64()
 LEFTS = pa.schema([("on", integer), ("x", integer)])

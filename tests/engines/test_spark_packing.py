@@ -11,10 +11,10 @@ from engine_rows import groups_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from semblance.engines import spark_packing, spark_sorting
-from semblance.engines.spark_packing import PACKED, PART_BITS, Packing, exploded, packed, unpacked
-from semblance.values.arrow import to_numpy
-from semblance.values.tables import LINKS
+from lookalike.engines import spark_packing, spark_sorting
+from lookalike.engines.spark_packing import PACKED, PART_BITS, Packing, exploded, packed, unpacked
+from lookalike.values.arrow import to_numpy
+from lookalike.values.tables import LINKS
 
 integer = pa.int64()
 ROWS = pa.schema([("by", integer), ("order", integer), ("flag", pa.bool_()), ("keys", pa.list_(integer, 2))])

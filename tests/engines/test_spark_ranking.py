@@ -5,8 +5,8 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines.spark_ranking import Ranking, frame_keys, key_fields, with_frame_keys, with_ranking
-from semblance.values.tables import SOURCE_BITS
+from lookalike.engines.spark_ranking import Ranking, frame_keys, key_fields, with_frame_keys, with_ranking
+from lookalike.values.tables import SOURCE_BITS
 
 integer = pa.int64()
 MOST = (1 << 63) - 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from semblance.engines.spark_tasks import raised_again
-from semblance.errors import OutputError
+from lookalike.engines.spark_tasks import raised_again
+from lookalike.errors import OutputError
 
 JavaError = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
 LOST = "Lost task 0.3 in stage 77.0 (TID 84) (10.0.0.7 executor 0): java.io.IOException: "

@@ -11,8 +11,8 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 from toy_frames import ToySession
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, said, weeks, written
 
-import semblance as sb
-from semblance import spark
+import lookalike as la
+from lookalike import spark
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
 
@@ -39,7 +39,7 @@ def on_spark(data, folder, *, against=None, save=None, session=None, **given):
 
 def locally(data, *, against=None, save=None, write=None, **given):
     """The same on one machine."""
-    with closing(sb.dedup(data, against=against, threads=1, **HOW | given)) as result:
+    with closing(la.dedup(data, against=against, threads=1, **HOW | given)) as result:
         if save is not None:
             result.save_sketches(save)
         if write is not None:
@@ -131,11 +131,11 @@ def test_what_is_refused(files, tmp_path):
     session = ToySession(**SESSION)
     on_spark(files[0], tmp_path, save=tmp_path / "seen")
     frame = session.frame(weeks(1)[1], 2)
-    with pytest.raises(sb.ParameterError, match="^against must be a data frame or saved sketches"):
+    with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches"):
         spark.dedup(frame, against=files[0], session=session, work=tmp_path / "work", **HOW)
-    with pytest.raises(sb.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"):
+    with pytest.raises(la.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"):
         spark.dedup(frame, against=tmp_path / "seen", session=session, work=tmp_path / "other", **HOW, seed=2)
     assert not (tmp_path / "other").exists()
-    with pytest.raises(sb.OutputError, match="exists; pass --force"):
+    with pytest.raises(la.OutputError, match="exists; pass --force"):
         on_spark(files[1], tmp_path / "b", save=tmp_path / "seen")
     assert not list(tmp_path.glob(".seen*"))

@@ -11,14 +11,14 @@ from object_store import held, put_folder
 from toy_frames import ToySession
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
-import semblance as sb
-from semblance import spark
-from semblance.files.folders import SIDECAR
-from semblance.files.folders_at import NewFolderAt
-from semblance.files.outputs_at import PLANNED
-from semblance.files.urls import Url
-from semblance.inputs.saved import saved_in
-from semblance.inputs.saved_at import DESCRIPTION, ROWS
+import lookalike as la
+from lookalike import spark
+from lookalike.files.folders import SIDECAR
+from lookalike.files.folders_at import NewFolderAt
+from lookalike.files.outputs_at import PLANNED
+from lookalike.files.urls import Url
+from lookalike.inputs.saved import saved_in
+from lookalike.inputs.saved_at import DESCRIPTION, ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +55,7 @@ def on_spark(data, bucket, *, against=None, save=None, **given):
 
 def locally(data, *, against=None, save=None, write=None, **given):
     against = str(against) if isinstance(against, Url) else against
-    with closing(sb.dedup(data, against=against, threads=1, **HOW | given)) as result:
+    with closing(la.dedup(data, against=against, threads=1, **HOW | given)) as result:
         if save is not None:
             result.save_sketches(str(save))
         if write is not None:
@@ -137,13 +137,13 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
         result.save_sketches(str(seen / "w0"))
         assert not left & set(assert_whole(seen / "w0")) and saved_in(str(seen)) == [seen / "w0"]
         before = held(seen)
-        with pytest.raises(sb.OutputError, match="w0 exists; pass --force"):
+        with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
             result.save_sketches(str(seen / "w0"))
         assert held(seen) == before
         (seen / "w0" / ROWS / "00000000-late.parquet").write_bytes(b"of a task that is late, and counts for nothing")
         result.save_sketches(str(seen / "w0"), force=True)
         assert not set(before) & {f"w0/{name}" for name in assert_whole(seen / "w0")}
-        with pytest.raises(sb.ParameterError, match="wasb://lake/seen: no store is known"):
+        with pytest.raises(la.ParameterError, match="wasb://lake/seen: no store is known"):
             result.save_sketches("wasb://lake/seen")
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from semblance.engines.spark_session import N_TASKS, USUAL, settings_for, usual_tasks
+from lookalike.engines.spark_session import N_TASKS, USUAL, settings_for, usual_tasks
 
 
 def session_of(settings):

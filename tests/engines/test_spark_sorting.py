@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spark_session import session
 
-from semblance.engines import spark_sorting
-from semblance.engines.spark_packing import Packing, packed, unpacked
-from semblance.engines.spark_sorting import Sorter, Sorting
+from lookalike.engines import spark_sorting
+from lookalike.engines.spark_packing import Packing, packed, unpacked
+from lookalike.engines.spark_sorting import Sorter, Sorting
 
 integer = pa.int64()
 whole = st.integers(-3, 3) | st.integers(-(1 << 63), (1 << 63) - 1)

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from semblance.engines.spark import SparkEngine
-from semblance.engines.spark_texts import TextFiles
+from lookalike.engines.spark import SparkEngine
+from lookalike.engines.spark_texts import TextFiles
 
 
 class _Rows:

@@ -8,15 +8,15 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from engine_kinds import frames_engine
 
-from semblance.engines import spark as engine_module
-from semblance.engines import spark_files, spark_tables
-from semblance.engines.spark import MOST_TIMES, SparkEngine
-from semblance.engines.spark_files import rows_of as rows_of_file
-from semblance.engines.spark_tables import Both, Joined, Stepped, StoredTable, pattern_of
-from semblance.formats.sources import open_sources
-from semblance.inputs.reading import Reading
-from semblance.steps.totals import Number
-from semblance.values.tables import SOURCE_BITS
+from lookalike.engines import spark as engine_module
+from lookalike.engines import spark_files, spark_tables
+from lookalike.engines.spark import MOST_TIMES, SparkEngine
+from lookalike.engines.spark_files import rows_of as rows_of_file
+from lookalike.engines.spark_tables import Both, Joined, Stepped, StoredTable, pattern_of
+from lookalike.formats.sources import open_sources
+from lookalike.inputs.reading import Reading
+from lookalike.steps.totals import Number
+from lookalike.values.tables import SOURCE_BITS
 
 integer = pa.int64()
 ROWS = pa.schema([("order", integer), ("position", integer), ("x", integer)])

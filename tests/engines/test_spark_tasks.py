@@ -6,9 +6,9 @@ import traceback
 
 import pytest
 
-from semblance.engines import spark_tasks
-from semblance.engines.spark_tasks import explained, keep_modules, raised_again
-from semblance.errors import InputDataError, OutputError, RowError, SemblanceError
+from lookalike.engines import spark_tasks
+from lookalike.engines.spark_tasks import explained, keep_modules, raised_again
+from lookalike.errors import InputDataError, LookalikeError, OutputError, RowError
 
 
 class FromSparkError(Exception):
@@ -32,12 +32,12 @@ def through_spark(error):
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (InputDataError("a.jsonl, row 2: }>> <<semblance e30=>> \ud800 \n text"), InputDataError),
-        (OutputError("the disk is full"), SemblanceError),
+        (InputDataError("a.jsonl, row 2: }>> <<lookalike e30=>> \ud800 \n text"), InputDataError),
+        (OutputError("the disk is full"), LookalikeError),
     ],
 )
 def test_messages_arrive_whole(error, kind):
-    with pytest.raises(SemblanceError) as found:
+    with pytest.raises(LookalikeError) as found:
         through_spark(error)
     assert type(found.value) is kind and str(found.value) == str(error)
 
@@ -51,8 +51,8 @@ def test_rows_are_named_by_the_driver():
 def test_other_errors_stay_what_they_are():
     with pytest.raises(FromSparkError, match="a worker was lost"), raised_again():
         raise FromSparkError("a worker was lost")
-    with pytest.raises(ValueError, match="semblance"), raised_again():
-        raise ValueError("<<semblance e30=>>")
+    with pytest.raises(ValueError, match="lookalike"), raised_again():
+        raise ValueError("<<lookalike e30=>>")
 
 
 def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch):

@@ -11,12 +11,12 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.engines import spark_texts
-from semblance.engines.spark_texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
-from semblance.errors import InputDataError
-from semblance.formats.sources import open_sources
-from semblance.inputs.reading import Reading
-from semblance.values.tables import SOURCE_BITS
+from lookalike.engines import spark_texts
+from lookalike.engines.spark_texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
+from lookalike.errors import InputDataError
+from lookalike.formats.sources import open_sources
+from lookalike.inputs.reading import Reading
+from lookalike.values.tables import SOURCE_BITS
 
 GIVEN = pa.schema([("order", pa.int64()), *WHERE])
 WANTED = pa.schema([("text", pa.large_binary()), ("order", pa.int64())])

@@ -9,9 +9,9 @@ import pytest
 from engine_kinds import FRAMES, WITH_SPARK, prepare
 from toy_engine import ToyEngine
 
-import semblance as sb
-from semblance.engines import spark_packing, spark_sorting
-from semblance.jobs import deciding
+import lookalike as la
+from lookalike.engines import spark_packing, spark_sorting
+from lookalike.jobs import deciding
 
 CASES = {
     "first": {},
@@ -78,7 +78,7 @@ def told(case, references=0, **more):
     table = corpus()
     against = table.slice(0, references) if references else None
     chosen = {"threshold": 0.7, "width": 1} | CASES[case] | more
-    with closing(sb.dedup(table.slice(references), against=against, **chosen)) as result:
+    with closing(la.dedup(table.slice(references), against=against, **chosen)) as result:
         summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
                    "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike", "removed_by_override",
                    "kept_by_override")}  # fmt: skip
@@ -129,37 +129,37 @@ def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
 @pytest.mark.parametrize("kind", WITH_SPARK)
 def test_another_threshold(kind, monkeypatch):
     table = corpus()
-    with closing(sb.dedup(table, threshold=0.6, width=1, bands=8, rows=2, **prepare(kind, monkeypatch))) as result:
+    with closing(la.dedup(table, threshold=0.6, width=1, bands=8, rows=2, **prepare(kind, monkeypatch))) as result:
         again = result.rethreshold(0.8)
-        afresh = sb.dedup(table, threshold=0.8, width=1, bands=8, rows=2)
+        afresh = la.dedup(table, threshold=0.8, width=1, bands=8, rows=2)
         assert again.keep.tolist() == afresh.keep.tolist() != result.keep.tolist()
         assert again.pairs.equals(afresh.pairs)
 
 
 def test_an_engine_of_another_package(tmp_path, monkeypatch):
     """By its entry point, as CONTRIBUTING.md says."""
-    with pytest.raises(sb.ParameterError, match="^engine must be one of local, spark; got 'toy'$"):
-        sb.dedup(["a b"], engine="toy")
+    with pytest.raises(la.ParameterError, match="^engine must be one of local, spark; got 'toy'$"):
+        la.dedup(["a b"], engine="toy")
     folder = tmp_path / "toy_engine-1.0.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-engine\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text(
-        "[semblance.engines]\ntoy = toy_engine:make\nbare = builtins:repr\nlost = nowhere:make\n"
+        "[lookalike.engines]\ntoy = toy_engine:make\nbare = builtins:repr\nlost = nowhere:make\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     found, wanted = told("largest", engine="toy"), expected("largest", 0)
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1]) and found[2] == wanted[2]
-    with pytest.raises(sb.ParameterError, match="^engine must be one of local, spark, bare, lost, toy; got 'else'$"):
-        sb.dedup(["a b"], engine="else")
-    with pytest.raises(sb.ParameterError, match="'bare' lacks source, rows, map"):
-        sb.dedup(["a b"], engine="bare")
-    with pytest.raises(sb.ParameterError, match="'lost' cannot be loaded: ModuleNotFoundError"):
-        sb.dedup(["a b"], engine="lost")
+    with pytest.raises(la.ParameterError, match="^engine must be one of local, spark, bare, lost, toy; got 'else'$"):
+        la.dedup(["a b"], engine="else")
+    with pytest.raises(la.ParameterError, match="'bare' lacks source, rows, map"):
+        la.dedup(["a b"], engine="bare")
+    with pytest.raises(la.ParameterError, match="'lost' cannot be loaded: ModuleNotFoundError"):
+        la.dedup(["a b"], engine="lost")
 
 
 def test_closing_a_result_closes_its_engine():
     engine = ToyEngine()
-    sb.dedup(["a b", "a b"], engine=engine).close()
+    la.dedup(["a b", "a b"], engine=engine).close()
     assert engine.closed
 
 
@@ -168,7 +168,7 @@ def test_refusals(kind, monkeypatch):
     """What is wrong with rows is said alike."""
     more = prepare(kind, monkeypatch)
     table = pa.table({"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]})
-    with pytest.raises(sb.InputDataError, match=r"the id '1' appears twice: .*row 1 and .*row 3;"):
-        sb.dedup(table, id="id", **more)
-    with pytest.raises(sb.InputDataError, match="row 1: invalid UTF-8 at byte 1"):
-        sb.dedup(pa.table({"text": [b"a b", b"b\xff"]}), **(more | prepare(kind, monkeypatch)))
+    with pytest.raises(la.InputDataError, match=r"the id '1' appears twice: .*row 1 and .*row 3;"):
+        la.dedup(table, id="id", **more)
+    with pytest.raises(la.InputDataError, match="row 1: invalid UTF-8 at byte 1"):
+        la.dedup(pa.table({"text": [b"a b", b"b\xff"]}), **(more | prepare(kind, monkeypatch)))

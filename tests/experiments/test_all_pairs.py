@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bbit import all_pairs, wordsets
 
-from semblance.theory import bbit
+from lookalike.theory import bbit
 
 TEXTS = [" ".join("abcdef"[i] for i in range(6) if (row >> i) & 1 or row % (i + 2) == 0) for row in range(40)]
 

@@ -12,8 +12,8 @@ import pytest
 from items import NAMES, PAPERS, VERDICTS, Item, read_items, table_page
 from sections import SECTIONS
 
-import semblance as sb
-from semblance import hashing, values
+import lookalike as la
+from lookalike import hashing, values
 
 ROOT = Path(__file__).parents[2]
 ITEMS = read_items()
@@ -88,9 +88,9 @@ def test_an_item_says_all_that_it_must_and_its_proof_exists(item):
 def test_what_it_is_here_exists(item):
     """Dotted names are modules and functions of the library, names with capitals public ones."""
     for name in re.findall(r"\b(?:theory|hashing|kernels)\.[\w.]*\w", item.ours):
-        assert resolve_name(f"semblance.{name}"), name
+        assert resolve_name(f"lookalike.{name}"), name
     for name in re.findall(r"\b[A-Z][a-z]\w*[A-Z]\w*", item.ours):
-        assert name in sb.__all__ or hasattr(hashing, name) or hasattr(values, name), name
+        assert name in la.__all__ or hasattr(hashing, name) or hasattr(values, name), name
 
 
 def test_no_claim_is_there_twice():

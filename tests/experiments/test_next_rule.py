@@ -8,7 +8,7 @@ import pytest
 from fingerprints import next_rule as rule
 from naive.hamming import flips_by_cost
 
-from semblance.theory.weak_bits import cheapest_sets
+from lookalike.theory.weak_bits import cheapest_sets
 
 
 @pytest.mark.parametrize(("top", "size", "printed"), [(10, 2, 9), (10, 3, 8), (14, 6, 9), (5, 1, 5), (4, 4, 1)])

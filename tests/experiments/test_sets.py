@@ -3,7 +3,7 @@
 import numpy as np
 from one_permutation.sets import estimates, hashed_pairs, random_places
 
-import semblance as sb
+import lookalike as la
 
 
 def test_hashed_pairs_have_the_union_asked_for_and_resemble_by_half():
@@ -28,5 +28,5 @@ def test_random_places_are_of_permutations():
 
 
 def test_estimates_pair_the_rows():
-    signatures = sb.PermutationBins(universe=8, permutations=4).bin_places([0, 5, 0, 5, 1, 7, 2, 7], [0, 2, 4, 6, 8])
+    signatures = la.PermutationBins(universe=8, permutations=4).bin_places([0, 5, 0, 5, 1, 7, 2, 7], [0, 2, 4, 6, 8])
     assert estimates(signatures).tolist() == [1.0, 1 / 3]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from retrieval.signing_kernels import FAMILIES, draw_parameters, pack_bits
 
-from semblance import hashing
+from lookalike import hashing
 
 P = (1 << 61) - 1
 KEYS = [0, 1, 2, 255, 65535, 65536, 65537, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]

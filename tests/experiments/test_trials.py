@@ -5,8 +5,8 @@ import pair_model
 import pytest
 from matching import trials
 
-import semblance as sb
-from semblance.theory.hamming_search import combinations_within
+import lookalike as la
+from lookalike.theory.hamming_search import combinations_within
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def pairs_of(trial):
 
 
 def test_the_model_plants_all_pairs_and_no_other(trial):
-    found = sb.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
+    found = la.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
     assert sorted(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs_of(trial)
     assert found.distance.min() >= 1
     place = np.uint64(1) << np.arange(64, dtype=np.uint64)
@@ -48,7 +48,7 @@ def test_fewer_stored_ones_keep_all_pairs(trial):
 @pytest.mark.parametrize("probes", [1, 9, 40])
 def test_ranks_are_those_of_the_index(trial, prefix, probes):
     ranks = trials.probe_ranks(trial, prefix, 50)
-    index = sb.WeakBitIndex(radius=3, prefix_bits=prefix, probes=3).add(trial.stored)
+    index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=3).add(trial.stored)
     index.query(trial.queries[:1], trial.margins[:1])
     index = trials.with_probes(index, probes)
     found = index.query(trial.queries, trial.margins)
@@ -104,20 +104,20 @@ def test_real_ones_are_asked_among_random_ones(rng):
     place = np.uint64(1) << np.arange(64, dtype=np.uint64)
     words = np.unique(((np.repeat(margins[:100], 4, 0) + rng.normal(0, 0.05, (400, 64)) > 0) * place).sum(1, dtype=np.uint64))
     trial = trials.among_random(words, margins[: len(words)], np.arange(len(words)), 5000)
-    found = sb.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
+    found = la.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
     assert len(trial.stored) == 5000 and set(found.left.tolist()) == set(range(len(trial.queries)))
     assert sorted(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs_of(trial)
 
 
 def test_counters(tmp_path, trial):
-    file = sb.FingerprintFile(tmp_path / "a.fps")
+    file = la.FingerprintFile(tmp_path / "a.fps")
     for part in np.array_split(trial.stored, 4):
         file.append(part)
     with trials.counting(file) as counts:
-        found = file.query(trial.queries, sb.WeakBitIndex(radius=3, prefix_bits=6, probes=2), trial.margins)
+        found = file.query(trial.queries, la.WeakBitIndex(radius=3, prefix_bits=6, probes=2), trial.margins)
     assert counts["fingerprints"] == len(trial.stored) and counts["bytes"] == 12 * len(trial.stored)
     assert counts["pieces"] == 1 and counts["compared"] > len(found)
-    index = sb.WeakBitIndex(radius=3, prefix_bits=6, probes=2).add(trial.stored)
+    index = la.WeakBitIndex(radius=3, prefix_bits=6, probes=2).add(trial.stored)
     index.query(trial.queries, trial.margins)
     assert index.compared == counts["compared"]
     with trials.counting() as counts:

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from semblance.errors import ParameterError
-from semblance.files.anywhere import files_in, new_file, new_folder, parquet_file, path_of, put, remove_tree
+from lookalike.errors import ParameterError
+from lookalike.files.anywhere import files_in, new_file, new_folder, parquet_file, path_of, put, remove_tree
 
 
 @pytest.fixture(params=["disk", "store"])

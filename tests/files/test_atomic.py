@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from folder_files import fill, names
 
-import semblance as sb
-from semblance.files import atomic
-from semblance.files.atomic import atomic_file
-from semblance.files.folders import atomic_directory
-from semblance.formats.writers import check_output
+import lookalike as la
+from lookalike.files import atomic
+from lookalike.files.atomic import atomic_file
+from lookalike.files.folders import atomic_directory
+from lookalike.formats.writers import check_output
 
 A = "one two three four five six"
 
@@ -38,7 +38,7 @@ def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monke
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from semblance.files.atomic import atomic_file\n"
+        "from lookalike.files.atomic import atomic_file\n"
         "with atomic_file(Path(sys.argv[1])) as stream:\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -53,12 +53,12 @@ def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monke
 
 def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
     """The file beside an output, which is written after it."""
-    result = sb.dedup([A], threads=1)
+    result = la.dedup([A], threads=1)
     code = (
-        "import os, signal, sys, semblance as sb\n"
-        "result, replace = sb.dedup([sys.argv[2]], threads=1), os.replace\n"
+        "import os, signal, sys, lookalike as la\n"
+        "result, replace = la.dedup([sys.argv[2]], threads=1), os.replace\n"
         "def killing(source, target):\n"
-        "    if str(target).endswith('_semblance.json'):\n"
+        "    if str(target).endswith('_lookalike.json'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "    replace(source, target)\n"
         "os.replace = killing\n"
@@ -67,13 +67,13 @@ def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl"), A], check=False)
     assert [p.suffix for p in sorted(tmp_path.iterdir())] == [".tmp", ".jsonl"]
     result.write(tmp_path / "out.jsonl", force=True)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl_semblance.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl_lookalike.json"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
 def test_errors_leave_no_temporary_files(tmp_path, error):
     for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out")):
-        with pytest.raises((KeyboardInterrupt, sb.OutputError, ValueError)), write():
+        with pytest.raises((KeyboardInterrupt, la.OutputError, ValueError)), write():
             raise error
     assert not list(tmp_path.iterdir())
 
@@ -152,7 +152,7 @@ def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
 
     monkeypatch.setattr(os, "fsync", failing)
     if fails:
-        with pytest.raises(sb.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
+        with pytest.raises(la.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
             pass
     else:
         with atomic_file(tmp_path / "x.jsonl") as stream:
@@ -172,19 +172,19 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
         assert len(list(tmp_path.iterdir())) == 1
     with atomic_file(tmp_path / "x.jsonl") as stream:
         stream.write(b"text")
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     for force in (False, True):
         result.write(tmp_path / "out", force=force)
-    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl"]
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl"]
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
 @pytest.mark.parametrize(
     "write",
     [
-        lambda at: sb.save(sb.FastSimilarity(permutations=64).sign(sb.shingle([A])), at / "saved"),
-        lambda at: sb.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
-        lambda at: sb.Index.create(at / "saved" / "deep").close(),
+        lambda at: la.save(la.FastSimilarity(permutations=64).sign(la.shingle([A])), at / "saved"),
+        lambda at: la.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
+        lambda at: la.Index.create(at / "saved" / "deep").close(),
     ],
 )
 def test_the_name_of_what_is_saved_is_on_the_disk(tmp_path, monkeypatch, write):
@@ -197,7 +197,7 @@ def test_a_url_is_no_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for path in (Path("s3://bucket/x.npz"), Path("gs://bucket/x")):
         with (
-            pytest.raises(sb.ParameterError, match="bucket/x.* is on an object store, where this is not written"),
+            pytest.raises(la.ParameterError, match="bucket/x.* is on an object store, where this is not written"),
             atomic_file(path),
         ):
             raise AssertionError("not reached")

@@ -3,10 +3,10 @@
 import pytest
 from object_store import held
 
-import semblance as sb
-from semblance.files.folders import SIDECAR
-from semblance.files.folders_at import NewFolderAt, folder_at
-from semblance.files.outputs_at import PLANNED, check_output_at
+import lookalike as la
+from lookalike.files.folders import SIDECAR
+from lookalike.files.folders_at import NewFolderAt, folder_at
+from lookalike.files.outputs_at import PLANNED, check_output_at
 
 ROWS = "_sketches"
 
@@ -15,7 +15,7 @@ def test_files_that_are_not_as_they_were_written(bucket):
     folder = NewFolderAt(bucket / "w0")
     (bucket / "w0/_sketches/a").write_bytes(b"123")
     (bucket / "w0/_sketches/b").write_bytes(b"of an attempt that does not count")
-    with pytest.raises(sb.OutputError, match=r"w0/_sketches/a: 4 bytes were written, and are not there; write again"):
+    with pytest.raises(la.OutputError, match=r"w0/_sketches/a: 4 bytes were written, and are not there; write again"):
         folder.take(ROWS, {"_sketches/a": 4})
     assert set(held(bucket)) == {"w0/_sketches/a"}
     folder.take(ROWS, {"_sketches/a": 3})
@@ -38,8 +38,8 @@ def test_the_last_file_counts(bucket):
             with new.file(name) as stream:
                 stream.write(b'{"files": ["last"]}')
     assert new.files == [SIDECAR, "last"] and set(held(folder)) == {SIDECAR, "last"}
-    with pytest.raises(sb.OutputError, match="w0 exists; pass --force"):
+    with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
         check_output_at(folder, False, "last")
     (folder / "last").unlink()
-    with pytest.raises(sb.OutputError, match="w0 exists; pass --force"):  # an output of another kind, which is whole
+    with pytest.raises(la.OutputError, match="w0 exists; pass --force"):  # an output of another kind, which is whole
         check_output_at(folder, False, "last")

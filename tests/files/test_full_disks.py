@@ -7,7 +7,7 @@ import sys
 import pytest
 from folder_files import fill
 
-import semblance as sb
+import lookalike as la
 
 A, B = "one two three four five six", "seven eight nine ten eleven twelve"
 
@@ -15,17 +15,17 @@ A, B = "one two three four five six", "seven eight nine ten eleven twelve"
 @pytest.mark.parametrize("force", [False, True])
 def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monkeypatch, force):
     """If the disk is full once the rows are written, neither file is new."""
-    result, output = sb.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
+    result, output = la.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
     if force:
-        sb.dedup(fill(tmp_path / "in", a=B)).write(output)
+        la.dedup(fill(tmp_path / "in", a=B)).write(output)
     (tmp_path / "out").mkdir(exist_ok=True)
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
     def full(stream, provenance):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("semblance.formats.writers._write_json", full)
-    with pytest.raises(sb.OutputError, match="No space left on device; nothing was left behind"):
+    monkeypatch.setattr("lookalike.formats.writers._write_json", full)
+    with pytest.raises(la.OutputError, match="No space left on device; nothing was left behind"):
         result.write(output, force=force)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
@@ -35,7 +35,7 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
     rows = "".join(json.dumps({"text": f"{i} " + A * 5, "n": i}) + "\n" for i in range(3000))
     (tmp_path / "in.jsonl").write_text(rows)
     for output in ("out.jsonl", "out.csv", "out.parquet", "out"):
-        command = ["-W", "ignore", "-m", "semblance", "dedup", "in.jsonl", "-t", "1.0", "-o", output]
+        command = ["-W", "ignore", "-m", "lookalike", "dedup", "in.jsonl", "-t", "1.0", "-o", output]
         done = subprocess.run(
             ["bash", "-c", 'ulimit -f 20; "$@"', "bash", sys.executable, *command], cwd=tmp_path, capture_output=True, text=True,
             check=False,

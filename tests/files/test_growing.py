@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from container_twin import GROWING, add, batch, content, described, grown, refuse, three_batches, twin, wanted
 
-import semblance as sb
-from semblance.files.container import ArrayFile
-from semblance.files.growing import GrowingFile
-from semblance.files.layout import read_section
+import lookalike as la
+from lookalike.files.container import ArrayFile
+from lookalike.files.growing import GrowingFile
+from lookalike.files.layout import read_section
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_lost_head_is_not_taken_for_the_end(path, number):
     begin = grown(path).sections[number].begin
     data[begin : begin + 24] = bytes(24)
     path.write_bytes(data)
-    with pytest.raises(sb.InputDataError, match=f"section at byte {begin} is lost, others follow"):
+    with pytest.raises(la.InputDataError, match=f"section at byte {begin} is lost, others follow"):
         grown(path)
 
 
@@ -135,7 +135,7 @@ def test_a_section_elsewhere_than_it_says_is_damage(path):
         whole[one.begin :],
     ):
         path.write_bytes(data)
-        with pytest.raises(sb.InputDataError, match="damaged: "):
+        with pytest.raises(la.InputDataError, match="damaged: "):
             grown(path)
 
 
@@ -163,7 +163,7 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
 
     for name in ("pread", "pwrite", "fsync", "ftruncate"):
         monkeypatch.setattr(os, name, broken)
-        with pytest.raises(sb.OutputError, match="Input/output error; the batch was not added"):
+        with pytest.raises(la.OutputError, match="Input/output error; the batch was not added"):
             add(file, 5)
         monkeypatch.undo()
         assert path.read_bytes() == whole
@@ -173,15 +173,15 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", until_the_disk_fails)
-    with pytest.raises(sb.OutputError, match="No space left on device; nor can it be cut off again"):
+    with pytest.raises(la.OutputError, match="No space left on device; nor can it be cut off again"):
         add(file, 5)
     monkeypatch.undo()
     path.write_bytes(whole)
 
     def unfit(meta):
-        raise sb.ParameterError(f"another {meta['of']}")
+        raise la.ParameterError(f"another {meta['of']}")
 
-    with pytest.raises(sb.ParameterError, match="another tests"):
+    with pytest.raises(la.ParameterError, match="another tests"):
         add(file, 5, unfit)
     assert path.read_bytes() == whole and len(add(file, 5)) == 6
 
@@ -199,7 +199,7 @@ def test_another_file_in_its_place_is_read_anew(path, tmp_path):
 
 def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
     file, read = grown(path), []
-    monkeypatch.setattr("semblance.files.growing.read_section", lambda *a: read.append(a[3]) or read_section(*a))
+    monkeypatch.setattr("lookalike.files.growing.read_section", lambda *a: read.append(a[3]) or read_section(*a))
     add(file, 1)
     sections = file.sections
     assert read == [0, sections[3].begin]
@@ -211,13 +211,13 @@ def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
 def test_old_versions_and_what_is_not_accepted(path):
     whole = path.read_bytes()
     path.write_bytes(whole[:8] + b"\1" + whole[9:])
-    with pytest.raises(sb.InputDataError, match="an old version"):
+    with pytest.raises(la.InputDataError, match="an old version"):
         grown(path)
     path.write_bytes(whole[:8] + b"\3" + whole[9:])
-    with pytest.raises(sb.InputDataError, match="version 3 is newer than 2, the newest known here; upgrade"):
+    with pytest.raises(la.InputDataError, match="version 3 is newer than 2, the newest known here; upgrade"):
         grown(path)
     path.write_bytes(whole)
-    with pytest.raises(sb.InputDataError, match="damaged: no tests are described at byte 64"):
+    with pytest.raises(la.InputDataError, match="damaged: no tests are described at byte 64"):
         GrowingFile(path, GROWING, lambda first, section: section is first, refuse, "")
-    with pytest.raises(sb.IndexFormatError, match="not a file of arrays of semblance"):
+    with pytest.raises(la.IndexFormatError, match="not a file of arrays of lookalike"):
         ArrayFile(path)

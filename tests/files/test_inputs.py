@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import semblance as sb
-from semblance.formats.sources import open_sources
+import lookalike as la
+from lookalike.formats.sources import open_sources
 
 A, B = "one two three four five six seven", "quite another text of several words"
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -52,7 +52,7 @@ EXPECTED = {
 
 
 def test_what_is_left_out_is_counted_and_named(folder):
-    result = sb.dedup(folder)
+    result = la.dedup(folder)
     assert len(result) == 1
     said = result.summary.to_dict()["skipped"]
     assert said["files"] == sum(EXPECTED.values()) and said["by_reason"] == EXPECTED
@@ -61,7 +61,7 @@ def test_what_is_left_out_is_counted_and_named(folder):
 
 
 def test_nothing_is_said_where_nothing_is_left_out(folder):
-    result = sb.dedup(folder / "a.jsonl")
+    result = la.dedup(folder / "a.jsonl")
     assert result.summary.skipped == {"files": 0, "by_reason": {}, "names": []}
     assert "not read" not in str(result.summary)
 
@@ -70,7 +70,7 @@ def test_nothing_is_said_where_nothing_is_left_out(folder):
     "command", ["dedup IN --json", "pairs IN", "overlap IN --against OTHER", "index add IX IN", "index query IX IN", "dedup IN"]
 )
 def test_every_command_says_so(folder, tmp_path, command):
-    program = [sys.executable, "-W", "ignore", "-m", "semblance"]
+    program = [sys.executable, "-W", "ignore", "-m", "lookalike"]
     if "index" in command:
         subprocess.run([*program, "index", "create", str(tmp_path / "ix")], check=True, capture_output=True)
     other = tmp_path / "other"
@@ -90,13 +90,13 @@ def test_every_command_says_so(folder, tmp_path, command):
 def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
     (tmp_path / "notes.md").write_text("x")
     with pytest.raises(
-        sb.InputDataError, match=r"no file with a known suffix .*skipped: 1 \(1 with another suffix: .*notes\.md\)"
+        la.InputDataError, match=r"no file with a known suffix .*skipped: 1 \(1 with another suffix: .*notes\.md\)"
     ):
         open_sources([tmp_path])
-    with pytest.raises(sb.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
+    with pytest.raises(la.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
         open_sources([tmp_path], glob="*.x")
     (tmp_path / "x.txt").write_bytes(b"\0")
-    with pytest.raises(sb.InputDataError, match=r"all files are binary, such as .*x\.txt"):
+    with pytest.raises(la.InputDataError, match=r"all files are binary, such as .*x\.txt"):
         open_sources([tmp_path], glob="*.txt")
 
 
@@ -111,35 +111,35 @@ def test_the_order_of_a_folder_is_that_of_its_names(tmp_path):
 def test_globs(folder, tmp_path):
     (folder / "sub.md").mkdir()
     (folder / "sub.md/c.md").write_text(B)
-    result = sb.dedup(folder, glob="*.md", format="txt")
+    result = la.dedup(folder, glob="*.md", format="txt")
     assert sorted(p.path.name for p in result._job.sources[0].places) == ["c.md", "notes.md"]
-    result = sb.dedup(str(folder / "*.md"), format="txt")
+    result = la.dedup(str(folder / "*.md"), format="txt")
     assert len(result) == 1 and result.summary.skipped["by_reason"] == {"folder": 1}
     for pattern in ("", "/x/*.md", str(folder / "*.md")):
-        with pytest.raises(sb.ParameterError, match="glob must be a pattern of names inside the folder"):
-            sb.dedup(folder, glob=pattern)
+        with pytest.raises(la.ParameterError, match="glob must be a pattern of names inside the folder"):
+            la.dedup(folder, glob=pattern)
 
 
 def test_a_binary_file_given_by_name_is_an_error(folder):
-    with pytest.raises(sb.InputDataError, match=r"picture\.txt: invalid UTF-8 at byte 0"):
-        sb.dedup(folder / "picture.txt")
+    with pytest.raises(la.InputDataError, match=r"picture\.txt: invalid UTF-8 at byte 0"):
+        la.dedup(folder / "picture.txt")
     (folder / "nul.txt").write_bytes(b"words\0words")
-    with pytest.raises(sb.InputDataError, match=r"nul\.txt: NUL, which no text contains, at byte 5 of the file"):
-        sb.dedup(folder / "nul.txt")
-    assert len(sb.dedup(folder / "nul.txt", encoding_errors="replace")) == 1
+    with pytest.raises(la.InputDataError, match=r"nul\.txt: NUL, which no text contains, at byte 5 of the file"):
+        la.dedup(folder / "nul.txt")
+    assert len(la.dedup(folder / "nul.txt", encoding_errors="replace")) == 1
 
 
 def test_a_file_with_nul_far_inside_is_an_error_and_not_left_out(tmp_path):
     (tmp_path / "late.txt").write_bytes(b"word " * 5000 + b"\0")
-    with pytest.raises(sb.InputDataError, match=r"late\.txt: NUL"):
-        sb.dedup(tmp_path)
+    with pytest.raises(la.InputDataError, match=r"late\.txt: NUL"):
+        la.dedup(tmp_path)
 
 
 def test_utf_16_is_no_binary(tmp_path):
     """It is text, which is lost if it is left out."""
     (tmp_path / "a.txt").write_text(A, encoding="utf-16")
-    with pytest.raises(sb.InputDataError, match="it looks like UTF-16"):
-        sb.dedup(tmp_path)
+    with pytest.raises(la.InputDataError, match="it looks like UTF-16"):
+        la.dedup(tmp_path)
 
 
 @as_user
@@ -150,8 +150,8 @@ def test_what_may_not_be_read_is_an_error(tmp_path, name):
     (tmp_path / "a.jsonl").write_text(line(A))
     (tmp_path / name).chmod(0)
     try:
-        with pytest.raises(sb.InputDataError, match=rf"{name}: cannot be read: Permission denied"):
-            sb.dedup(tmp_path)
+        with pytest.raises(la.InputDataError, match=rf"{name}: cannot be read: Permission denied"):
+            la.dedup(tmp_path)
     finally:
         (tmp_path / name).chmod(0o700)
 
@@ -167,8 +167,8 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refused)
-    with pytest.raises(sb.InputDataError, match="deep: cannot be read: Permission denied"):
-        sb.dedup(tmp_path)
+    with pytest.raises(la.InputDataError, match="deep: cannot be read: Permission denied"):
+        la.dedup(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -180,20 +180,20 @@ def test_what_is_no_path(tmp_path, monkeypatch, given, words):
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_text(line(A))
     Path("loop").symlink_to("loop")
-    with pytest.raises(sb.InputDataError, match=f"{words}|no file of that name"):
+    with pytest.raises(la.InputDataError, match=f"{words}|no file of that name"):
         open_sources([given])
-    with pytest.raises(sb.InputDataError, match="symbolic links" if given == "loop" else "no file of that name"):
-        sb.dedup(given)
+    with pytest.raises(la.InputDataError, match="symbolic links" if given == "loop" else "no file of that name"):
+        la.dedup(given)
 
 
 def test_links_and_hard_links(tmp_path):
     """One file given twice is refused, whatever its names; hard links are files of their own, and exact duplicates."""
     (tmp_path / "a.jsonl").write_text(line(A))
     os.link(tmp_path / "a.jsonl", tmp_path / "hard.jsonl")
-    assert sb.dedup(tmp_path).keep.tolist() == [True, False]
+    assert la.dedup(tmp_path).keep.tolist() == [True, False]
     (tmp_path / "link.jsonl").symlink_to("a.jsonl")
-    with pytest.raises(sb.InputDataError, match=r"link\.jsonl is given twice"):
-        sb.dedup(tmp_path)
+    with pytest.raises(la.InputDataError, match=r"link\.jsonl is given twice"):
+        la.dedup(tmp_path)
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".jsonl.zst", ".csv", ".parquet"])
@@ -203,24 +203,24 @@ def test_names_that_are_not_utf_8(tmp_path, suffix):
 
     folder = tmp_path / "in"
     folder.mkdir()
-    sb.dedup(pa.table({"text": [A]})).write(tmp_path / "made.jsonl")
+    la.dedup(pa.table({"text": [A]})).write(tmp_path / "made.jsonl")
     if suffix == ".txt":
         (folder / "made.txt").write_text(A)
     else:
-        made = sb.dedup(tmp_path / "made.jsonl")
+        made = la.dedup(tmp_path / "made.jsonl")
         made.write(folder / f"made{suffix}", annotate=False)
-        os.remove(folder / f"made{suffix}_semblance.json") if suffix != ".parquet" else None
+        os.remove(folder / f"made{suffix}_lookalike.json") if suffix != ".parquet" else None
     odd = os.fsdecode(b"l\xe9" + suffix.encode())
     (folder / f"made{suffix}").rename(folder / odd)
     (folder / f"z{suffix}").write_bytes((folder / odd).read_bytes())
-    result = sb.dedup(folder)
+    result = la.dedup(folder)
     end = "" if suffix == ".txt" else ":1"
     assert result.removed["duplicate_of"].to_pylist() == [f"{folder}/l\\xe9{suffix}{end}"]
     for force in (False, True):
         result.write(tmp_path / "out", force=force)
     assert os.fsencode(odd) in os.listdir(os.fsencode(tmp_path / "out"))
     result.write(tmp_path / os.fsdecode(b"o\xe9.jsonl"), annotate=True)
-    sb.pairs(folder)
+    la.pairs(folder)
     json.dumps(result.summary.to_dict(), ensure_ascii=False).encode()
 
 
@@ -229,9 +229,9 @@ def test_names_with_line_feeds(tmp_path):
     folder.mkdir()
     for name in ("a\nb.jsonl", "q'\"[x]*.jsonl"):
         (folder / name).write_text(line(A + name))
-    result = sb.dedup([folder / "a\nb.jsonl", folder / "q'\"[x]*.jsonl"], threshold=1.0)
+    result = la.dedup([folder / "a\nb.jsonl", folder / "q'\"[x]*.jsonl"], threshold=1.0)
     result.write(tmp_path / "out")
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {"a\nb.jsonl", "q'\"[x]*.jsonl", "_semblance.json"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"a\nb.jsonl", "q'\"[x]*.jsonl", "_lookalike.json"}
     result.write(tmp_path / "out", force=True)
 
 
@@ -246,10 +246,10 @@ def test_each_text_file_is_held_against_what_it_was(tmp_path, change):
     one.write_text("y" * 9)
     two.write_text("x" * 5)
     os.utime(two, ns=(2**61, 2**61))
-    result = sb.dedup(tmp_path / "in")
+    result = la.dedup(tmp_path / "in")
     change(one, two)
     os.utime(two, ns=(2**61, 2**61))
-    with pytest.raises(sb.InputDataError, match=r"a\.txt: the file changed"):
+    with pytest.raises(la.InputDataError, match=r"a\.txt: the file changed"):
         result.write(tmp_path / "out")
 
 
@@ -258,10 +258,10 @@ def test_text_files_that_changed_do_not_resume(tmp_path):
         (tmp_path / "in").mkdir(exist_ok=True)
         (tmp_path / "in" / f"{name}.txt").write_text(name * 9)
     os.utime(tmp_path / "in/b.txt", ns=(2**61, 2**61))
-    sb.dedup(tmp_path / "in", work=tmp_path / "w")
+    la.dedup(tmp_path / "in", work=tmp_path / "w")
     (tmp_path / "in/a.txt").write_text("c" * 9)
-    with pytest.raises(sb.ParameterError, match=r"inputs\[0\]\.digest was"):
-        sb.dedup(tmp_path / "in", work=tmp_path / "w", resume=True)
+    with pytest.raises(la.ParameterError, match=r"inputs\[0\]\.digest was"):
+        la.dedup(tmp_path / "in", work=tmp_path / "w", resume=True)
 
 
 def test_many_files_take_few_calls(tmp_path, monkeypatch):
@@ -283,7 +283,7 @@ def test_many_files_take_few_calls(tmp_path, monkeypatch):
                     return plain(*args, **more)
 
                 patched.setattr(os, name, counting)
-            result = sb.dedup(folder, threads=1)
+            result = la.dedup(folder, threads=1)
             result.write(tmp_path / f"out{n}")
         counts.append(calls)
     assert counts[1] - counts[0] <= 40 * 6, counts
@@ -294,7 +294,7 @@ def test_few_open_files_are_enough(tmp_path):
     folder.mkdir()
     for i in range(60):
         (folder / f"{i:03}.jsonl").write_text(line(f"{i} {A} {i * i}"))
-    command = [sys.executable, "-W", "ignore", "-m", "semblance", "dedup", "in", "-t", "1.0", "-o", "out", "--threads", "1"]
+    command = [sys.executable, "-W", "ignore", "-m", "lookalike", "dedup", "in", "-t", "1.0", "-o", "out", "--threads", "1"]
     done = subprocess.run(["bash", "-c", 'ulimit -n 24; "$@"', "bash", *command], cwd=tmp_path, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert done.returncode == 0, done.stderr
@@ -303,7 +303,7 @@ def test_few_open_files_are_enough(tmp_path):
 
 def test_empty_documents_are_said_with_a_way_out(tmp_path):
     (tmp_path / "in.jsonl").write_text(line("") + line("...") + line(A))
-    result = sb.dedup(tmp_path / "in.jsonl")
+    result = la.dedup(tmp_path / "in.jsonl")
     assert result.summary.empty == 2
     assert "empty documents                      2   (no token: kept, never matched; --empty drop removes them)" in str(
         result.summary
@@ -317,12 +317,12 @@ def test_a_folder_that_a_glob_cannot_look_into_is_named(tmp_path, monkeypatch):
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and not str(path).endswith("/b"))
     for pattern in ("*/*.jsonl", "**/*.jsonl"):
-        with pytest.raises(sb.InputDataError, match="/b: cannot be read: Permission denied"):
+        with pytest.raises(la.InputDataError, match="/b: cannot be read: Permission denied"):
             open_sources([str(tmp_path / pattern)])
 
 
 def test_a_file_of_nothing_but_a_byte_order_mark_is_empty(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf")
-    assert len(sb.dedup(tmp_path / "a.jsonl")) == 0
+    assert len(la.dedup(tmp_path / "a.jsonl")) == 0
     (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf\n" + line(A).encode())
-    assert len(sb.dedup(tmp_path / "b.jsonl")) == 1
+    assert len(la.dedup(tmp_path / "b.jsonl")) == 1

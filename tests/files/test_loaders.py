@@ -12,50 +12,50 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.files.container import ArrayFile, write_arrays
+import lookalike as la
+from lookalike.files.container import ArrayFile, write_arrays
 
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
-CLEAR = (sb.IndexFormatError, sb.InputDataError)
+CLEAR = (la.IndexFormatError, la.InputDataError)
 MOST = 16 << 20  # bytes of memory for files of some kilobytes
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def save_signatures(path):
-    sb.save(sb.FastSimilarity(permutations=64, seed=7).sign(sb.shingle(TEXTS)), path)
+    la.save(la.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS)), path)
 
 
 def load_signatures(path):
-    found = sb.load(path)
+    found = la.load(path)
     return found.scheme, found.shingling, found.values.tolist()
 
 
 def save_packed(path):
-    signatures = sb.PermutationMinHash(universe=100, permutations=64).sign_sets([1, 2, 3, 50], [0, 3, 4])
-    sb.save(sb.BBit(bits=2).pack(signatures), path)
+    signatures = la.PermutationMinHash(universe=100, permutations=64).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    la.save(la.BBit(bits=2).pack(signatures), path)
 
 
 def load_packed(path):
-    found = sb.load(path)
+    found = la.load(path)
     return found.scheme, found.packing, found.words.tolist(), found.layout.tolist(), found.densities.tolist(), found.has_empty
 
 
 def save_fingerprints(path):
-    file = sb.FingerprintFile(path)
+    file = la.FingerprintFile(path)
     for part in range(3):
         file.append(np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(part))
 
 
 def load_fingerprints(path):
-    file = sb.FingerprintFile(path)
+    file = la.FingerprintFile(path)
     queries = np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    found = file.query(queries, sb.WeakBitIndex(radius=2))
+    found = file.query(queries, la.WeakBitIndex(radius=2))
     return len(file), found.left.tolist(), found.right.tolist()
 
 
 def load_wide_fingerprints(path):
-    file = sb.FingerprintFile(path, bits=128)
-    found = file.query(np.arange(2, 8, dtype=np.uint64).reshape(3, 2), sb.HammingIndex(radius=40, bits=128))
+    file = la.FingerprintFile(path, bits=128)
+    found = file.query(np.arange(2, 8, dtype=np.uint64).reshape(3, 2), la.HammingIndex(radius=40, bits=128))
     return len(file), found.left.tolist(), found.right.tolist()
 
 
@@ -71,7 +71,7 @@ def ends_of_batches(path):
         row_bytes = json.loads(data[16:place])["bits"] // 8 + 4
         ends.append(place)
     while place < len(data):
-        assert data[place : place + 8] == (b"SEMBLCHK" if old else b"SEMBLFPS")
+        assert data[place : place + 8] == (b"LOOKACHK" if old else b"LOOKAFPS")
         if old:
             place += 40 + row_bytes * number(place + 8, 8)
         else:
@@ -84,11 +84,11 @@ def ends_of_batches(path):
 
 
 def save_frequencies(path):
-    sb.DocumentFrequencies.collect(sb.shingle(TEXTS, width=1)).save(path)
+    la.DocumentFrequencies.collect(la.shingle(TEXTS, width=1)).save(path)
 
 
 def load_frequencies(path):
-    found = sb.DocumentFrequencies.load(path, sb.Shingling(width=1))
+    found = la.DocumentFrequencies.load(path, la.Shingling(width=1))
     return found.n_documents, found.values.tolist(), found.counts.tolist()
 
 
@@ -137,7 +137,7 @@ def outcomes(path, load, damages, expected, whole_is_needed):
         except CLEAR as error:
             if str(path) not in str(error):
                 strange.append((what, f"the message does not name the file: {error}"))
-        except sb.ParameterError as error:  # of other parameters: bits of fingerprints, features counted
+        except la.ParameterError as error:  # of other parameters: bits of fingerprints, features counted
             if "bits" not in str(error) and "counts features" not in str(error):
                 strange.append((what, repr(error)))
         except Exception as error:
@@ -189,7 +189,7 @@ def test_a_lost_head_is_not_taken_for_the_end(tmp_path, name, part):
     data = bytearray(path.read_bytes())
     data[begin : begin + 40] = bytes(40)
     path.write_bytes(data)
-    with pytest.raises(sb.InputDataError, match="others follow"):
+    with pytest.raises(la.InputDataError, match="others follow"):
         load(path)
     assert path.read_bytes() == data
 
@@ -218,9 +218,9 @@ def test_hostile_sketch_files(tmp_path, name):
     def attempt(change):
         path.write_bytes(with_header(data, change))
         try:
-            sb.load(path).estimated_resemblance(0, 1)
+            la.load(path).estimated_resemblance(0, 1)
             strange.append(path.read_bytes())
-        except sb.InputDataError as error:
+        except la.InputDataError as error:
             assert "file: damaged" in str(error) or "file: cut short" in str(error)
 
     def says(held):
@@ -251,10 +251,10 @@ def test_hostile_sketch_files(tmp_path, name):
 
 @pytest.mark.parametrize("suffix", ["sig", "sig.gz", "sig.zst", "GZ", "jsonl.gz"])
 def test_what_is_saved_can_be_loaded_whatever_its_name(tmp_path, suffix):
-    value = sb.FastSimilarity(permutations=8).sign(sb.shingle(TEXTS))
-    sb.save(value, tmp_path / f"x.{suffix}")
-    assert (sb.load(tmp_path / f"x.{suffix}").values == value.values).all()
-    assert (tmp_path / f"x.{suffix}").read_bytes()[:8] == b"SEMBLSIG"
+    value = la.FastSimilarity(permutations=8).sign(la.shingle(TEXTS))
+    la.save(value, tmp_path / f"x.{suffix}")
+    assert (la.load(tmp_path / f"x.{suffix}").values == value.values).all()
+    assert (tmp_path / f"x.{suffix}").read_bytes()[:8] == b"LOOKASIG"
     write_arrays(tmp_path / f"y.{suffix}", {"a": np.arange(3)})
     assert ArrayFile(tmp_path / f"y.{suffix}")["a"].tolist() == [0, 1, 2]
 
@@ -268,17 +268,17 @@ def test_frequencies_replace_a_file_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(sb.OutputError, match=r"df\.npz: cannot be written: No space left"):
+    with pytest.raises(la.OutputError, match=r"df\.npz: cannot be written: No space left"):
         save_frequencies(path)
     assert path.read_bytes() == whole and [p.name for p in tmp_path.iterdir()] == ["df.npz"]
-    with pytest.raises(sb.InputDataError, match="frequencies"):
-        sb.DocumentFrequencies.load(tmp_path / "missing", sb.Shingling(width=1))
+    with pytest.raises(la.InputDataError, match="frequencies"):
+        la.DocumentFrequencies.load(tmp_path / "missing", la.Shingling(width=1))
 
 
 def test_no_frequencies_are_frequencies(tmp_path):
-    none = sb.DocumentFrequencies(np.empty(0, np.uint64), np.empty(0, np.int64), 3)
+    none = la.DocumentFrequencies(np.empty(0, np.uint64), np.empty(0, np.int64), 3)
     none.save(tmp_path / "df.npz")
-    found = sb.DocumentFrequencies.load(tmp_path / "df.npz")
+    found = la.DocumentFrequencies.load(tmp_path / "df.npz")
     assert found.n_documents == 3 and len(found.values) == len(found.counts) == 0
 
 
@@ -287,41 +287,41 @@ def test_devices_and_pipes_are_no_files_of_fingerprints(tmp_path):
 
     os.mkfifo(tmp_path / "pipe")
     for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
-        with pytest.raises(sb.InputDataError):
-            sb.FingerprintFile(path)
+        with pytest.raises(la.InputDataError):
+            la.FingerprintFile(path)
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    sb.FingerprintFile(tmp_path / "link").append(np.arange(3, dtype=np.uint64))
-    assert len(sb.FingerprintFile(tmp_path / "real")) == 3
+    la.FingerprintFile(tmp_path / "link").append(np.arange(3, dtype=np.uint64))
+    assert len(la.FingerprintFile(tmp_path / "real")) == 3
     (tmp_path / "empty").touch()
-    with pytest.raises(sb.InputDataError, match="an empty file: another process may be making it"):
-        sb.FingerprintFile(tmp_path / "empty")
+    with pytest.raises(la.InputDataError, match="an empty file: another process may be making it"):
+        la.FingerprintFile(tmp_path / "empty")
 
 
 def test_a_first_append_that_fails_leaves_no_file(tmp_path, monkeypatch):
     import os
 
-    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file = la.FingerprintFile(tmp_path / "seen.fps")
 
     def full(number):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(sb.OutputError, match="No space left on device; the batch was not added"):
-        file.append(sb.SimHash(seed=3).sign(sb.shingle(["a b c"], width=1)))
+    with pytest.raises(la.OutputError, match="No space left on device; the batch was not added"):
+        file.append(la.SimHash(seed=3).sign(la.shingle(["a b c"], width=1)))
     monkeypatch.undo()
     assert not any(tmp_path.iterdir()) and len(file) == 0
-    assert file.append(sb.SimHash(seed=4).sign(sb.shingle(["a b c"], width=1))) == 0 and len(file) == 1
+    assert file.append(la.SimHash(seed=4).sign(la.shingle(["a b c"], width=1))) == 0 and len(file) == 1
     before = (tmp_path / "seen.fps").read_bytes()
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(sb.OutputError):
+    with pytest.raises(la.OutputError):
         file.append(np.arange(5, dtype=np.uint64))
     assert (tmp_path / "seen.fps").read_bytes() == before and len(file) == 1
 
 
 def test_others_who_appended_first_decide_what_goes_together(tmp_path):
     """Two objects for one new file: what the first wrote into it binds the second."""
-    one, other = sb.FingerprintFile(tmp_path / "x"), sb.FingerprintFile(tmp_path / "x")
-    one.append(sb.SimHash(seed=1).sign(sb.shingle(["a b c"], width=1)))
-    with pytest.raises(sb.IncompatibleSketchError, match="are incompatible"):
-        other.append(sb.SimHash(seed=2).sign(sb.shingle(["a b c"], width=1)))
-    assert len(sb.FingerprintFile(tmp_path / "x")) == 1
+    one, other = la.FingerprintFile(tmp_path / "x"), la.FingerprintFile(tmp_path / "x")
+    one.append(la.SimHash(seed=1).sign(la.shingle(["a b c"], width=1)))
+    with pytest.raises(la.IncompatibleSketchError, match="are incompatible"):
+        other.append(la.SimHash(seed=2).sign(la.shingle(["a b c"], width=1)))
+    assert len(la.FingerprintFile(tmp_path / "x")) == 1

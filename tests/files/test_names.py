@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from semblance.files.names import shown, suffix_of, walk
+from lookalike.files.names import shown, suffix_of, walk
 
 KNOWN = (".csv", ".gz", ".csv.gz", ".txt")
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from folder_files import fill, names
 
-import semblance as sb
-from semblance.files import folders
-from semblance.files.atomic import create_temporary
-from semblance.files.folders import atomic_directory
-from semblance.formats.writers import check_apart, check_output
+import lookalike as la
+from lookalike.files import folders
+from lookalike.files.atomic import create_temporary
+from lookalike.files.folders import atomic_directory
+from lookalike.formats.writers import check_apart, check_output
 
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
 
@@ -25,11 +25,11 @@ A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", 
 def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
     source = fill(tmp_path / "in", a=A, b=B)
     fill(source / "deep", c=C)
-    sb.dedup(source).write(tmp_path / "out")
+    la.dedup(source).write(tmp_path / "out")
     shutil.rmtree(source / "deep")
     (source / "b.jsonl").unlink()
-    sb.dedup(source).write(tmp_path / "out", force=True)
-    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl"]
+    la.dedup(source).write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
     assert not (tmp_path / "out/deep").exists()
 
@@ -38,47 +38,47 @@ def test_text_that_became_a_duplicate_is_not_left(tmp_path):
     for name, text in (("a", A), ("b", A + " extra"), ("c", C)):
         (tmp_path / "in").mkdir(exist_ok=True)
         (tmp_path / "in" / f"{name}.txt").write_text(text)
-    sb.dedup(tmp_path / "in", threshold=1.0).write(tmp_path / "out")
-    assert names(tmp_path / "out") == ["_semblance.json", "a.txt", "b.txt", "c.txt"]
-    sb.dedup(tmp_path / "in", threshold=0.5).write(tmp_path / "out", force=True)
-    assert names(tmp_path / "out") == ["_semblance.json", "a.txt", "c.txt"]
-    assert json.loads((tmp_path / "out/_semblance.json").read_text())["files"] == ["a.txt", "c.txt"]
+    la.dedup(tmp_path / "in", threshold=1.0).write(tmp_path / "out")
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.txt", "b.txt", "c.txt"]
+    la.dedup(tmp_path / "in", threshold=0.5).write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.txt", "c.txt"]
+    assert json.loads((tmp_path / "out/_lookalike.json").read_text())["files"] == ["a.txt", "c.txt"]
 
 
 @pytest.mark.parametrize("foreign", ["mine.txt", "deep/mine.txt", ".mine", "link"])
 def test_files_of_others_are_never_replaced(tmp_path, foreign):
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     result.write(tmp_path / "out")
     path = tmp_path / "out" / foreign
     path.parent.mkdir(exist_ok=True)
     path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
-    with pytest.raises(sb.OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
+    with pytest.raises(la.OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
         result.write(tmp_path / "out", force=True)
     assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
 
 
 def test_a_folder_that_is_not_ours_is_refused(tmp_path):
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     fill(tmp_path / "photos", a=C, b=C)
-    with pytest.raises(sb.OutputError, match=r"2 files but no _semblance\.json that lists"):
+    with pytest.raises(la.OutputError, match=r"2 files but no _lookalike\.json that lists"):
         check_output(tmp_path / "photos", force=True)
-    (tmp_path / "photos/_semblance.json").write_text('{"files": "all"}')
-    with pytest.raises(sb.OutputError, match="3 files"):
+    (tmp_path / "photos/_lookalike.json").write_text('{"files": "all"}')
+    with pytest.raises(la.OutputError, match="3 files"):
         result.write(tmp_path / "photos", force=True)
     assert (tmp_path / "photos/a.jsonl").read_text() == (tmp_path / "photos/b.jsonl").read_text()
     (tmp_path / "empty").mkdir()
     result.write(tmp_path / "empty", force=True)
-    assert names(tmp_path / "empty") == ["_semblance.json", "a.jsonl"]
+    assert names(tmp_path / "empty") == ["_lookalike.json", "a.jsonl"]
 
 
 def test_what_appears_while_a_job_runs_stays(tmp_path):
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     result.write(tmp_path / "out")
-    with pytest.raises(sb.OutputError, match="mine"), atomic_directory(tmp_path / "out") as folder:
+    with pytest.raises(la.OutputError, match="mine"), atomic_directory(tmp_path / "out") as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
         (tmp_path / "out/mine").write_text("precious")
-    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "mine"]
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "mine"]
     assert (tmp_path / "out/a.jsonl").read_bytes() != b"new"
 
 
@@ -86,12 +86,12 @@ def test_what_appears_while_a_job_runs_stays(tmp_path):
 def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     """Killed at each rename, and while the old folder is removed."""
     source = fill(tmp_path / "in", a=A, b=B)
-    sb.dedup(source).write(tmp_path / "out")
+    la.dedup(source).write(tmp_path / "out")
     old = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
     (source / "b.jsonl").unlink()
     fill(source, c=C)
     code = (
-        "import os, signal, sys, semblance as sb\n"
+        "import os, signal, sys, lookalike as la\n"
         "left = int(sys.argv[3])\n"
         "def counting(do):\n"
         "    def counted(*args, **more):\n"
@@ -102,25 +102,25 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
         "            left -= 1\n"
         "        return do(*args, **more)\n"
         "    return counted\n"
-        "result = sb.dedup(sys.argv[1])\n"
+        "result = la.dedup(sys.argv[1])\n"
         "os.rename, os.unlink = counting(os.rename), counting(os.unlink)\n"
         "result.write(sys.argv[2], force=True)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(source), str(tmp_path / "out"), str(moment)], check=False)
     assert done.returncode in (-signal.SIGKILL, 0)
-    with pytest.raises(sb.OutputError, match="exists"):
+    with pytest.raises(la.OutputError, match="exists"):
         check_output(tmp_path / "out", force=False)  # puts it back, if it was not there
     found = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
-    assert found == old or sorted(found) == ["_semblance.json", "a.jsonl", "c.jsonl"]
-    sb.dedup(source).write(tmp_path / "out", force=True)
-    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "c.jsonl"]
+    assert found == old or sorted(found) == ["_lookalike.json", "a.jsonl", "c.jsonl"]
+    la.dedup(source).write(tmp_path / "out", force=True)
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "c.jsonl"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
 
 
 @pytest.mark.parametrize("left", range(6))
 def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch, left):
     """Stopped after so many files of the older one are gone: the list of them goes last, and the next run removes the rest."""
-    result = sb.dedup(fill(tmp_path / "in", a=A, b=B))
+    result = la.dedup(fill(tmp_path / "in", a=A, b=B))
     result.save(tmp_path / "saved")
     unlink, allowed = Path.unlink, iter(range(left))
 
@@ -136,11 +136,11 @@ def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch, l
     assert len(list(tmp_path.glob(".saved.*.old"))) == (left < 5)
     result.save(tmp_path / "saved", force=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "saved"]
-    assert "_semblance.json" not in json.loads((tmp_path / "saved/_semblance.json").read_bytes())["files"]
+    assert "_lookalike.json" not in json.loads((tmp_path / "saved/_lookalike.json").read_bytes())["files"]
 
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     result.write(tmp_path / "out")
     before = names(tmp_path / "out")
     rename = os.rename
@@ -151,7 +151,7 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(sb.OutputError, match="Input/output error"):
+    with pytest.raises(la.OutputError, match="Input/output error"):
         result.write(tmp_path / "out", force=True)
     assert names(tmp_path / "out") == before and sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
 
@@ -159,20 +159,20 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
 def test_an_input_named_like_our_description_survives(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
-    (folder / "_semblance.json").write_text(B)
+    (folder / "_lookalike.json").write_text(B)
     (folder / "b.json").write_text(A)
-    result = sb.dedup([folder / "_semblance.json", folder / "b.json"], format="txt")
-    with pytest.raises(sb.OutputError, match=r"an input is named _semblance\.json"):
+    result = la.dedup([folder / "_lookalike.json", folder / "b.json"], format="txt")
+    with pytest.raises(la.OutputError, match=r"an input is named _lookalike\.json"):
         result.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_description_takes_no_file_of_others(tmp_path):
-    result = sb.dedup(fill(tmp_path / "in", a=A))
-    mine = tmp_path / "out.jsonl_semblance.json"
+    result = la.dedup(fill(tmp_path / "in", a=A))
+    mine = tmp_path / "out.jsonl_lookalike.json"
     mine.write_text('["precious"]')
     for force in (False, True):
-        with pytest.raises(sb.OutputError, match=r"out\.jsonl_semblance\.json exists, and no earlier run wrote it"):
+        with pytest.raises(la.OutputError, match=r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"):
             result.write(tmp_path / "out.jsonl", force=force)
     assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
     mine.unlink()
@@ -188,55 +188,55 @@ def test_an_output_is_no_input(tmp_path):
     (tmp_path / "link.jsonl").symlink_to(folder / "a.jsonl")
     os.link(folder / "a.jsonl", tmp_path / "hard.jsonl")
     before = (folder / "a.jsonl").read_text()
-    result = sb.dedup(folder / "b.jsonl", against=folder / "a.jsonl")
+    result = la.dedup(folder / "b.jsonl", against=folder / "a.jsonl")
     for output in (folder / "a.jsonl", tmp_path / "in/../in/a.jsonl", tmp_path / "link.jsonl", tmp_path / "hard.jsonl"):
-        with pytest.raises(sb.OutputError, match=r"would replace the input .*a\.jsonl"):
+        with pytest.raises(la.OutputError, match=r"would replace the input .*a\.jsonl"):
             result.write(output, force=True)
-    with pytest.raises(sb.OutputError, match="whose suffix is another one"):
+    with pytest.raises(la.OutputError, match="whose suffix is another one"):
         result.write(tmp_path / "link", force=True)
-    found = sb.overlap(folder / "b.jsonl", against=folder / "a.jsonl")
-    with pytest.raises(sb.OutputError, match="would replace the input"):
+    found = la.overlap(folder / "b.jsonl", against=folder / "a.jsonl")
+    with pytest.raises(la.OutputError, match="would replace the input"):
         found.write(folder / "a.jsonl", force=True)
     from listing import find_pairs
 
-    with pytest.raises(sb.OutputError, match="would replace the input"):
+    with pytest.raises(la.OutputError, match="would replace the input"):
         find_pairs(folder).write(folder / "b.jsonl", force=True)
     assert (folder / "a.jsonl").read_text() == before == (folder / "b.jsonl").read_text()
 
 
 def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
     folder = fill(tmp_path / "in", a=A, b=B)
-    result = sb.dedup(folder)
+    result = la.dedup(folder)
     (tmp_path / "link").symlink_to(folder)
     for output in (folder / "clean", tmp_path / "link" / "deep" / "clean", folder):
-        with pytest.raises(sb.OutputError, match=r"is inside the input folder|exists|but no _semblance"):
+        with pytest.raises(la.OutputError, match=r"is inside the input folder|exists|but no _lookalike"):
             result.write(output)
-        with pytest.raises(sb.OutputError, match="is inside the input folder"):
+        with pytest.raises(la.OutputError, match="is inside the input folder"):
             check_apart(output, result._job.sources)
     assert names(folder) == ["a.jsonl", "b.jsonl"]
     result.write(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     for given in ("out/a.jsonl", tmp_path / "out/a.jsonl", "in/../out/a.jsonl"):
-        with pytest.raises(sb.OutputError, match=r"contains the input .*a\.jsonl"):
-            sb.dedup(Path(given)).write("out", force=True)
-    with pytest.raises(sb.OutputError, match="contains the input"):
-        sb.dedup(folder / "a.jsonl", against=tmp_path / "out/b.jsonl").write("out", force=True)
-    assert names(tmp_path / "out") == ["_semblance.json", "a.jsonl", "b.jsonl"]
+        with pytest.raises(la.OutputError, match=r"contains the input .*a\.jsonl"):
+            la.dedup(Path(given)).write("out", force=True)
+    with pytest.raises(la.OutputError, match="contains the input"):
+        la.dedup(folder / "a.jsonl", against=tmp_path / "out/b.jsonl").write("out", force=True)
+    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "b.jsonl"]
 
 
 def test_the_current_folder_is_not_replaced(tmp_path, monkeypatch):
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     (tmp_path / "here/below").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here/below")
     for output in (".", ".."):
-        with pytest.raises(sb.OutputError, match="is the current folder or contains it"):
+        with pytest.raises(la.OutputError, match="is the current folder or contains it"):
             result.write(output, force=True)
 
 
 def test_two_outputs_do_not_meet(tmp_path):
     for also in ("out/m.csv", "out.jsonl"):
         output = "out" if "/" in also else "out.jsonl"
-        with pytest.raises(sb.OutputError, match="is, or is inside, the output"):
+        with pytest.raises(la.OutputError, match="is, or is inside, the output"):
             check_apart(tmp_path / output, [], [tmp_path / also])
     check_apart(tmp_path / "out.jsonl", [], [tmp_path / "matches.jsonl"])
 
@@ -245,15 +245,15 @@ def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
     for name, text in (("a", A), ("b", B), ("C", C)):
         fill(tmp_path / name, x=text)
     (tmp_path / "C/x.jsonl").rename(tmp_path / "C/X.jsonl")
-    sb.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write(tmp_path / "out")
-    assert names(tmp_path / "out") == ["C/X.jsonl", "_semblance.json", "a/x.jsonl", "b/x.jsonl"]
+    la.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write(tmp_path / "out")
+    assert names(tmp_path / "out") == ["C/X.jsonl", "_lookalike.json", "a/x.jsonl", "b/x.jsonl"]
 
 
 def test_a_file_and_a_folder_of_one_name_are_refused(tmp_path):
     fill(tmp_path / "one", x=A)
     fill(tmp_path / "two" / "x.jsonl", y=B)
-    result = sb.dedup([tmp_path / "one", tmp_path / "two"])
-    with pytest.raises(sb.OutputError, match="another into a folder of that name"):
+    result = la.dedup([tmp_path / "one", tmp_path / "two"])
+    with pytest.raises(la.OutputError, match="another into a folder of that name"):
         result.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -261,7 +261,7 @@ def test_a_file_and_a_folder_of_one_name_are_refused(tmp_path):
 def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     """Each file of a new folder is made anew, or not at all."""
     with (
-        pytest.raises(sb.OutputError, match=r"two inputs would be written as x\.jsonl"),
+        pytest.raises(la.OutputError, match=r"two inputs would be written as x\.jsonl"),
         atomic_directory(tmp_path / "out") as new,
     ):
         for _ in range(2):
@@ -271,10 +271,10 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
 
 
 def test_what_a_killed_run_left_goes_with_the_next(tmp_path):
-    for name in ("x.jsonl", "x.jsonl_semblance.json"):
+    for name in ("x.jsonl", "x.jsonl_lookalike.json"):
         os.close(create_temporary(tmp_path / name)[1])
-    sb.dedup(fill(tmp_path / "in", a=A)).write(tmp_path / "x.jsonl")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "x.jsonl", "x.jsonl_semblance.json"]
+    la.dedup(fill(tmp_path / "in", a=A)).write(tmp_path / "x.jsonl")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "x.jsonl", "x.jsonl_lookalike.json"]
 
 
 def test_odd_outputs_are_refused_before_any_work(tmp_path):
@@ -286,12 +286,12 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
         (tmp_path / ("n" * 300 + ".jsonl"), "name too long"), (tmp_path / ("n" * 245 + ".jsonl"), "name too long"),
         (tmp_path / "a\0b.jsonl", "cannot be written"), (tmp_path / "loop/x.jsonl", "symbolic links|not a folder"),
     ):  # fmt: skip
-        with pytest.raises(sb.OutputError, match=words):
+        with pytest.raises(la.OutputError, match=words):
             check_output(output, force=True)
     read, write = os.pipe()
     (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
     for output in (tmp_path / "stdout", tmp_path / "pipe.jsonl"):
-        with pytest.raises(sb.OutputError, match="is a pipe or a device"):
+        with pytest.raises(la.OutputError, match="is a pipe or a device"):
             check_output(output, force=False)
     os.close(read)
     os.close(write)
@@ -299,7 +299,7 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
 
 def test_a_long_name_that_is_allowed(tmp_path):
     """Names may have 255 bytes; a temporary one beside it must not need more."""
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     output = tmp_path / ("ä" * 116 + ".jsonl")
     result.write(output)
     result.write(tmp_path / ("n" * 255))
@@ -308,7 +308,7 @@ def test_a_long_name_that_is_allowed(tmp_path):
 
 def test_links_lead_to_outputs(tmp_path):
     """What a link names is replaced, and the link stays."""
-    result = sb.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill(tmp_path / "in", a=A))
     (tmp_path / "disk").mkdir()
     for name in ("out", "out.jsonl"):
         (tmp_path / name).symlink_to(tmp_path / "disk" / name)
@@ -320,7 +320,7 @@ def test_links_lead_to_outputs(tmp_path):
 
 def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
     """Sketch files have no suffix of their own: what they are does not depend on it."""
-    signatures = sb.FastSimilarity(permutations=64).sign(sb.shingle([A]))
+    signatures = la.FastSimilarity(permutations=64).sign(la.shingle([A]))
     for name in ("s", "s.jsonl", "s.txt"):
         for force in (False, True):
-            sb.save(signatures, tmp_path / name, force=force)
+            la.save(signatures, tmp_path / name, force=force)

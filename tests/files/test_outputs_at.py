@@ -5,13 +5,13 @@ import json
 import pytest
 from object_store import held
 
-from semblance.errors import OutputError
-from semblance.files import outputs_at
-from semblance.files.folders import SIDECAR
-from semblance.files.outputs_at import PLANNED, check_apart_at, check_output_at, prepare, publish, upload
-from semblance.files.places import place_of
-from semblance.files.urls import as_url
-from semblance.formats.sources import open_sources
+from lookalike.errors import OutputError
+from lookalike.files import outputs_at
+from lookalike.files.folders import SIDECAR
+from lookalike.files.outputs_at import PLANNED, check_apart_at, check_output_at, prepare, publish, upload
+from lookalike.files.places import place_of
+from lookalike.files.urls import as_url
+from lookalike.formats.sources import open_sources
 
 
 def write(folder, files, force=False):
@@ -20,14 +20,14 @@ def write(folder, files, force=False):
     prepare(folder, list(files))
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    publish(folder, {name: len(data) for name, data in files.items()}, {"semblance": "x"})
+    publish(folder, {name: len(data) for name, data in files.items()}, {"lookalike": "x"})
 
 
 def test_a_folder_is_replaced_on_demand_alone(bucket):
     folder = bucket / "clean"
     write(folder, {"a": b"1", "sub/b": b"22"})
     assert set(held(folder)) == {"a", "sub/b", SIDECAR}
-    assert json.loads(held(folder)[SIDECAR]) == {"semblance": "x", "files": ["a", "sub/b"]}
+    assert json.loads(held(folder)[SIDECAR]) == {"lookalike": "x", "files": ["a", "sub/b"]}
     with pytest.raises(OutputError, match=r"clean exists; pass --force"):
         check_output_at(folder, force=False)
     write(folder, {"c": b"3"}, force=True)
@@ -86,7 +86,7 @@ def test_files_that_are_not_as_they_were_written_are_noticed(bucket):
 
 
 def test_a_file_is_copied_whole(bucket, tmp_path, monkeypatch):
-    monkeypatch.setattr("semblance.files.outputs_at._BLOCK", 1000)
+    monkeypatch.setattr("lookalike.files.outputs_at._BLOCK", 1000)
     data = bytes(range(256)) * 50
     (tmp_path / "a").write_bytes(data)
     upload(tmp_path / "a", bucket / "x/a")
@@ -97,7 +97,7 @@ def test_a_file_is_copied_whole(bucket, tmp_path, monkeypatch):
 
 def test_an_upload_that_is_cut_off_leaves_the_file_of_another_attempt(bucket, tmp_path, monkeypatch):
     """A late attempt of a task may be stopped after the folder was said to be complete."""
-    monkeypatch.setattr("semblance.files.outputs_at._BLOCK", 1000)
+    monkeypatch.setattr("lookalike.files.outputs_at._BLOCK", 1000)
     (tmp_path / "a").write_bytes(bytes(3000))
     upload(tmp_path / "a", bucket / "a")
     monkeypatch.setattr(outputs_at, "open", lambda *given: Stopped(open(*given)), raising=False)

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-import semblance as sb
-from semblance.formats.sources import Columns, open_sources
+import lookalike as la
+from lookalike.formats.sources import Columns, open_sources
 
 LINES = b"".join(json.dumps({"id": i, "text": f"row {i} {i * 7919} {i * 104729}"}).encode() + b"\n" for i in range(3000))
-PROGRAM = [sys.executable, "-W", "ignore", "-m", "semblance"]
+PROGRAM = [sys.executable, "-W", "ignore", "-m", "lookalike"]
 
 
 def fed(path, data=LINES):
@@ -34,7 +34,7 @@ def fed(path, data=LINES):
 
 def shell(command, folder, **more):
     """Run a line of bash; return (exit code, standard output and standard error)."""
-    line = command.replace("semblance ", " ".join(map(repr, PROGRAM)) + " ")
+    line = command.replace("lookalike ", " ".join(map(repr, PROGRAM)) + " ")
     done = subprocess.run(
         ["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=120, env={**os.environ, **more}, check=False
     )
@@ -51,14 +51,14 @@ def corpus(tmp_path):
 def test_every_command_reads_all_of_a_pipe(corpus, tmp_path):
     """In one process after another: process substitutions, standard input by its name, for all that reads documents."""
     for line, words in (
-        ("semblance dedup <(cat in.jsonl) -t 1.0 --format jsonl -o a.jsonl && cmp a.jsonl in.jsonl", "kept                             3,000"),
-        ("cat in.jsonl | semblance dedup /dev/stdin -t 1.0 --format jsonl", "3,000 documents"),
-        ("semblance dedup in.jsonl --against <(cat in.jsonl) --format jsonl", "kept                                 0"),
-        ("semblance pairs <(cat in.jsonl) <(cat in.jsonl) -t 1.0 --format jsonl", "pairs         3,000"),
-        ("semblance overlap <(cat in.jsonl) --against <(cat in.jsonl) --format jsonl", "overlapping         3,000"),
-        ("semblance index create ix && semblance index add ix <(cat in.jsonl) --format jsonl", "3,000 documents more"),
-        ("semblance index query ix <(cat in.jsonl) --format jsonl -o q.csv", "3,000 documents looked up, 3,000 matches"),
-        ("semblance compare <(cat in.jsonl) in.jsonl", "resemblance                   1.0000"),
+        ("lookalike dedup <(cat in.jsonl) -t 1.0 --format jsonl -o a.jsonl && cmp a.jsonl in.jsonl", "kept                             3,000"),
+        ("cat in.jsonl | lookalike dedup /dev/stdin -t 1.0 --format jsonl", "3,000 documents"),
+        ("lookalike dedup in.jsonl --against <(cat in.jsonl) --format jsonl", "kept                                 0"),
+        ("lookalike pairs <(cat in.jsonl) <(cat in.jsonl) -t 1.0 --format jsonl", "pairs         3,000"),
+        ("lookalike overlap <(cat in.jsonl) --against <(cat in.jsonl) --format jsonl", "overlapping         3,000"),
+        ("lookalike index create ix && lookalike index add ix <(cat in.jsonl) --format jsonl", "3,000 documents more"),
+        ("lookalike index query ix <(cat in.jsonl) --format jsonl -o q.csv", "3,000 documents looked up, 3,000 matches"),
+        ("lookalike compare <(cat in.jsonl) in.jsonl", "resemblance                   1.0000"),
     ):  # fmt: skip
         code, said = shell(line, tmp_path)
         assert code == 0 and words in said, (line, said)
@@ -68,9 +68,9 @@ def test_every_command_reads_all_of_a_pipe(corpus, tmp_path):
 def test_a_fifo_given_by_name(tmp_path, suffix):
     made = tmp_path / f"made{suffix}"
     (tmp_path / "in.jsonl").write_bytes(LINES)
-    sb.dedup(tmp_path / "in.jsonl", threshold=1.0).write(made)
+    la.dedup(tmp_path / "in.jsonl", threshold=1.0).write(made)
     pipe = fed(tmp_path / f"pipe{suffix}", made.read_bytes())
-    result = sb.dedup(pipe, threshold=1.0)
+    result = la.dedup(pipe, threshold=1.0)
     assert len(result) == 3000 and result.provenance["inputs"][0]["name"] == str(pipe)
     result.write(tmp_path / "out")
     assert (tmp_path / "out" / pipe.name).read_bytes() == made.read_bytes() or suffix == ".parquet"
@@ -94,30 +94,30 @@ def test_the_copy_is_removed(tmp_path, monkeypatch):
 def test_a_pipe_without_a_suffix_needs_a_format(tmp_path):
     """And is not read before that is known: it could not be read again."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(sb.ParameterError, match="pipe has no suffix: pass --format parquet, jsonl, csv or txt"):
+    with pytest.raises(la.ParameterError, match="pipe has no suffix: pass --format parquet, jsonl, csv or txt"):
         open_sources([tmp_path / "pipe"])
 
 
 @pytest.mark.parametrize("work", [{"work": "w"}, {"work": "w", "resume": True}])
 def test_a_pipe_cannot_be_read_again_after_a_crash(tmp_path, work):
     work = work | {"work": tmp_path / "w"}
-    with pytest.raises(sb.ParameterError, match=r"files, not values in memory, pipes or standard input; got .*pipe\.jsonl"):
-        sb.dedup(fed(tmp_path / "pipe.jsonl"), **work)
-    with pytest.raises(sb.ParameterError, match=r"got .*pipe\.txt"):
-        sb.dedup(fed(tmp_path / "pipe.txt", b"some text"), **work)
+    with pytest.raises(la.ParameterError, match=r"files, not values in memory, pipes or standard input; got .*pipe\.jsonl"):
+        la.dedup(fed(tmp_path / "pipe.jsonl"), **work)
+    with pytest.raises(la.ParameterError, match=r"got .*pipe\.txt"):
+        la.dedup(fed(tmp_path / "pipe.txt", b"some text"), **work)
     assert not (tmp_path / "w").exists()
 
 
 def test_a_pipe_given_twice(tmp_path):
     pipe = fed(tmp_path / "pipe.jsonl")
-    with pytest.raises(sb.InputDataError, match="given twice, but can be read only once"):
+    with pytest.raises(la.InputDataError, match="given twice, but can be read only once"):
         open_sources([pipe, pipe])
 
 
 @pytest.mark.parametrize("arguments", ["dedup - -", "dedup - --against -", "compare - -", "dedup /dev/stdin -"])
 def test_standard_input_given_twice(corpus, tmp_path, arguments):
     given = "" if "compare" in arguments else " --format jsonl"
-    code, said = shell(f"cat in.jsonl | semblance {arguments}{given}", tmp_path)
+    code, said = shell(f"cat in.jsonl | lookalike {arguments}{given}", tmp_path)
     if "compare" in arguments:
         assert code == 2 and "not both" in said
     else:
@@ -126,25 +126,25 @@ def test_standard_input_given_twice(corpus, tmp_path, arguments):
 
 def test_standard_input_is_not_read_twice_by_a_program(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINES)))
-    assert len(sb.dedup("-", format="jsonl", threshold=1.0)) == 3000
-    with pytest.raises(sb.InputDataError, match="given twice"):
-        sb.dedup("-", format="jsonl")
+    assert len(la.dedup("-", format="jsonl", threshold=1.0)) == 3000
+    with pytest.raises(la.InputDataError, match="given twice"):
+        la.dedup("-", format="jsonl")
 
 
 def test_no_room_for_the_copy(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with pytest.raises(sb.OutputError, match="No such file or directory; name a folder with room for it in TMPDIR"):
+    with pytest.raises(la.OutputError, match="No such file or directory; name a folder with room for it in TMPDIR"):
         open_sources([fed(tmp_path / "pipe.jsonl")])
     (tmp_path / "in.jsonl").write_bytes(LINES)
-    code, said = shell("ulimit -f 20; cat in.jsonl | semblance dedup - --format jsonl", tmp_path, TMPDIR=str(tmp_path))
+    code, said = shell("ulimit -f 20; cat in.jsonl | lookalike dedup - --format jsonl", tmp_path, TMPDIR=str(tmp_path))
     assert code == 1 and "File too large; name a folder with room" in said
-    assert not [p for p in tmp_path.iterdir() if p.name.startswith("semblance-")]
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith("lookalike-")]
 
 
 def test_devices_without_an_end_are_refused():
-    with pytest.raises(sb.InputDataError, match="/dev/zero is a device, not a file"):
+    with pytest.raises(la.InputDataError, match="/dev/zero is a device, not a file"):
         open_sources(["/dev/zero"], format="jsonl")
-    assert len(sb.dedup(os.devnull, format="jsonl")) == 0
+    assert len(la.dedup(os.devnull, format="jsonl")) == 0
 
 
 def test_pipes_and_sockets_in_a_folder_are_left_out(tmp_path, monkeypatch):
@@ -157,12 +157,12 @@ def test_pipes_and_sockets_in_a_folder_are_left_out(tmp_path, monkeypatch):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("c.jsonl")
         for given in (folder, str(folder / "*.jsonl")):
-            result = sb.dedup(given, threshold=1.0)
+            result = la.dedup(given, threshold=1.0)
             assert len(result) == 3000
             assert result.summary.skipped["by_reason"] == {"not_regular": 2}
 
 
 def test_a_list_of_names_may_name_a_pipe(tmp_path):
     """A list of str is one of paths where all of them name files; a pipe is a file here."""
-    assert len(sb.dedup([str(fed(tmp_path / "pipe.jsonl"))], threshold=1.0)) == 3000
+    assert len(la.dedup([str(fed(tmp_path / "pipe.jsonl"))], threshold=1.0)) == 3000
     assert Path(tmp_path / "pipe.jsonl").is_fifo()

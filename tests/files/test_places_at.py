@@ -3,9 +3,9 @@
 import pytest
 from object_store import put_folder
 
-from semblance.errors import InputDataError
-from semblance.files.urls import Entry, Status, Url
-from semblance.formats.sources import open_sources
+from lookalike.errors import InputDataError
+from lookalike.files.urls import Entry, Status, Url
+from lookalike.formats.sources import open_sources
 
 TREE = (
     "a.parquet", "b.jsonl.gz", "notes.pdf", ".hidden.jsonl", "_also.jsonl", "sub/a.parquet", "sub/c.csv", "sub/deep/d.jsonl",

@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-import semblance as sb
-from semblance.files import secrets
-from semblance.files.store import Workspace
+import lookalike as la
+from lookalike.files import secrets
+from lookalike.files.store import Workspace
 
 
 def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
@@ -25,17 +25,17 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [lambda held: held[:-1], lambda held: held[:20] + b"?" + held[21:], lambda held: held + b"?",
-                                    lambda held: b"", lambda held: b"semblance secret"])  # fmt: skip
+                                    lambda held: b"", lambda held: b"lookalike secret"])  # fmt: skip
 def test_what_is_no_secret_is_not_taken_for_one(tmp_path, damage):
     secrets.write_secret(tmp_path, bytes(range(16)))
     held = damage((tmp_path / "secret").read_bytes())
     (tmp_path / "secret").write_bytes(held)
     assert secrets.read_secret(tmp_path) is None
     with pytest.raises(
-        sb.IndexFormatError, match=r"secret: missing, damaged, not readable, or that of another job.*start again"
+        la.IndexFormatError, match=r"secret: missing, damaged, not readable, or that of another job.*start again"
     ):
         secrets.known_secret(tmp_path, secrets.token_of(bytes(range(16))))
-    with pytest.raises(sb.OutputError, match="a file of this name is there"):
+    with pytest.raises(la.OutputError, match="a file of this name is there"):
         secrets.write_secret(tmp_path, bytes(16))
     assert (tmp_path / "secret").read_bytes() == held and os.listdir(tmp_path) == ["secret"]
 
@@ -75,6 +75,6 @@ def test_a_secret_that_a_killed_job_left_alone_does_not_block_a_folder(tmp_path)
 
 def test_somebody_elses_file_of_that_name_stays(tmp_path):
     (tmp_path / "secret").write_text("of my own")
-    with pytest.raises(sb.ParameterError, match=r"files that do not belong to a job \(secret\)"):
+    with pytest.raises(la.ParameterError, match=r"files that do not belong to a job \(secret\)"):
         Workspace(tmp_path, {})
     assert (tmp_path / "secret").read_text() == "of my own"

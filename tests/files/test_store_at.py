@@ -5,9 +5,9 @@ import json
 import pytest
 from object_store import held
 
-from semblance.errors import IndexFormatError, OutputError, ParameterError
-from semblance.files import store_at
-from semblance.files.store_at import WorkspaceAt
+from lookalike.errors import IndexFormatError, OutputError, ParameterError
+from lookalike.files import store_at
+from lookalike.files.store_at import WorkspaceAt
 
 JOB = {"threshold": 0.8, "inputs": [{"name": "a"}]}
 

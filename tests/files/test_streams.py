@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.files import streams
-from semblance.files.streams import compressed, compression_of, read_blocks, read_lines, read_raw
+import lookalike as la
+from lookalike.files import streams
+from lookalike.files.streams import compressed, compression_of, read_blocks, read_lines, read_raw
 
 PACKED = {".x": lambda data: data, ".x.GZ": gzip.compress, ".zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
 
@@ -60,10 +60,10 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
 def test_damage_names_the_file(tmp_path, suffix, data):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(data)
-    with pytest.raises(sb.InputDataError, match=rf"{path}: .*damaged or cut short"):
+    with pytest.raises(la.InputDataError, match=rf"{path}: .*damaged or cut short"):
         list(read_blocks(path))
     assert b"".join(read_raw(path)) == data
-    with pytest.raises(sb.InputDataError, match=r"gone: cannot be read: No such file"):
+    with pytest.raises(la.InputDataError, match=r"gone: cannot be read: No such file"):
         list(read_blocks(tmp_path / "gone"))
 
 

@@ -5,9 +5,9 @@ from hashlib import sha256
 
 import pytest
 
-import semblance as sb
-from semblance.files.places import Skipped, find_places
-from semblance.files.sums import digest_of
+import lookalike as la
+from lookalike.files.places import Skipped, find_places
+from lookalike.files.sums import digest_of
 
 
 def places(*paths):
@@ -28,5 +28,5 @@ def test_a_file_that_is_gone(tmp_path):
     (tmp_path / "a.txt").write_text("one")
     found = places(tmp_path / "a.txt")
     (tmp_path / "a.txt").unlink()
-    with pytest.raises(sb.InputDataError, match=r"a\.txt: cannot be read: No such file"):
+    with pytest.raises(la.InputDataError, match=r"a\.txt: cannot be read: No such file"):
         digest_of(found)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyarrow.fs import FileInfo
 
-from semblance.errors import ParameterError
-from semblance.files import urls
-from semblance.files.urls import Url, as_url, is_url
+from lookalike.errors import ParameterError
+from lookalike.files import urls
+from lookalike.files.urls import Url, as_url, is_url
 
 
 @pytest.fixture

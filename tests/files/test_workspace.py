@@ -11,11 +11,11 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.files import store as workspace_module
-from semblance.files.container import write_arrays
-from semblance.files.layout import Streamed
-from semblance.files.store import Workspace
+import lookalike as la
+from lookalike.files import store as workspace_module
+from lookalike.files.container import write_arrays
+from lookalike.files.layout import Streamed
+from lookalike.files.store import Workspace
 
 JOB = {"threshold": 0.8}
 
@@ -37,7 +37,7 @@ def make(folder, name="holiday.part"):
 def test_a_folder_that_is_not_empty_and_not_ours_is_refused(tmp_path, name, resume):
     make(tmp_path / "w", name)
     with pytest.raises(
-        sb.ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
+        la.ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
     ):
         Workspace(tmp_path / "w", JOB, resume)
     assert [p.name for p in (tmp_path / "w").iterdir()] == [name.rstrip("/")]
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_part_is_not_taken_for_one(tmp_path, name):
     write_arrays(tmp_path / f"w/{name}.part", part())
     again = Workspace(tmp_path / "w", JOB, resume=True)
     for use in (lambda: again.get(name), lambda: again.put(name, part())):
-        with pytest.raises(sb.IndexFormatError, match="damaged, or not a part of this job"):
+        with pytest.raises(la.IndexFormatError, match="damaged, or not a part of this job"):
             use()
     assert again.get("texts-000000")["values"].tolist() == [0, 1, 2]
 
@@ -72,7 +72,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
     code = (
         "import os, signal, sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from semblance.files.store import Workspace\n"
+        "from lookalike.files.store import Workspace\n"
         "space = Workspace(sys.argv[1], {})\n"
         "[space.append('texts', {'values': np.arange(3)}) for _ in range(4)]\n"
         "unlink, left = Path.unlink, [0] * int(sys.argv[2])\n"
@@ -95,7 +95,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
 def test_a_temporary_file_of_a_killed_run_is_removed(tmp_path):
     code = (
         "import os, signal, sys, numpy as np\n"
-        "from semblance.files.store import Workspace\n"
+        "from lookalike.files.store import Workspace\n"
         "space = Workspace(sys.argv[1], {'threshold': 0.8})\n"
         "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         "space.append('texts', {'values': np.arange(3)})\n"
@@ -119,7 +119,7 @@ def test_a_damaged_job_is_a_clear_error(tmp_path, content):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_bytes(content.encode("utf-8", "surrogatepass"))
     for resume in (False, True):
-        with pytest.raises(sb.IndexFormatError, match=r"job\.json: damaged, or of another version; name another work folder"):
+        with pytest.raises(la.IndexFormatError, match=r"job\.json: damaged, or of another version; name another work folder"):
             Workspace(tmp_path / "w", JOB, resume)
 
 
@@ -129,7 +129,7 @@ def test_a_damaged_job_is_a_clear_error(tmp_path, content):
 def test_another_job_is_refused(tmp_path, job):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_text(signed(job))
-    with pytest.raises(sb.ParameterError, match=r"holds a job with other parameters or inputs: .*threshold"):
+    with pytest.raises(la.ParameterError, match=r"holds a job with other parameters or inputs: .*threshold"):
         Workspace(tmp_path / "w", JOB, True)
 
 
@@ -140,7 +140,7 @@ def test_odd_files_in_the_place_of_ours(tmp_path, name, kind):
     (tmp_path / "w").mkdir()
     path = tmp_path / "w" / name
     {"link": lambda: path.symlink_to(tmp_path / "created"), "pipe": lambda: os.mkfifo(path), "folder": path.mkdir}[kind]()
-    with pytest.raises((sb.OutputError, sb.IndexFormatError)):
+    with pytest.raises((la.OutputError, la.IndexFormatError)):
         Workspace(tmp_path / "w", JOB)
     assert not (tmp_path / "created").exists()
 
@@ -150,8 +150,8 @@ def test_what_is_no_folder(tmp_path, odd):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
-    with pytest.raises(sb.OutputError, match="cannot be used as work folder"):
-        sb.dedup(tmp_path / "in.jsonl", work=tmp_path / odd)
+    with pytest.raises(la.OutputError, match="cannot be used as work folder"):
+        la.dedup(tmp_path / "in.jsonl", work=tmp_path / odd)
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -170,7 +170,7 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(tmp_path):
 
     workspace_module.fcntl, plain = Late, workspace_module.fcntl
     try:
-        with pytest.raises(sb.OutputError, match="another process is using this folder"):
+        with pytest.raises(la.OutputError, match="another process is using this folder"):
             Workspace(tmp_path / "w", JOB, True)
     finally:
         workspace_module.fcntl = plain
@@ -182,7 +182,7 @@ def test_no_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     space = Workspace()
     space.put("roots", part())
-    with pytest.raises(sb.OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
+    with pytest.raises(la.OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
         space.move_to_disk()
 
 

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from object_store import put_folder
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.errors import InputDataError
-from semblance.files.urls import Url
-from semblance.formats import _pages, _row_groups
-from semblance.formats.sources import Columns, open_sources
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.errors import InputDataError
+from lookalike.files.urls import Url
+from lookalike.formats import _pages, _row_groups
+from lookalike.formats.sources import Columns, open_sources
 
 TEXTS = [f"text number {i} of some words, {'and more of them ' * (i % 7)}é" for i in range(60)] + [""]
 COLUMNS = Columns(text="text", id="id", others=("n",))
@@ -124,25 +124,25 @@ def test_a_job_on_one_machine(both, tmp_path):
     """All formats at once, written to a folder on the disk."""
     found = []
     for kind, root in zip(("local", "remote"), both, strict=True):
-        with closing(sb.dedup(str(root), threshold=0.7)) as result:
+        with closing(la.dedup(str(root), threshold=0.7)) as result:
             result.write(tmp_path / kind)
             found.append(result.decisions.select(["reason", "resemblance", "keeper"]).to_pylist())
     assert found[0] == found[1]
     local, remote = ({p.relative_to(tmp_path / kind): p.read_bytes() for p in sorted((tmp_path / kind).rglob("*"))
-                      if p.is_file() and p.name != "_semblance.json" and p.suffix != ".parquet"} for kind in ("local", "remote"))  # fmt: skip
+                      if p.is_file() and p.name != "_lookalike.json" and p.suffix != ".parquet"} for kind in ("local", "remote"))  # fmt: skip
     assert local == remote and local
 
 
 def test_lists_of_urls_are_paths(both):
     _, root = both
-    assert sb.dedup([str(root / "a.jsonl")]).summary.documents == len(TEXTS)
-    assert sb.dedup([str(root / "texts"), str(root / "a.csv")]).summary.documents == 2 * len(TEXTS)
+    assert la.dedup([str(root / "a.jsonl")]).summary.documents == len(TEXTS)
+    assert la.dedup([str(root / "texts"), str(root / "a.csv")]).summary.documents == 2 * len(TEXTS)
 
 
 def test_outputs_are_written_on_a_cluster_only(both):
     with (
-        closing(sb.dedup(str(both[1] / "a.jsonl"))) as result,
-        pytest.raises(sb.ParameterError, match=r"clean is on an object store, where only --engine spark writes"),
+        closing(la.dedup(str(both[1] / "a.jsonl"))) as result,
+        pytest.raises(la.ParameterError, match=r"clean is on an object store, where only --engine spark writes"),
     ):
         result.write(str(both[1] / "clean"))
 
@@ -161,7 +161,7 @@ def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch,
 def test_an_index_is_on_a_disk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        sb.ParameterError, match="s3:/+lake/idx is on an object store, and an index is a folder on this machine"
+        la.ParameterError, match="s3:/+lake/idx is on an object store, and an index is a folder on this machine"
     ):
-        sb.Index.create("s3://lake/idx")
+        la.Index.create("s3://lake/idx")
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from row_files import A, lines, read, write
 
-import semblance as sb
+import lookalike as la
 
 B = "another text altogether, of nine words or so, yes"
 
@@ -23,27 +23,27 @@ B = "another text altogether, of nine words or so, yes"
 )
 def test_jsonl_errors_name_file_and_row(tmp_path, content, message):
     source = write(tmp_path / "in.jsonl", [content])
-    with pytest.raises(sb.InputDataError, match=r"in\.jsonl, " + message):
-        sb.dedup(source)
+    with pytest.raises(la.InputDataError, match=r"in\.jsonl, " + message):
+        la.dedup(source)
 
 
 def test_invalid_utf8_can_be_replaced(tmp_path):
     bad = b'{"text": "ab\xffcd"}\n{"text": "ab cd"}\n{"text": "x \\ud800 y"}\n'
     source = write(tmp_path / "in.jsonl", [bad])
-    result = sb.dedup(source, encoding_errors="replace", width=2)
+    result = la.dedup(source, encoding_errors="replace", width=2)
     assert result.keep.tolist() == [True, False, True]
     result.write(tmp_path / "out.jsonl")
     assert read(tmp_path / "out.jsonl").splitlines()[0] == bad.splitlines()[0]
     (tmp_path / "bad.txt").write_bytes(b"ab\xffcd")
-    with pytest.raises(sb.InputDataError, match=r"bad\.txt: invalid UTF-8 at byte 2"):
-        sb.dedup(tmp_path / "bad.txt")
-    assert len(sb.dedup(tmp_path / "bad.txt", encoding_errors="replace")) == 1
+    with pytest.raises(la.InputDataError, match=r"bad\.txt: invalid UTF-8 at byte 2"):
+        la.dedup(tmp_path / "bad.txt")
+    assert len(la.dedup(tmp_path / "bad.txt", encoding_errors="replace")) == 1
     (tmp_path / "bad.csv").write_bytes(b"text\nok\nab\xffcd\n")
-    with pytest.raises(sb.InputDataError, match=r"bad\.csv, line 3: invalid UTF-8 at byte 10"):
-        sb.dedup(tmp_path / "bad.csv")
+    with pytest.raises(la.InputDataError, match=r"bad\.csv, line 3: invalid UTF-8 at byte 10"):
+        la.dedup(tmp_path / "bad.csv")
     binary = pa.array([b"fine", b"ab\xffcd"], pa.binary())
-    with pytest.raises(sb.InputDataError, match="row 1: invalid UTF-8 at byte 2 of the text"):
-        sb.dedup(binary)
+    with pytest.raises(la.InputDataError, match="row 1: invalid UTF-8 at byte 2 of the text"):
+        la.dedup(binary)
 
 
 @pytest.mark.parametrize(
@@ -57,47 +57,47 @@ def test_invalid_utf8_can_be_replaced(tmp_path):
 )
 def test_csv_errors(tmp_path, content, message):
     source = write(tmp_path / "in.csv", [content])
-    with pytest.raises(sb.InputDataError, match=r"in\.csv, " + message):
-        sb.dedup(source)
+    with pytest.raises(la.InputDataError, match=r"in\.csv, " + message):
+        la.dedup(source)
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "a"], [1, 2, 1], [1, "1", 2]])
 def test_ids_are_unique(tmp_path, ids):
     rows = [{"id": i, "text": f"text {n}"} for n, i in enumerate(ids)]
     source = write(tmp_path / "in.jsonl", lines(rows))
-    with pytest.raises(sb.InputDataError, match=r"twice: .*in\.jsonl, row 1 and .*in\.jsonl, row [23]"):
-        sb.dedup(source, id="id")
+    with pytest.raises(la.InputDataError, match=r"twice: .*in\.jsonl, row 1 and .*in\.jsonl, row [23]"):
+        la.dedup(source, id="id")
 
 
 @pytest.mark.parametrize("wrong", [None, 1.5, [1], True])
 def test_ids_are_text_or_integers(tmp_path, wrong):
     source = write(tmp_path / "in.jsonl", lines([{"id": 1, "text": "a"}, {"id": wrong, "text": "b"}]))
-    with pytest.raises(sb.InputDataError, match="row 2: an id must be a str or an int"):
-        sb.dedup(source, id="id")
+    with pytest.raises(la.InputDataError, match="row 2: an id must be a str or an int"):
+        la.dedup(source, id="id")
 
 
 def test_ids_in_tables():
-    with pytest.raises(sb.InputDataError, match="row 1: the id is null"):
-        sb.dedup(pa.table({"text": ["a", "b"], "id": [1, None]}), id="id")
-    with pytest.raises(sb.InputDataError, match="holds double"):
-        sb.dedup(pa.table({"text": ["a", "b"], "id": [1.0, 2.0]}), id="id")
-    with pytest.raises(sb.InputDataError, match="column 'url' is missing; columns found: text"):
-        sb.dedup(pa.table({"text": ["a"]}), id="url")
+    with pytest.raises(la.InputDataError, match="row 1: the id is null"):
+        la.dedup(pa.table({"text": ["a", "b"], "id": [1, None]}), id="id")
+    with pytest.raises(la.InputDataError, match="holds double"):
+        la.dedup(pa.table({"text": ["a", "b"], "id": [1.0, 2.0]}), id="id")
+    with pytest.raises(la.InputDataError, match="column 'url' is missing; columns found: text"):
+        la.dedup(pa.table({"text": ["a"]}), id="url")
     huge = pa.table({"text": [A, A], "id": pa.array([1 << 63, 5], pa.uint64())})
-    assert sb.dedup(huge, id="id").removed["duplicate_of"].to_pylist() == [str(1 << 63)]
+    assert la.dedup(huge, id="id").removed["duplicate_of"].to_pylist() == [str(1 << 63)]
 
 
 def test_annotation_columns_must_be_free(tmp_path):
     source = write(tmp_path / "in.jsonl", lines([{"text": "a", "keep": 1}]))
-    with pytest.raises(sb.InputDataError, match="'keep' is there already"):
-        sb.dedup(source, annotate=True)
-    assert len(sb.dedup(source)) == 1
-    with pytest.raises(sb.InputDataError, match="row 1: the field 'keep' is there already"):
-        sb.dedup(source).write(tmp_path / "x.jsonl", annotate=True)
+    with pytest.raises(la.InputDataError, match="'keep' is there already"):
+        la.dedup(source, annotate=True)
+    assert len(la.dedup(source)) == 1
+    with pytest.raises(la.InputDataError, match="row 1: the field 'keep' is there already"):
+        la.dedup(source).write(tmp_path / "x.jsonl", annotate=True)
     (tmp_path / "in.csv").write_text("text,cluster\na,b\n")
     for data in (pa.table({"text": ["a"], "cluster": [1]}), tmp_path / "in.csv"):
-        with pytest.raises(sb.InputDataError, match="'cluster' is there already"):
-            sb.dedup(data, annotate=True)
-        with pytest.raises(sb.InputDataError, match="'cluster' is there already"):
-            sb.dedup(data).write(tmp_path / "x.jsonl", annotate=True)
+        with pytest.raises(la.InputDataError, match="'cluster' is there already"):
+            la.dedup(data, annotate=True)
+        with pytest.raises(la.InputDataError, match="'cluster' is there already"):
+            la.dedup(data).write(tmp_path / "x.jsonl", annotate=True)
     assert not (tmp_path / "x.jsonl").exists()

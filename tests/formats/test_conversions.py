@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_files import MOMENT, WORDS, column_file, converted, parquet
 
-import semblance as sb
+import lookalike as la
 
 A = "one two three four five six seven eight"
 
@@ -155,7 +155,7 @@ def test_arrow_values_arrive_with_every_digit(tmp_path, column, expected):
     ]
     assert [value.strip('"') for value in converted(path, tmp_path / "out.csv")] == [value.strip('"') for value in text]
     table = pa.table({"text": WORDS[: len(column)], "x": column})
-    sb.dedup(table, threshold=1.0).write(tmp_path / "table.jsonl")
+    la.dedup(table, threshold=1.0).write(tmp_path / "table.jsonl")
     assert (tmp_path / "table.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
@@ -177,15 +177,15 @@ def test_what_has_no_form_in_text_is_refused(tmp_path, name, column, words):
     table = pa.table({"text": WORDS[: len(column)], "x": column})
     path = tmp_path / "in.parquet"
     pq.write_table(table, path)
-    with pytest.raises(sb.InputDataError, match=r"in\.parquet, " + words + r".*; write \.parquet"):
-        sb.dedup(path).write(tmp_path / name)
+    with pytest.raises(la.InputDataError, match=r"in\.parquet, " + words + r".*; write \.parquet"):
+        la.dedup(path).write(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_that_json_lacks_are_refused_there(tmp_path, value):
     path = parquet(tmp_path / "in.parquet", pa.array([1.0, value]))
-    with pytest.raises(sb.InputDataError, match=rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"):
+    with pytest.raises(la.InputDataError, match=rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"):
         converted(path, tmp_path / "out.jsonl")
     assert converted(path, tmp_path / "out.csv") == ["1.0", str(value)]
 
@@ -203,7 +203,7 @@ def test_names_of_files_that_are_not_utf8_become_ids_with_escapes(tmp_path, form
     (tmp_path / "in").mkdir()
     for i, name in enumerate([b"a.txt", b"caf\xe9.txt"]):
         (tmp_path / "in" / os.fsdecode(name)).write_text(WORDS[i])
-    result = sb.dedup(tmp_path / "in")
+    result = la.dedup(tmp_path / "in")
     result.write(tmp_path / f"out.{form}")
     ids = [row["id"] for row in READERS[form](tmp_path / f"out.{form}")]
     assert ids == [str(tmp_path / "in/a.txt"), str(tmp_path / "in/caf") + r"\xe9.txt"]
@@ -216,7 +216,7 @@ def test_text_files_arrive_with_every_character(tmp_path, form):
     text = 'a "quoted", line\r\nand\rothers\x01 \ufeff of words\n'
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.txt").write_bytes(text.encode())
-    sb.dedup(tmp_path / "in").write(tmp_path / f"out.{form}")
+    la.dedup(tmp_path / "in").write(tmp_path / f"out.{form}")
     assert READERS[form](tmp_path / f"out.{form}") == [{"id": str(tmp_path / "in/a.txt"), "text": text}]
 
 
@@ -224,7 +224,7 @@ def test_text_files_arrive_with_every_character(tmp_path, form):
 def test_deep_values_become_parquet_that_can_be_read(tmp_path, depth):
     """Readers of parquet take a limited number of levels: deeper values are text of JSON."""
     (tmp_path / "in.jsonl").write_text('{"text": "a b c d e f", "k": ' + "[" * depth + "1" + "]" * depth + "}\n")
-    sb.dedup(tmp_path / "in.jsonl").write(tmp_path / "out.parquet")
+    la.dedup(tmp_path / "in.jsonl").write(tmp_path / "out.parquet")
     (value,) = pq.read_table(tmp_path / "out.parquet")["k"].to_pylist()
     levels = 0
     value = json.loads(value) if isinstance(value, str) else value
@@ -236,5 +236,5 @@ def test_deep_values_become_parquet_that_can_be_read(tmp_path, depth):
 def test_decimals_inside_lists_keep_their_digits(tmp_path):
     pq.write_table(pa.table({"text": [WORDS[0]], "d": [[decimal.Decimal("12345678901234567.89")]]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"text": [WORDS[1]], "d": [[0.5]]}), tmp_path / "2.parquet")
-    sb.dedup([tmp_path / "1.parquet", tmp_path / "2.parquet"]).write(tmp_path / "out.parquet")
+    la.dedup([tmp_path / "1.parquet", tmp_path / "2.parquet"]).write(tmp_path / "out.parquet")
     assert "12345678901234567.89" in str(pq.read_table(tmp_path / "out.parquet")["d"].to_pylist()[0])

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from listing import find_pairs
 
-import semblance as sb
+import lookalike as la
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
@@ -63,7 +63,7 @@ def test_any_reader_takes_records_apart_as_they_were(data, end, bom, form):
             pa.parquet.write_table(
                 pa.Table.from_arrays(list(map(pa.array, zip(*rows, strict=True))), names=names), at / "in.parquet"
             )
-        result = sb.dedup(at / f"in.{form}", id="id", threads=1)
+        result = la.dedup(at / f"in.{form}", id="id", threads=1)
         result.write(at / "kept.csv")
         kept = (at / "kept.csv").read_bytes()
         assert by_python(kept) == by_arrow(kept, names) == [names, rows[0]]
@@ -74,7 +74,7 @@ def test_any_reader_takes_records_apart_as_they_were(data, end, bom, form):
             decided = [["true", "", "", ids[0]], *([["false", ids[0], "1.0", ids[0]]] * (n - 1))]
             expected = [names + added, *(row + more for row, more in zip(rows, decided, strict=True))]
             assert by_python(written) == by_arrow(written, names + added) == expected
-        again = sb.dedup(at / "all.csv", id="id", threads=1)
+        again = la.dedup(at / "all.csv", id="id", threads=1)
         assert len(again) == n and again.keep.tolist() == [True] + [False] * (n - 1)
 
 
@@ -87,7 +87,7 @@ def write(path, content):
 def test_short_rows_are_padded_before_columns_are_added(tmp_path, end):
     rows = [b"text,b,c", A.encode() + b",1,2", B.encode() + b",1", b"something else altogether, of words".replace(b",", b"")]
     source = write(tmp_path / "in.csv", end.join(rows))
-    result = sb.dedup(source)
+    result = la.dedup(source)
     result.write(tmp_path / "kept.csv")
     assert (tmp_path / "kept.csv").read_bytes() == source.read_bytes()
     result.write(tmp_path / "all.csv", annotate=True)
@@ -103,29 +103,29 @@ def test_short_rows_are_padded_before_columns_are_added(tmp_path, end):
 def test_rows_longer_than_the_header_are_refused(tmp_path, annotate):
     """Most often a comma without quotes: the text would be another one."""
     source = write(tmp_path / "in.csv", b"id,text\n1,hello world\n2,hello, world\n")
-    with pytest.raises(sb.InputDataError, match=r"in\.csv, row 2: 3 fields where the header names 2; put .* in quotes"):
-        sb.dedup(source, annotate=annotate)
+    with pytest.raises(la.InputDataError, match=r"in\.csv, row 2: 3 fields where the header names 2; put .* in quotes"):
+        la.dedup(source, annotate=annotate)
 
 
 def test_lines_in_fields_do_not_count_as_rows(tmp_path):
     source = write(tmp_path / "in.csv", b'id,text\n"a\nb","' + A.encode() + b'\r\n\n"\nc,"' + A.encode() + b'"\nd,x,y\n')
-    with pytest.raises(sb.InputDataError, match=r"in\.csv, row 3: 3 fields"):
-        sb.dedup(source)
+    with pytest.raises(la.InputDataError, match=r"in\.csv, row 3: 3 fields"):
+        la.dedup(source)
 
 
 def test_a_name_that_appears_twice(tmp_path):
     source = write(tmp_path / "in.csv", b"text,b,b\n" + A.encode() + b",1,2\n")
-    result = sb.dedup(source)
+    result = la.dedup(source)
     result.write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == source.read_bytes()
     result.write(tmp_path / "all.csv", annotate=True)
     assert by_python((tmp_path / "all.csv").read_bytes())[1][:4] == [A, "1", "2", "true"]
     for name in ("out.jsonl", "out.parquet"):
-        with pytest.raises(sb.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"):
+        with pytest.raises(la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"):
             result.write(tmp_path / name)
     for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
-        with pytest.raises(sb.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one$"):
-            sb.dedup(source, **asked)
+        with pytest.raises(la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one$"):
+            la.dedup(source, **asked)
 
 
 @pytest.mark.parametrize("first", [b"", b"\xef\xbb\xbf"])
@@ -133,9 +133,9 @@ def test_byte_order_marks_stay_at_the_beginning(tmp_path, first):
     one = write(tmp_path / "one.csv", first + b"id,text\n1," + A.encode())
     row = b'\xef\xbb\xbf2,"' + B.encode() + b'"\n'  # here the character belongs to the id
     two = write(tmp_path / "two.csv", b'\xef\xbb\xbf"id",text\n' + row)
-    sb.dedup([one, two], id="id").write(tmp_path / "out.csv")
+    la.dedup([one, two], id="id").write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == first + b"id,text\n1," + A.encode() + b"\n" + row
-    sb.dedup([one, two], id="id").write(tmp_path / "out.jsonl")
+    la.dedup([one, two], id="id").write(tmp_path / "out.jsonl")
     assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ["1", "\ufeff2"]
 
 
@@ -145,15 +145,15 @@ def test_files_of_other_columns(tmp_path):
     two = write(tmp_path / "two.csv", b"n,id,text\ny,2,%s\n" % B.encode())
     three = write(tmp_path / "three.csv", b"text,id\nsome words of their own,3\n")
     four = write(tmp_path / "four.csv", b"text,id,z\nwords of a fourth kind,4,\n")
-    sb.dedup([one, two, three], id="id").write(tmp_path / "out.csv")
+    la.dedup([one, two, three], id="id").write(tmp_path / "out.csv")
     assert by_python((tmp_path / "out.csv").read_bytes())[1:] == [
         ["1", A, "x"],
         ["2", B, "y"],
         ["3", "some words of their own", ""],
     ]
-    with pytest.raises(sb.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"):
-        sb.dedup([one, four], id="id").write(tmp_path / "bad.csv")
-    sb.dedup([three, one, four], id="id").write(tmp_path / "out.parquet")
+    with pytest.raises(la.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"):
+        la.dedup([one, four], id="id").write(tmp_path / "bad.csv")
+    la.dedup([three, one, four], id="id").write(tmp_path / "out.parquet")
     assert pa.parquet.read_table(tmp_path / "out.parquet").drop_columns("text").to_pydict() == {
         "id": ["3", "1", "4"], "n": [None, "x", None], "z": [None, None, ""]}  # fmt: skip
 
@@ -173,13 +173,13 @@ def test_files_of_other_columns(tmp_path):
     ],
 )
 def test_what_is_not_csv_is_refused(tmp_path, content, words):
-    with pytest.raises(sb.InputDataError, match=r"in\.csv, " + words):
-        sb.dedup(write(tmp_path / "in.csv", content))
+    with pytest.raises(la.InputDataError, match=r"in\.csv, " + words):
+        la.dedup(write(tmp_path / "in.csv", content))
 
 
 def test_nul_is_a_character_like_others(tmp_path):
     source = write(tmp_path / "in.csv", b"text,n\none \0 two,\0\nthree,4\n")
-    sb.dedup(source).write(tmp_path / "out.csv", annotate=True)
+    la.dedup(source).write(tmp_path / "out.csv", annotate=True)
     assert [row[:3] for row in by_python((tmp_path / "out.csv").read_bytes())[1:]] == [
         ["one \0 two", "\0", "true"],
         ["three", "4", "true"],
@@ -190,17 +190,17 @@ def test_null_and_an_empty_text_differ(tmp_path):
     source = write(
         tmp_path / "in.jsonl", b'{"text":"%s","n":null}\n{"text":"%s","n":""}\n{"text":null}\n' % (A.encode(), B.encode())
     )
-    sb.dedup(source).write(tmp_path / "out.csv")
+    la.dedup(source).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f'text,n\n{A},\n{B},""\n,\n'
     only = write(tmp_path / "only.jsonl", b'{"text":null}\n{"text":"a"}\n')
-    sb.dedup(only).write(tmp_path / "only.csv")
+    la.dedup(only).write(tmp_path / "only.csv")
     assert by_python((tmp_path / "only.csv").read_bytes()) == [["text"], [""], ["a"]]
 
 
 def test_pairs_of_hostile_ids_are_read_as_written(tmp_path):
     ids = [cell for cell in HOSTILE if cell]
     table = pa.table({"id": ids, "text": [A] * len(ids)})
-    found = sb.pairs(table, id="id")
+    found = la.pairs(table, id="id")
     names = sorted({name for row in found.to_pylist() for name in (row["left_id"], row["right_id"])})
     assert names == sorted(ids)
     find_pairs(table, id="id").write(tmp_path / "pairs.csv")

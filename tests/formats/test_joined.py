@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from row_files import MOMENT, WORDS, column_file, parquet
 
-import semblance as sb
-from semblance.formats.sources import open_sources
+import lookalike as la
+from lookalike.formats.sources import open_sources
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
@@ -19,11 +19,11 @@ def test_rows_of_other_fields_in_csv(tmp_path):
     """Values missing are empty; a field that the first row lacks is refused with its row."""
     path = tmp_path / "in.jsonl"
     path.write_text(f'{{"text":"{A}","a":1}}\n\n{{"text":"{B}"}}\n')
-    sb.dedup(path).write(tmp_path / "out.csv")
+    la.dedup(path).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f"text,a\n{A},1\n{B},\n"
     path.write_text(f'{{"text":"{A}","a":1}}\n\n{{"text":"{B}","b":2,"c":3}}\n')
-    with pytest.raises(sb.OutputError, match=r"in\.jsonl, row 3: it has fields that the first has not \('b', 'c'\).*\.jsonl"):
-        sb.dedup(path).write(tmp_path / "bad.csv")
+    with pytest.raises(la.OutputError, match=r"in\.jsonl, row 3: it has fields that the first has not \('b', 'c'\).*\.jsonl"):
+        la.dedup(path).write(tmp_path / "bad.csv")
 
 
 @pytest.mark.parametrize("empty", ["empty.csv", "empty.jsonl", "empty.parquet", "header.csv"])
@@ -41,7 +41,7 @@ def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path, empty, form, 
         own = f'{{"text": "{A}",  "x":1.10}}\r\n' if form == "jsonl" else f'"text",x\r\n"{A}",1.10\r\n'
         path.write_bytes(own.encode())
     files = [tmp_path / empty, path] if first else [path, tmp_path / empty]
-    sb.dedup(files).write(tmp_path / f"out.{form}")
+    la.dedup(files).write(tmp_path / f"out.{form}")
     if form == "parquet":
         assert pq.read_table(tmp_path / "out.parquet").equals(pq.read_table(path))
     else:
@@ -54,9 +54,9 @@ def test_lines_are_copied_beside_files_of_other_formats(tmp_path):
     one.write_bytes(f'{{"text": "{A}",  "x":1.10}}'.encode())
     two = tmp_path / "two.csv"
     two.write_bytes(f'text,x\r\n"{B}",1.10\r\n'.encode())
-    sb.dedup([one, two]).write(tmp_path / "out.jsonl")
+    la.dedup([one, two]).write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + f'\n{{"text":"{B}","x":"1.10"}}\n'.encode()
-    sb.dedup([two, one]).write(tmp_path / "out.csv")
+    la.dedup([two, one]).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == two.read_bytes() + f"{A},1.10\n".encode()
 
 
@@ -76,7 +76,7 @@ def test_parquet_files_of_other_schemas_meet(tmp_path):
     )
     pq.write_table(two, tmp_path / "2.parquet")
     files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
-    sb.dedup(files).write(tmp_path / "out.parquet")
+    la.dedup(files).write(tmp_path / "out.parquet")
     table = pq.read_table(tmp_path / "out.parquet")
     assert table.to_pydict() == {
         "text": [A, B],
@@ -85,12 +85,12 @@ def test_parquet_files_of_other_schemas_meet(tmp_path):
         "s": ["x", "[1]"],
     }
     assert table.schema.field("n").type == pa.int64()
-    sb.dedup(files).write(tmp_path / "all.parquet", annotate=True)
+    la.dedup(files).write(tmp_path / "all.parquet", annotate=True)
     assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == [True, True]
     column_file(tmp_path / "3.jsonl", ["0.5"], 5)
     parquet(tmp_path / "4.parquet", pa.array([2**53 + 1]))
-    with pytest.raises(sb.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
-        sb.dedup([tmp_path / "3.jsonl", tmp_path / "4.parquet"]).write(tmp_path / "5.parquet")
+    with pytest.raises(la.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
+        la.dedup([tmp_path / "3.jsonl", tmp_path / "4.parquet"]).write(tmp_path / "5.parquet")
 
 
 def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
     read = []
     own = type(sources[0]).records
     monkeypatch.setattr(type(sources[0]), "records", lambda self, *args: read.append(self) or own(self, *args))
-    result = sb.dedup(sources)
+    result = la.dedup(sources)
     for name, times in (("out.csv", 1), ("out.parquet", 2), ("out.jsonl", 0)):
         read.clear()
         result.write(tmp_path / name)
@@ -112,11 +112,11 @@ def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
 
 
 def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeypatch):
-    from semblance.formats.jsonl import JsonLines
+    from lookalike.formats.jsonl import JsonLines
 
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": f"{word} xxx"}) + "\n" for word in WORDS))
-    result = sb.dedup(path)
+    result = la.dedup(path)
     lines = JsonLines.lines
 
     def changing(self, split):
@@ -126,6 +126,6 @@ def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeyp
             yield line
 
     monkeypatch.setattr(JsonLines, "lines", changing)
-    with pytest.raises(sb.InputDataError, match="changed"):
+    with pytest.raises(la.InputDataError, match="changed"):
         result.write(tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
@@ -30,15 +30,15 @@ def test_values_nested_too_deeply_are_refused(tmp_path, errors, depth, kind):
     line = nested(depth) if kind == "[]" else f'{{"text":"{A}","x":{{"a":' + '{"a":' * depth + "1" + "}" * depth + "}}\n"
     source = write(tmp_path / "in.jsonl", f'{{"text":"{B}"}}\n', line)
     for annotate in (False, True):
-        with pytest.raises(sb.InputDataError, match=r"in\.jsonl, row 2: values are nested too deeply to be read"):
-            sb.dedup(source, encoding_errors=errors, annotate=annotate)
+        with pytest.raises(la.InputDataError, match=r"in\.jsonl, row 2: values are nested too deeply to be read"):
+            la.dedup(source, encoding_errors=errors, annotate=annotate)
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet"])
 def test_nested_values_arrive(tmp_path, name):
     """Deep, but not too deep: as they are, or as the text of their JSON."""
     source = write(tmp_path / "in.jsonl", nested(200))
-    sb.dedup(source).write(tmp_path / name)
+    la.dedup(source).write(tmp_path / name)
     if name == "out.jsonl":
         assert (tmp_path / name).read_text() == nested(200)
 
@@ -46,14 +46,14 @@ def test_nested_values_arrive(tmp_path, name):
 def test_numbers_of_any_length_are_copied(tmp_path):
     digits = "9" * 5_000
     source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","x":{digits},"y":1e999}}\n')
-    result = sb.dedup(source)
+    result = la.dedup(source)
     result.write(tmp_path / "out.jsonl", annotate=True)
     assert (tmp_path / "out.jsonl").read_text().startswith(source.read_text().rstrip()[:-1] + ', "keep": true')
     result.write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f"text,x,y\n{A},{digits},1e999\n"
     for asked in ({"id": "x"}, {"within": "x"}, {"keep": "largest:x"}, {"id": "y"}):
-        with pytest.raises(sb.InputDataError, match=r"in\.jsonl, row 1: cannot be read: .*out of range"):
-            sb.dedup(source, **asked)
+        with pytest.raises(la.InputDataError, match=r"in\.jsonl, row 1: cannot be read: .*out of range"):
+            la.dedup(source, **asked)
 
 
 @pytest.mark.parametrize("errors", ["strict", "replace"])
@@ -78,11 +78,11 @@ def test_numbers_of_any_length_are_copied(tmp_path):
 def test_lines_that_are_not_json_are_refused(tmp_path, errors, line, words):
     """Also beside invalid UTF-8 that may be replaced."""
     source = write(tmp_path / "in.jsonl", line, b"\n")
-    with pytest.raises(sb.InputDataError, match=r"in\.jsonl, row 1: " + words):
-        sb.dedup(source, encoding_errors=errors)
+    with pytest.raises(la.InputDataError, match=r"in\.jsonl, row 1: " + words):
+        la.dedup(source, encoding_errors=errors)
     bad = write(tmp_path / "bad.jsonl", line, b'\n{"text":"\xff"}\n')
-    with pytest.raises(sb.InputDataError, match=r"bad\.jsonl, row 1: " + words):
-        sb.dedup(bad, encoding_errors=errors)
+    with pytest.raises(la.InputDataError, match=r"bad\.jsonl, row 1: " + words):
+        la.dedup(bad, encoding_errors=errors)
 
 
 @pytest.mark.parametrize(
@@ -93,27 +93,27 @@ def test_lone_surrogates_are_named_or_replaced(tmp_path, value):
     line = b'{"text":"%s","id":"a","x":%s}\n' % (A.encode(), value)
     source = write(tmp_path / "in.jsonl", line)
     with pytest.raises(
-        sb.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*--encoding-errors replace"
+        la.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*--encoding-errors replace"
     ):
-        sb.dedup(source)
-    result = sb.dedup(source, encoding_errors="replace", id="id")
+        la.dedup(source)
+    result = la.dedup(source, encoding_errors="replace", id="id")
     result.write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == line
     result.write(tmp_path / "out.csv")
     assert "\ufffd" in (tmp_path / "out.csv").read_text() and "?" not in (tmp_path / "out.csv").read_text()
     result.write(tmp_path / "out.parquet")
     if value[:1] == b'"':
-        found = sb.dedup(source, encoding_errors="replace", id="x").annotations["cluster"].to_pylist()
+        found = la.dedup(source, encoding_errors="replace", id="x").annotations["cluster"].to_pylist()
         assert "\ufffd" in found[0]
         both = write(tmp_path / "both.jsonl", line, line.replace(value, b'"other"'))
-        removed = sb.dedup(both, encoding_errors="replace", id="x").removed
+        removed = la.dedup(both, encoding_errors="replace", id="x").removed
         assert removed.to_pylist()[0]["duplicate_of"] == found[0]
 
 
 def test_pairs_of_surrogates_and_backslashes_stay(tmp_path):
     value = r'"\ud83d\ude00 \\ud800 \u00e9 \ud800\\"'
     source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","x":{value}}}\n')
-    sb.dedup(source, encoding_errors="replace").write(tmp_path / "out.csv")
+    la.dedup(source, encoding_errors="replace").write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f"text,x\n{A},\U0001f600 \\ud800 é \ufffd\\\n"
 
 
@@ -121,23 +121,23 @@ def test_pairs_of_surrogates_and_backslashes_stay(tmp_path):
 def test_invalid_bytes_beside_the_text(tmp_path, name):
     """They are copied as they are; a conversion would change them, and says so unless it may."""
     source = write(tmp_path / "in.jsonl", b'{"text":"%s","x":"ab\xffcd"}\n' % A.encode())
-    result = sb.dedup(source)
+    result = la.dedup(source)
     result.write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == source.read_bytes()
-    with pytest.raises(sb.InputDataError, match=rf"row 1: invalid UTF-8 at byte {source.read_bytes().index(0xFF)} of"):
+    with pytest.raises(la.InputDataError, match=rf"row 1: invalid UTF-8 at byte {source.read_bytes().index(0xFF)} of"):
         result.write(tmp_path / name)
-    sb.dedup(source, encoding_errors="replace").write(tmp_path / name)
+    la.dedup(source, encoding_errors="replace").write(tmp_path / name)
     assert "ab\ufffdcd".encode() in (tmp_path / name).read_bytes()
-    with pytest.raises(sb.InputDataError, match=r"row 1: invalid UTF-8"):
-        sb.overlap(source, against=[B]).write(tmp_path / "overlap.csv")
-    sb.overlap(source, against=[B], encoding_errors="replace").write(tmp_path / "overlap.csv")
+    with pytest.raises(la.InputDataError, match=r"row 1: invalid UTF-8"):
+        la.overlap(source, against=[B]).write(tmp_path / "overlap.csv")
+    la.overlap(source, against=[B], encoding_errors="replace").write(tmp_path / "overlap.csv")
 
 
 def test_the_last_of_two_fields_of_one_name_counts(tmp_path):
     """For what is judged, and in every format."""
     twice = f'{{"text":"{B}","x":1,"text":"{A}","x":2}}\n'
     source = write(tmp_path / "in.jsonl", twice, f'{{"text":"{A}","x":3}}\n')
-    result = sb.dedup(source)
+    result = la.dedup(source)
     assert result.keep.tolist() == [True, False]
     result.write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_text() == twice
@@ -155,10 +155,10 @@ def test_no_field_is_annotated_twice(tmp_path, name, errors, key):
     """However it is spelled, and in a line that must be mended to be read."""
     for other in (b'"z"', b'"\\ud800"', b'"\xff"')[: 1 if errors == "strict" else 3]:
         source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","y":', other, f",{key(name)}:null}}\n")
-        with pytest.raises(sb.InputDataError, match=f"row 1: the field '{name}' is there already"):
-            sb.dedup(source, annotate=True, encoding_errors=errors)
-        with pytest.raises(sb.InputDataError, match=f"row 1: the field '{name}' is there already"):
-            sb.dedup(source, encoding_errors=errors).write(tmp_path / "out.jsonl", annotate=True)
+        with pytest.raises(la.InputDataError, match=f"row 1: the field '{name}' is there already"):
+            la.dedup(source, annotate=True, encoding_errors=errors)
+        with pytest.raises(la.InputDataError, match=f"row 1: the field '{name}' is there already"):
+            la.dedup(source, encoding_errors=errors).write(tmp_path / "out.jsonl", annotate=True)
 
 
 @pytest.mark.parametrize("asked", ["text", "id", "within"])
@@ -176,10 +176,10 @@ def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
         write(path, ",".join(columns) + "\n" + ",".join(columns.values()) + "\n")
     else:
         pq.write_table(pa.Table.from_pylist([columns]), path)
-    with pytest.raises(sb.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
-        sb.dedup(path, annotate=True, **{asked: "cluster"})
-    with pytest.raises(sb.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
-        sb.dedup(path, **{asked: "cluster"}).write(tmp_path / "out.jsonl", annotate=True)
+    with pytest.raises(la.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
+        la.dedup(path, annotate=True, **{asked: "cluster"})
+    with pytest.raises(la.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
+        la.dedup(path, **{asked: "cluster"}).write(tmp_path / "out.jsonl", annotate=True)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
@@ -194,18 +194,18 @@ def test_one_column_can_be_asked_for_twice(tmp_path, form):
         write(path, f"text\n{A}\n{A} \n")
     else:
         pq.write_table(pa.table({"text": [A, A + " "]}), path)
-    assert sb.dedup(path, id="text").removed["duplicate_of"].to_pylist() == [A]
-    assert sb.dedup(path, id="text", keep="largest:text", within="text").keep.tolist() == [True, True]
-    assert sb.dedup(path, id="text", keep="largest:text").keep.tolist() == [False, True]
+    assert la.dedup(path, id="text").removed["duplicate_of"].to_pylist() == [A]
+    assert la.dedup(path, id="text", keep="largest:text", within="text").keep.tolist() == [True, True]
+    assert la.dedup(path, id="text", keep="largest:text").keep.tolist() == [False, True]
 
 
 def test_byte_order_marks_stay_at_the_beginning(tmp_path):
     one = write(tmp_path / "one.jsonl", b"\xef\xbb\xbf", f'{{"text":"{A}"}}')
     two = write(tmp_path / "two.jsonl", b"\xef\xbb\xbf", f'{{"text":"{B}"}}\r\n')
-    sb.dedup([one, two]).write(tmp_path / "out.jsonl")
+    la.dedup([one, two]).write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + b"\n" + two.read_bytes()[3:]
-    assert len(sb.dedup(tmp_path / "out.jsonl")) == 2
-    sb.dedup([one, two]).write(tmp_path / "all.jsonl", annotate=True)
-    assert sb.dedup(tmp_path / "all.jsonl").keep.tolist() == [True, True]
-    sb.dedup([one, two]).write(tmp_path / "out.csv")
+    assert len(la.dedup(tmp_path / "out.jsonl")) == 2
+    la.dedup([one, two]).write(tmp_path / "all.jsonl", annotate=True)
+    assert la.dedup(tmp_path / "all.jsonl").keep.tolist() == [True, True]
+    la.dedup([one, two]).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f"text\n{A}\n{B}\n"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.formats import _long_text, jsonl
-from semblance.formats._long_text import text_of
+import lookalike as la
+from lookalike.formats import _long_text, jsonl
+from lookalike.formats._long_text import text_of
 
 
 @given(
@@ -41,7 +41,7 @@ def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors)
     for long in (1 << 20, 3):
         monkeypatch.setattr(jsonl, "LONG", long)
         try:
-            found.append(sb.dedup(tmp_path / "in.jsonl", id="id", encoding_errors=errors).decisions.to_pylist())
-        except sb.InputDataError as error:
+            found.append(la.dedup(tmp_path / "in.jsonl", id="id", encoding_errors=errors).decisions.to_pylist())
+        except la.InputDataError as error:
             found.append(str(error))
     assert found[0] == found[1]

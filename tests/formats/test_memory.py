@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from semblance.formats.memory import list_split, table_split
+from lookalike.formats.memory import list_split, table_split
 
 TEXTS = ["a", "b", "c"]
 

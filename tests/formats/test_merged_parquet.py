@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.formats import merged_parquet
-from semblance.formats._selection import Selection
-from semblance.formats.merged_parquet import common_schema, common_tables, row_groups
-from semblance.formats.sources import open_sources
+import lookalike as la
+from lookalike.formats import merged_parquet
+from lookalike.formats._selection import Selection
+from lookalike.formats.merged_parquet import common_schema, common_tables, row_groups
+from lookalike.formats.sources import open_sources
 
 
 def selections(folder, columns):
@@ -97,11 +97,11 @@ def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
 def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path):
     chosen = selections(tmp_path, [("jsonl", ["1", "2"])])
     with pytest.raises(
-        sb.InputDataError, match=r"0\.jsonl, rows 1 to 2, column 'x': not all values fit into bool; write \.jsonl"
+        la.InputDataError, match=r"0\.jsonl, rows 1 to 2, column 'x': not all values fit into bool; write \.jsonl"
     ):
         list(common_tables(chosen, pa.schema([("x", pa.bool_())])))
     chosen = selections(tmp_path, [("parquet", pa.array([2**40]))])
-    with pytest.raises(sb.InputDataError, match=r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"):
+    with pytest.raises(la.InputDataError, match=r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"):
         list(common_tables(chosen, pa.schema([("x", pa.int8())])))
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.formats import Columns, Limit, _pages, _row_groups
-from semblance.formats._pages import TooLong, longest_value, pages_of, values_of
-from semblance.formats.sources import open_sources
+import lookalike as la
+from lookalike.formats import Columns, Limit, _pages, _row_groups
+from lookalike.formats._pages import TooLong, longest_value, pages_of, values_of
+from lookalike.formats.sources import open_sources
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd"]
 KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
@@ -73,7 +73,7 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     path = tmp_path / "in.parquet"
     pq.write_table(table, path, compression=codec, use_dictionary=dictionary, row_group_size=170)
     whole, _ = rows_of(path, others=("n",))
-    sb.dedup(path).write(tmp_path / "whole.parquet")
+    la.dedup(path).write(tmp_path / "whole.parquet")
     read = []
     monkeypatch.setattr(_row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
     for module in (_pages, _row_groups):
@@ -81,11 +81,11 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     monkeypatch.setattr(_row_groups, "BATCH_BYTES", 1000)
     found, sizes = rows_of(path, Limit(700), others=("n",))
     assert found == whole and len(read) == 2 and max(sizes) <= 1300
-    sb.dedup(path).write(tmp_path / "streamed.parquet")
+    la.dedup(path).write(tmp_path / "streamed.parquet")
     assert pq.read_table(tmp_path / "streamed.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
     large = next(row for row in whole if len(row[1]) > 200)
     with pytest.raises(
-        sb.InputDataError, match=rf"in\.parquet, row {large[0]}: the document has {len(large[1])} bytes, more than"
+        la.InputDataError, match=rf"in\.parquet, row {large[0]}: the document has {len(large[1])} bytes, more than"
     ):
         rows_of(path, Limit(200))
     found, _ = rows_of(path, Limit(200, skip=True))
@@ -99,7 +99,7 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
     for module in (_pages, _row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
-    with pytest.raises(sb.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise --memory"):
+    with pytest.raises(la.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise --memory"):
         rows_of(path, Limit(1000))
 
 
@@ -144,7 +144,7 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
         monkeypatch.setattr(module, "LARGE", 10)
     try:
         rows_of(path, Limit(1100))
-    except sb.InputDataError as error:
+    except la.InputDataError as error:
         assert str(error).startswith(f"{path}, after row 0: damaged parquet data")
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.formats.sources import open_sources
+import lookalike as la
+from lookalike.formats.sources import open_sources
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
 TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]
@@ -88,7 +88,7 @@ def test_a_column_of_any_type_survives(tmp_path, name, place):
     columns = {"text": pa.array(TEXTS), name: BYSTANDERS[name]}
     table = pa.table(columns if place == "after" else dict(reversed(columns.items())))
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=4)
-    result = sb.dedup(tmp_path / "in.parquet", threads=1)
+    result = la.dedup(tmp_path / "in.parquet", threads=1)
     assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
     result.write(tmp_path / "out.parquet")
     before, after = read(tmp_path / "in.parquet"), read(tmp_path / "out.parquet")
@@ -108,7 +108,7 @@ def test_a_column_of_any_type_survives(tmp_path, name, place):
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 def test_the_output_is_compressed_as_the_input(tmp_path, codec):
     pq.write_table(pa.table({"text": TEXTS}), tmp_path / "in.parquet", compression=codec)
-    sb.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
+    la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
     used = [
         pq.ParquetFile(tmp_path / name).metadata.row_group(0).column(0).compression for name in ("in.parquet", "out.parquet")
     ]
@@ -139,7 +139,7 @@ def test_names_are_taken_as_they_are(tmp_path):
     struct = pa.array([{"text": "same", "b": i} for i in range(N)])
     table = pa.table({"a": struct, "a.text": TEXTS, "a.text.b": [1] * N, "": [2] * N})
     pq.write_table(table, tmp_path / "in.parquet")
-    result = sb.dedup(tmp_path / "in.parquet", text="a.text")
+    result = la.dedup(tmp_path / "in.parquet", text="a.text")
     assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
     result.write(tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(table.take(KEPT))
@@ -149,19 +149,19 @@ def test_names_that_appear_twice(tmp_path):
     """They are copied if nobody asks for them, and refused if one of the two would have to be chosen, or lost."""
     twice = pa.Table.from_arrays([pa.array(TEXTS), pa.array([1] * N), pa.array(["x"] * N)], names=["text", "n", "n"])
     pq.write_table(twice, tmp_path / "in.parquet")
-    result = sb.dedup(tmp_path / "in.parquet")
+    result = la.dedup(tmp_path / "in.parquet")
     result.write(tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
     for name in ("out.jsonl", "out.csv"):
-        with pytest.raises(sb.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+        with pytest.raises(la.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
             result.write(tmp_path / name)
     for data in (tmp_path / "in.parquet", twice):
         for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
-            with pytest.raises(sb.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
-                sb.dedup(data, **asked)
+            with pytest.raises(la.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
+                la.dedup(data, **asked)
     pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
-    with pytest.raises(sb.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
-        sb.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
+    with pytest.raises(la.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+        la.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
 
 
 @pytest.mark.parametrize("groups", [0, 1, 3])
@@ -171,7 +171,7 @@ def test_no_rows(tmp_path, groups):
     with pq.ParquetWriter(tmp_path / "none.parquet", schema, compression="zstd") as writer:
         for _ in range(groups):
             writer.write_table(schema.empty_table())
-    result = sb.dedup(tmp_path / "none.parquet")
+    result = la.dedup(tmp_path / "none.parquet")
     assert len(result) == 0
     for annotate in (False, True):
         result.write(tmp_path / "out.parquet", annotate=annotate, force=True)
@@ -180,7 +180,7 @@ def test_no_rows(tmp_path, groups):
         assert written.metadata[b"k"] == b"v" and written.field("n").type == pa.int8()
     other = pa.table({"text": TEXTS, "d": BYSTANDERS["date32"]})
     pq.write_table(other, tmp_path / "some.parquet")
-    sb.dedup([tmp_path / "none.parquet", tmp_path / "some.parquet"]).write(tmp_path / "both.parquet")
+    la.dedup([tmp_path / "none.parquet", tmp_path / "some.parquet"]).write(tmp_path / "both.parquet")
     assert read(tmp_path / "both.parquet").equals(other.take(KEPT))
 
 
@@ -189,7 +189,7 @@ def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
     frame.to_parquet(tmp_path / "range.parquet")
     frame.set_index(pd.Index(list("abcdef"), name="key")).to_parquet(tmp_path / "named.parquet")
     for name in ("range", "named"):
-        sb.dedup(tmp_path / f"{name}.parquet").write(tmp_path / "out.parquet", force=True)
+        la.dedup(tmp_path / f"{name}.parquet").write(tmp_path / "out.parquet", force=True)
         back = pd.read_parquet(tmp_path / "out.parquet")
         assert back["n"].tolist() == KEPT
         assert name == "range" or back.index.tolist() == [list("abcdef")[i] for i in KEPT]
@@ -209,8 +209,8 @@ def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
 )
 def test_a_text_column_of_another_type_is_refused(tmp_path, values):
     pq.write_table(pa.table({"text": values}), tmp_path / "in.parquet")
-    with pytest.raises(sb.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
-        sb.dedup(tmp_path / "in.parquet")
+    with pytest.raises(la.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
+        la.dedup(tmp_path / "in.parquet")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_texts_of_any_string_type(tmp_path, name, dictionary):
     column = pa.array(TEXTS, pa.large_string() if "large" in name else pa.string())
     column = column.cast(kinds[name]) if name in kinds else column.dictionary_encode()
     pq.write_table(pa.table({"text": column}), tmp_path / "in.parquet", row_group_size=4, use_dictionary=dictionary)
-    assert [i for i, kept in enumerate(sb.dedup(tmp_path / "in.parquet").keep) if kept] == KEPT
+    assert [i for i, kept in enumerate(la.dedup(tmp_path / "in.parquet").keep) if kept] == KEPT
 
 
 def test_damage_beside_the_text_is_the_input_s(tmp_path):
@@ -237,19 +237,19 @@ def test_damage_beside_the_text_is_the_input_s(tmp_path):
     ):
         data[i] ^= 0xFF
     path.write_bytes(data)
-    result = sb.dedup(path)
+    result = la.dedup(path)
     for name in ("out.parquet", "out.jsonl", "folder"):
-        with pytest.raises(sb.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
+        with pytest.raises(la.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
             result.write(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
     union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
-    with pytest.raises(sb.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
-        sb.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
-    with pytest.raises(sb.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
-        sb.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")
+    with pytest.raises(la.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
+        la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
+    with pytest.raises(la.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
+        la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -260,8 +260,8 @@ def test_schema_and_fields_keep_their_metadata(tmp_path):
     ]
     table = pa.table({"text": WORDS, "s": [{"x": 1}] * N}, pa.schema(fields, metadata={"made by": b"\xff\0"}))
     pq.write_table(table, tmp_path / "in.parquet", write_page_index=True)
-    sb.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
+    la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
     before, after = read(tmp_path / "in.parquet").schema, read(tmp_path / "out.parquet").schema
-    assert json.loads(after.metadata[b"semblance"])["semblance"] == sb.__version__
-    kept = {key: value for key, value in after.metadata.items() if key != b"semblance"}
+    assert json.loads(after.metadata[b"lookalike"])["lookalike"] == la.__version__
+    kept = {key: value for key, value in after.metadata.items() if key != b"lookalike"}
     assert after.with_metadata(kept).equals(before, check_metadata=True)

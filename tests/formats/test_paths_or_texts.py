@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 A = " ".join(f"word{i}" for i in range(60))
 B = "completely different words stand here, so that nothing could match"
@@ -37,7 +37,7 @@ ONCE = [
 
 @pytest.mark.parametrize("once", ONCE)
 def test_what_can_be_read_once_is_written_whole(once, tmp_path):
-    result = sb.dedup(once(TEXTS))
+    result = la.dedup(once(TEXTS))
     assert result.keep.tolist() == [True, True, False]
     for _ in range(2):
         result.write(tmp_path / "out.jsonl", force=True)
@@ -46,15 +46,15 @@ def test_what_can_be_read_once_is_written_whole(once, tmp_path):
 
 @pytest.mark.parametrize("once", ONCE)
 def test_every_function_reads_iterators(once):
-    assert sb.pairs(once(TEXTS)).num_rows == 1
-    assert sb.dedup(once([B, A]), against=once([A])).keep.tolist() == [True, False]
-    assert sb.overlap(once([B, A]), against=once([A])).overlaps.tolist() == [False, True]
-    assert sb.shingle(once(TEXTS)).sizes.tolist() == sb.shingle(TEXTS).sizes.tolist()
-    assert sb.weigh(once(TEXTS)).weights.tolist() == sb.weigh(TEXTS).weights.tolist()
+    assert la.pairs(once(TEXTS)).num_rows == 1
+    assert la.dedup(once([B, A]), against=once([A])).keep.tolist() == [True, False]
+    assert la.overlap(once([B, A]), against=once([A])).overlaps.tolist() == [False, True]
+    assert la.shingle(once(TEXTS)).sizes.tolist() == la.shingle(TEXTS).sizes.tolist()
+    assert la.weigh(once(TEXTS)).weights.tolist() == la.weigh(TEXTS).weights.tolist()
 
 
 def test_a_stream_of_record_batches_is_a_table(tmp_path):
-    result = sb.dedup(pa.table({"text": TEXTS, "n": [1, 2, 3]}).to_reader(1))
+    result = la.dedup(pa.table({"text": TEXTS, "n": [1, 2, 3]}).to_reader(1))
     result.write(tmp_path / "out.jsonl")
     assert [json.loads(line)["n"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [1, 2]
 
@@ -85,25 +85,25 @@ def test_a_stream_of_record_batches_is_a_table(tmp_path):
     ],
 )
 def test_what_cannot_be_texts_is_refused_with_a_way_out(data, message):
-    with pytest.raises(sb.InputDataError, match=message):
-        sb.dedup(data)
+    with pytest.raises(la.InputDataError, match=message):
+        la.dedup(data)
 
 
 @pytest.mark.parametrize("data", [set(TEXTS), {"text": TEXTS}, np.array([[A, B]]), A, pl.DataFrame({"text": TEXTS}).lazy()])
 def test_shingle_refuses_the_same(data):
-    with pytest.raises(sb.InputDataError, match="texts must be a list of str or a column; got"):
-        sb.shingle(data)
+    with pytest.raises(la.InputDataError, match="texts must be a list of str or a column; got"):
+        la.shingle(data)
 
 
 def test_missing_texts_of_pandas_are_empty():
     series = pd.Series([A, float("nan"), None])
-    assert sb.shingle(series).sizes.tolist() == [56, 0, 0]
-    assert sb.dedup(series).summary.empty == 2
+    assert la.shingle(series).sizes.tolist() == [56, 0, 0]
+    assert la.dedup(series).summary.empty == 2
 
 
 def test_an_index_of_pandas_becomes_no_column(tmp_path):
     frame = pd.DataFrame({"text": TEXTS, "n": [1, 2, 3]}, index=[7, 8, 9])
-    sb.dedup(frame[frame.n > 1]).write(tmp_path / "out.jsonl")
+    la.dedup(frame[frame.n > 1]).write(tmp_path / "out.jsonl")
     assert [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [["text", "n"]] * 2
 
 
@@ -130,7 +130,7 @@ def files(tmp_path, monkeypatch):
 )
 def test_lists_of_paths(files, data):
     for form in (data, iter(data)) if not isinstance(data, str) else (data,):
-        result = sb.dedup(form)
+        result = la.dedup(form)
         assert result.keep.tolist()[:2] == [True, False]
         assert result.removed["id"].to_pylist() == ["b.jsonl:1"]
 
@@ -149,14 +149,14 @@ def test_lists_of_paths(files, data):
     ],
 )
 def test_a_list_that_could_be_paths_or_texts_is_refused(files, data, message):
-    with pytest.raises(sb.InputDataError, match=message):
-        sb.dedup(data)
+    with pytest.raises(la.InputDataError, match=message):
+        la.dedup(data)
 
 
 @pytest.mark.parametrize("data", [["a.jsonl", A, "folder"], ["typo.jsonl"], ["folder"]])
 def test_a_column_is_never_read_as_paths(files, data):
-    assert len(sb.dedup(pa.array(data))) == len(data)
+    assert len(la.dedup(pa.array(data))) == len(data)
 
 
 def test_texts_that_mention_files_are_texts(files):
-    assert len(sb.dedup(["see a.jsonl", "folder and more", "missing.jsonl", "a.jsonl is a file"])) == 4
+    assert len(la.dedup(["see a.jsonl", "folder and more", "missing.jsonl", "a.jsonl is a file"])) == 4

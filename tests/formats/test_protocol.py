@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 from format_samples import SAMPLES, packed, sample
 
-import semblance as sb
-from semblance.files import streams
-from semblance.formats import Columns, Limit
-from semblance.formats._registry import format_named, formats_by_suffix, names
-from semblance.formats.sources import open_sources
+import lookalike as la
+from lookalike.files import streams
+from lookalike.formats import Columns, Limit
+from lookalike.formats._registry import format_named, formats_by_suffix, names
+from lookalike.formats.sources import open_sources
 
 pytestmark = pytest.mark.usefixtures("toy")
 
@@ -109,7 +109,7 @@ def test_another_process_reads_pickled_splits(tmp_path, toy):
     """It knows nothing but the pickle, and has the same packages."""
     splits = [open_sources([written(tmp_path / f"{i}", *each)])[0] for i, each in enumerate(suffixes())]
     code = (
-        "import json, pickle, sys; from semblance.formats import Columns\n"
+        "import json, pickle, sys; from lookalike.formats import Columns\n"
         "for split in pickle.load(sys.stdin.buffer):\n"
         "    rows = [batch.texts.row(i).decode() for batch in split.batches(Columns()) for i in range(len(batch.texts))]\n"
         "    print(json.dumps([split.format, rows]))"
@@ -132,11 +132,11 @@ def test_a_suffix_may_be_in_any_case(tmp_path, name, suffix):
 @every_suffix
 def test_all_rows_kept_are_written_as_they_were(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
-    result = sb.dedup(path, threshold=1.0, threads=1)
+    result = la.dedup(path, threshold=1.0, threads=1)
     distinct = [row for i, row in enumerate(ROWS) if row["text"] or not i]
     assert len(result) == len(ROWS) and result.keep.sum() in (len(ROWS), len(distinct))
     result.write(tmp_path / "out")
-    outputs = sorted(p for p in (tmp_path / "out").rglob("*") if p.name != "_semblance.json")
+    outputs = sorted(p for p in (tmp_path / "out").rglob("*") if p.name != "_lookalike.json")
     kept = [row for row, keep in zip(contents(path), result.keep, strict=True) if keep]
     assert values(contents(tmp_path / "out")) == values(kept)
     if format_named(name).rows_are_files:
@@ -148,7 +148,7 @@ def test_all_rows_kept_are_written_as_they_were(tmp_path, name, suffix):
     assert contents(outputs[0]) == kept
     result.write(tmp_path / f"out{suffix}")
     assert contents(tmp_path / f"out{suffix}") == kept
-    described = tmp_path / f"out{suffix}_semblance.json"
+    described = tmp_path / f"out{suffix}_lookalike.json"
     assert described.exists() is not format_named(name).holds_provenance
     assert result.provenance["inputs"] == (
         json.loads(described.read_bytes())["inputs"] if described.exists() else result.provenance["inputs"]
@@ -158,7 +158,7 @@ def test_all_rows_kept_are_written_as_they_were(tmp_path, name, suffix):
 @every_suffix
 def test_annotation_adds_columns(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix, [*ROWS[1:4], ROWS[1]])
-    result = sb.dedup(path, threads=1, annotate=True)
+    result = la.dedup(path, threads=1, annotate=True)
     target = tmp_path / (f"out{suffix}" if not format_named(name).rows_are_files else "out.jsonl")
     result.write(target, annotate=True)
     before, after = contents(path), contents(target)
@@ -167,12 +167,12 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
     assert [str(row["keep"]).lower() for row in after] == ["true", "true", "true", "false"]
     assert after[3]["duplicate_of"] == result.removed["duplicate_of"][0].as_py()
     if format_named(name).has_columns:
-        with pytest.raises(sb.InputDataError, match="'keep' is there already"):
-            sb.dedup(target, annotate=True)
-        with pytest.raises(sb.InputDataError, match="'keep' is there already"):
+        with pytest.raises(la.InputDataError, match="'keep' is there already"):
+            la.dedup(target, annotate=True)
+        with pytest.raises(la.InputDataError, match="'keep' is there already"):
             open_sources([target])[0].check_free(["keep"])
     else:
-        with pytest.raises(sb.ParameterError, match="cannot be annotated"):
+        with pytest.raises(la.ParameterError, match="cannot be annotated"):
             result.write(tmp_path / "out", annotate=True)
 
 
@@ -184,15 +184,15 @@ def test_rows_of_other_formats_can_be_written(tmp_path, name):
         pytest.skip("a file holds one row")
     suffix = form.suffixes[0]
     (tmp_path / "in.jsonl").write_text('{"text": "one two", "n": 1.50, "b": true, "x": [1, 2], "no": null}\n')
-    sb.dedup(tmp_path / "in.jsonl").write(tmp_path / f"1{suffix}")
+    la.dedup(tmp_path / "in.jsonl").write(tmp_path / f"1{suffix}")
     (row,) = contents(tmp_path / f"1{suffix}")
     assert list(row) == ["text", "n", "b", "x", "no"] and row["text"] == "one two" and not row["no"]
     assert [json.loads(value) if isinstance(value, str) else value for value in list(row.values())[1:4]] == [1.5, True, [1, 2]]
     (tmp_path / "a.txt").write_text("one two")
-    sb.dedup([tmp_path / "a.txt"]).write(tmp_path / f"2{suffix}")
+    la.dedup([tmp_path / "a.txt"]).write(tmp_path / f"2{suffix}")
     assert contents(tmp_path / f"2{suffix}") == [{"id": str(tmp_path / "a.txt"), "text": "one two"}]
     table = pa.table({"text": ["one two", "three four"], "n": [1, 2], "x": pa.array([None, 2.5])})
-    sb.dedup(table).write(tmp_path / f"3{suffix}")
+    la.dedup(table).write(tmp_path / f"3{suffix}")
     plain = [
         {column: None if value in ("", None) else float(value) for column, value in row.items() if column != "text"}
         for row in contents(tmp_path / f"3{suffix}")
@@ -209,7 +209,7 @@ def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, 
     outputs = []
     for threads, block in ((1, 1 << 22), (2, 100), (3, 7)):
         monkeypatch.setattr(streams, "BLOCK", block)
-        result = sb.dedup(path, threads=threads)
+        result = la.dedup(path, threads=threads)
         assert 0 < result.keep.sum() < len(rows)
         result.write(tmp_path / str(block))
         outputs.append([(p.name, p.read_bytes()) for p in sorted((tmp_path / str(block)).iterdir()) if p.name[0] != "_"])
@@ -226,7 +226,7 @@ def test_hostile_bytes(tmp_path, name, case):
         if isinstance(expected, list):
             assert texts(open_sources([path])) == expected
             continue
-        with pytest.raises(sb.InputDataError, match=expected) as error:
+        with pytest.raises(la.InputDataError, match=expected) as error:
             texts(open_sources([path]))
         assert str(error.value).startswith(str(path))
 
@@ -254,7 +254,7 @@ def test_a_line_of_any_length(tmp_path, monkeypatch, name, suffix):
 def test_damaged_compression_is_an_error(tmp_path, name, suffix, damage):
     path = written(tmp_path / "in", name, suffix)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(sb.InputDataError, match="damaged or cut short") as error:
+    with pytest.raises(la.InputDataError, match="damaged or cut short") as error:
         texts(open_sources([path]))
     assert str(error.value).startswith(str(path))
 
@@ -264,13 +264,13 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
     if format_named(name).has_columns:
         for columns in ({"text": "body"}, {"id": "url"}, {"others": ("when",)}):
-            with pytest.raises(sb.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
+            with pytest.raises(la.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
                 texts(open_sources([path]), **columns)
             assert str(error.value).startswith(str(path))
             way_out = "".join(f"; name another with --{option} ({option}=)" for option in columns if option != "others")
             assert str(error.value).endswith("found: id, text" + way_out)
     else:
-        with pytest.raises(sb.ParameterError, match="have no columns; url was asked for"):
+        with pytest.raises(la.ParameterError, match="have no columns; url was asked for"):
             texts(open_sources([path]), id="url")
 
 
@@ -281,12 +281,12 @@ def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
     split.check_unchanged()
     changed = split.places[-1].path
     changed.write_bytes(changed.read_bytes() + b"\n")
-    with pytest.raises(sb.InputDataError, match="changed during the run"):
+    with pytest.raises(la.InputDataError, match="changed during the run"):
         split.check_unchanged()
-    with pytest.raises(sb.InputDataError, match="changed during the run"):
+    with pytest.raises(la.InputDataError, match="changed during the run"):
         list(split.records())
     changed.unlink()
-    with pytest.raises(sb.InputDataError, match="cannot be read"):
+    with pytest.raises(la.InputDataError, match="cannot be read"):
         split.check_unchanged()
 
 
@@ -306,7 +306,7 @@ def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, 
     monkeypatch.setattr(streams, "BLOCK", block)
     assert texts(limited(path, 2100)) == values(LARGE)
     with pytest.raises(
-        sb.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise --memory|the file: "
+        la.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise --memory|the file: "
     ) as error:
         texts(limited(path, 1000))
     assert str(error.value).startswith(str(path))
@@ -324,7 +324,7 @@ def test_documents_that_are_too_large_can_be_left_out(tmp_path, name, suffix):
     assert found == [("a text", False), ("", True), ("one that\tfollows it", False)]
     assert [len(list(split.records())) for split in limited(path, 1000, skip=True)] == [3]
     given = {"id": "id"} if format_named(name).has_columns else {}
-    result = sb.dedup(path, max_document=1000, on_error="skip", **given)
+    result = la.dedup(path, max_document=1000, on_error="skip", **given)
     assert result.keep.tolist() == [True, False, True] and result.summary.documents_skipped == 1 and result.summary.empty == 0
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
     assert "too large, left out                  1" in str(result.summary)
@@ -343,7 +343,7 @@ def test_no_more_is_held_of_a_document_than_it_may_have(tmp_path, monkeypatch, n
     monkeypatch.setattr(streams, "BLOCK", 100_000)
     split, *_ = limited(path, 200_000)
     tracemalloc.start()
-    with pytest.raises(sb.InputDataError, match="raise --memory"):
+    with pytest.raises(la.InputDataError, match="raise --memory"):
         list(split.batches(Columns()))
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

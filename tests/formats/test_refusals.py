@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.engines.memory import free_memory
-from semblance.formats.writers import check_output
+import lookalike as la
+from lookalike.engines.memory import free_memory
+from lookalike.formats.writers import check_output
 
 TEXT = "one two three four five six seven"
 
@@ -27,21 +27,21 @@ def corpus(tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda at: sb.dedup(at, format="xml"), sb.ParameterError, "format must be one of"),
-        (lambda at: sb.dedup([]).write(at.parent / "no" / "x.txt" / "y"), None, ""),
-        (lambda at: sb.dedup([TEXT], id="id"), sb.InputDataError, "a list of texts has no columns"),
-        (lambda at: sb.dedup(at.parent, format="txt", glob="*", id="id"), sb.ParameterError, "text files have no columns"),
-        (lambda at: sb.dedup([at, at]), sb.InputDataError, "given twice"),
-        (lambda at: sb.dedup(at, memory="much"), sb.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: sb.dedup(at, memory="1..2GB"), sb.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: sb.Index.open(at.parent / "x", "write"), sb.ParameterError, "mode must be append or read"),
-        (lambda at: sb.Index.open(at.parent / "x", salvage=True), sb.ParameterError, "salvage is for reading"),
-        (lambda at: sb.Index.create(at / "below-a-file"), sb.OutputError, "cannot be made"),
-        (lambda at: sb.nearest(None, None, top=0), sb.ParameterError, "top must be at least 1"),
-        (lambda at: sb.verify(sb.Pairs([0], [1], 2), sb.shingle(["a"]), threshold=0.5), sb.ParameterError, "2 documents"),
-        (lambda at: sb.verify(sb.Pairs([], [], 1), sb.shingle(["a"]), threshold=0), sb.ParameterError, "threshold"),
-        (lambda at: sb.keep(sb.Pairs([0], [1], 2)), sb.ParameterError, "call verify first"),
-        (lambda at: sb.shingle(["a"], tokenizer=lambda text: [1]), sb.InputDataError, "must yield str"),
+        (lambda at: la.dedup(at, format="xml"), la.ParameterError, "format must be one of"),
+        (lambda at: la.dedup([]).write(at.parent / "no" / "x.txt" / "y"), None, ""),
+        (lambda at: la.dedup([TEXT], id="id"), la.InputDataError, "a list of texts has no columns"),
+        (lambda at: la.dedup(at.parent, format="txt", glob="*", id="id"), la.ParameterError, "text files have no columns"),
+        (lambda at: la.dedup([at, at]), la.InputDataError, "given twice"),
+        (lambda at: la.dedup(at, memory="much"), la.ParameterError, "a number of bytes such as 4GB"),
+        (lambda at: la.dedup(at, memory="1..2GB"), la.ParameterError, "a number of bytes such as 4GB"),
+        (lambda at: la.Index.open(at.parent / "x", "write"), la.ParameterError, "mode must be append or read"),
+        (lambda at: la.Index.open(at.parent / "x", salvage=True), la.ParameterError, "salvage is for reading"),
+        (lambda at: la.Index.create(at / "below-a-file"), la.OutputError, "cannot be made"),
+        (lambda at: la.nearest(None, None, top=0), la.ParameterError, "top must be at least 1"),
+        (lambda at: la.verify(la.Pairs([0], [1], 2), la.shingle(["a"]), threshold=0.5), la.ParameterError, "2 documents"),
+        (lambda at: la.verify(la.Pairs([], [], 1), la.shingle(["a"]), threshold=0), la.ParameterError, "threshold"),
+        (lambda at: la.keep(la.Pairs([0], [1], 2)), la.ParameterError, "call verify first"),
+        (lambda at: la.shingle(["a"], tokenizer=lambda text: [1]), la.InputDataError, "must yield str"),
     ],
 )
 def test_refused(corpus, call, error, words):
@@ -56,7 +56,7 @@ def test_an_output_of_the_other_kind_is_not_replaced(tmp_path):
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "file").write_text("mine")
     for name in ("folder.jsonl", "file"):
-        with pytest.raises(sb.OutputError, match="of that name exists"):
+        with pytest.raises(la.OutputError, match="of that name exists"):
             check_output(tmp_path / name, force=True)
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -67,9 +67,9 @@ def test_text_files_that_change_between_reading_and_writing(tmp_path, change, ou
     for name in ("a.txt", "b.txt"):
         (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "in" / name).write_text(TEXT + name)
-    result = sb.dedup(tmp_path / "in")
+    result = la.dedup(tmp_path / "in")
     change(tmp_path / "in" / "b.txt")
-    with pytest.raises(sb.InputDataError, match=r"changed during|cannot be read"):
+    with pytest.raises(la.InputDataError, match=r"changed during|cannot be read"):
         result.write(tmp_path / output)
     assert [p.name for p in tmp_path.iterdir()] == ["in"]
 
@@ -93,7 +93,7 @@ def test_many_batches(tmp_path, rng, form):
         pq.write_table(pa.table({"text": texts}), path)
     else:
         path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    result = sb.dedup(path)
+    result = la.dedup(path)
     assert np.flatnonzero(~result.keep).tolist() == [n - 1]
     result.write(tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(newline="") as file:
@@ -106,18 +106,18 @@ def test_inputs_of_unlike_columns_meet_in_one_table(tmp_path):
     rows = [{"text": TEXT, "x": 1}, {"text": "else " + TEXT, "x": "two"}, {"text": "again else " + TEXT}]
     for i, row in enumerate(rows):
         (tmp_path / f"{i}.jsonl").write_text(json.dumps(row) + "\n")
-    sb.dedup(sorted(tmp_path.glob("*.jsonl")), threshold=1.0).write(tmp_path / "out.parquet")
+    la.dedup(sorted(tmp_path.glob("*.jsonl")), threshold=1.0).write(tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist() == ["1", "two", None]
 
 
 def test_structs_are_tables():
     column = pa.chunked_array([pa.array([{"text": TEXT}, {"text": TEXT}])])
-    assert sb.dedup(column).keep.tolist() == [True, False]
+    assert la.dedup(column).keep.tolist() == [True, False]
 
 
 def test_pairs_as_a_table():
-    assert sb.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
-    both = sb.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
+    assert la.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
+    both = la.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
     assert both.to_arrow().to_pydict() == {"left": [0], "right": [1], "resemblance": [0.5], "distance": [3]}
 
 
@@ -126,8 +126,8 @@ def test_free_memory_is_below_what_the_machine_has():
 
 
 def test_a_reader_that_stops_early_is_no_error(corpus):
-    """`semblance index query ... | head -1`: no traceback."""
-    command = [sys.executable, "-m", "semblance", "plan", "--json"]
+    """`lookalike index query ... | head -1`: no traceback."""
+    command = [sys.executable, "-m", "lookalike", "plan", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         error = process.stderr.read()

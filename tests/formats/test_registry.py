@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-import semblance as sb
-from semblance.formats import Format, _registry
-from semblance.formats._registry import format_named, formats_by_suffix, known_suffixes, names
-from semblance.formats.writers import check_output
+import lookalike as la
+from lookalike.formats import Format, _registry
+from lookalike.formats._registry import format_named, formats_by_suffix, known_suffixes, names
+from lookalike.formats.writers import check_output
 
 
-def install(folder, name, value, code="", group="semblance.formats"):
+def install(folder, name, value, code="", group="lookalike.formats"):
     """Put a package with an entry point into a folder."""
     info = folder / f"{name}_package-1.0.dist-info"
     info.mkdir(parents=True)
@@ -28,26 +28,26 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
         assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in form.suffixes)
     assert list(formats_by_suffix()) == [".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".txt"]
     for name in _registry._NO_FORMATS:
-        __import__(f"semblance.formats.{name}")
-        assert not hasattr(sys.modules[f"semblance.formats.{name}"], "FORMAT"), name
+        __import__(f"lookalike.formats.{name}")
+        assert not hasattr(sys.modules[f"lookalike.formats.{name}"], "FORMAT"), name
 
 
 def test_a_name_that_is_unknown():
     for name in ("xml", "_format", "memory", "sources", ""):
-        with pytest.raises(sb.ParameterError, match=rf"format must be one of parquet, jsonl, csv, txt; got '{name}'"):
+        with pytest.raises(la.ParameterError, match=rf"format must be one of parquet, jsonl, csv, txt; got '{name}'"):
             format_named(name)
 
 
 def test_names_load_nothing_heavy():
     code = (
-        "import sys; from semblance.formats._registry import names; names(); "
-        "print([m for m in ('numpy', 'pyarrow', 'msgspec', 'semblance.formats.csv') if m in sys.modules])"
+        "import sys; from lookalike.formats._registry import names; names(); "
+        "print([m for m in ('numpy', 'pyarrow', 'msgspec', 'lookalike.formats.csv') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
 def test_another_package_comes_and_goes(tmp_path, monkeypatch):
-    code = "from semblance.formats import Format\nclass New(Format):\n    name = 'new'\n    suffixes = ('.csv', '.new.gz')\nFORMAT = New()\n"
+    code = "from lookalike.formats import Format\nclass New(Format):\n    name = 'new'\n    suffixes = ('.csv', '.new.gz')\nFORMAT = New()\n"
     install(tmp_path, "new", "new_format:FORMAT", code)
     install(tmp_path, "other", "other_format:FORMAT", group="elsewhere.formats")
     with monkeypatch.context() as installed:
@@ -56,7 +56,7 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
         assert formats_by_suffix()[".new.gz"] is format_named("new")
         assert formats_by_suffix()[".csv"].name == "csv"  # the first keeps a suffix
         assert known_suffixes()["new"] == [".new.gz"]
-        with pytest.raises(sb.OutputError, match="files of the format new cannot be written"):
+        with pytest.raises(la.OutputError, match="files of the format new cannot be written"):
             check_output(tmp_path / "out.new.gz", force=False)
         assert not (tmp_path / "out.new.gz").exists()
     assert names() == ["parquet", "jsonl", "csv", "txt"]
@@ -65,10 +65,10 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("code", "error", "message"),
     [
-        ("import no_such_module_at_all", sb.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: No module"),
-        ("", sb.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: .*FORMAT"),
-        ("FORMAT = 3", sb.ParameterError, "the entry point 'bad' of semblance.formats must be a Format of that name; bad_format:FORMAT is 3"),
-        ("from semblance.formats.csv import FORMAT", sb.ParameterError, "must be a Format of that name"),
+        ("import no_such_module_at_all", la.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: No module"),
+        ("", la.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: .*FORMAT"),
+        ("FORMAT = 3", la.ParameterError, "the entry point 'bad' of lookalike.formats must be a Format of that name; bad_format:FORMAT is 3"),
+        ("from lookalike.formats.csv import FORMAT", la.ParameterError, "must be a Format of that name"),
     ],
 )  # fmt: skip
 def test_a_package_that_is_broken_is_named(tmp_path, monkeypatch, code, error, message):
@@ -84,5 +84,5 @@ def test_a_package_that_is_broken_is_named(tmp_path, monkeypatch, code, error, m
 def test_two_formats_of_one_name_are_refused(tmp_path, monkeypatch):
     install(tmp_path, "csv", "my_csv:FORMAT")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(sb.ParameterError, match="two formats are named 'csv', one of them by the entry point my_csv:FORMAT"):
+    with pytest.raises(la.ParameterError, match="two formats are named 'csv', one of them by the entry point my_csv:FORMAT"):
         names()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 A = " ".join(f"word{i}" for i in range(40))
 ROWS = f"id;text;n\na;{A};1\nb;another text of a few words;\nc;{A} more;3\n"
@@ -19,18 +19,18 @@ def pages(tmp_path):
 
 
 def test_it_is_not_known_where_it_is_not_installed(pages):
-    with pytest.raises(sb.InputDataError, match="unrecognized suffix"):
-        sb.dedup(pages)
+    with pytest.raises(la.InputDataError, match="unrecognized suffix"):
+        la.dedup(pages)
 
 
 @pytest.mark.usefixtures("toy")
 def test_it_is_read_and_written(pages, tmp_path):
-    result = sb.dedup(pages, id="id", keep="largest:n")
+    result = la.dedup(pages, id="id", keep="largest:n")
     assert result.keep.tolist() == [False, True, True]
     assert result.removed["duplicate_of"].to_pylist() == ["c"]
     result.write(tmp_path / "out.ssv")
     assert (tmp_path / "out.ssv").read_text() == "".join(ROWS.splitlines(keepends=True)[i] for i in (0, 2, 3))
-    assert (tmp_path / "out.ssv_semblance.json").exists()
+    assert (tmp_path / "out.ssv_lookalike.json").exists()
     result.write(tmp_path / "out")
     assert (tmp_path / "out/pages.ssv").read_bytes() == (tmp_path / "out.ssv").read_bytes()
     result.write(tmp_path / "all.ssv", annotate=True)
@@ -41,48 +41,48 @@ def test_it_is_read_and_written(pages, tmp_path):
 
 @pytest.mark.usefixtures("toy")
 def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
-    assert len(sb.dedup(tmp_path)) == len(sb.dedup([str(pages)])) == 3  # a folder; a list of str is one of paths by its suffix
-    assert sb.dedup([str(tmp_path / "pages.md")]).keep.tolist() == [True]  # a text
-    found = sb.overlap(pages, against=[A], width=3)
+    assert len(la.dedup(tmp_path)) == len(la.dedup([str(pages)])) == 3  # a folder; a list of str is one of paths by its suffix
+    assert la.dedup([str(tmp_path / "pages.md")]).keep.tolist() == [True]  # a text
+    found = la.overlap(pages, against=[A], width=3)
     assert found.matches.num_rows == 2
-    with pytest.raises(sb.InputDataError, match=r"known suffix.*\.txt, \.ssv, \.ssv\.gz"):
-        sb.dedup([str(tmp_path), str(tmp_path)])
+    with pytest.raises(la.InputDataError, match=r"known suffix.*\.txt, \.ssv, \.ssv\.gz"):
+        la.dedup([str(tmp_path), str(tmp_path)])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(sb.InputDataError, match=r"known suffix \(.*\.ssv"):
-        sb.dedup(tmp_path / "empty")
-    with pytest.raises(sb.ParameterError, match="must be one of parquet, jsonl, csv, txt, ssv; got 'xml'"):
-        sb.dedup(pages, format="xml")
+    with pytest.raises(la.InputDataError, match=r"known suffix \(.*\.ssv"):
+        la.dedup(tmp_path / "empty")
+    with pytest.raises(la.ParameterError, match="must be one of parquet, jsonl, csv, txt, ssv; got 'xml'"):
+        la.dedup(pages, format="xml")
 
 
 @pytest.mark.usefixtures("toy")
 def test_it_refuses_what_it_does_not_hold(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "one; two"}\n')
-    with pytest.raises(sb.OutputError, match=r"in\.jsonl, row 1: no form as \.ssv"):
-        sb.dedup(tmp_path / "in.jsonl").write(tmp_path / "out.ssv")
+    with pytest.raises(la.OutputError, match=r"in\.jsonl, row 1: no form as \.ssv"):
+        la.dedup(tmp_path / "in.jsonl").write(tmp_path / "out.ssv")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl"]
 
 
-def semblance(toy_folder, *arguments, **options):
+def lookalike(toy_folder, *arguments, **options):
     """Run the program with the package installed."""
     path = os.pathsep.join([str(toy_folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(
-        [sys.executable, "-m", "semblance", *map(str, arguments)], capture_output=True, env=os.environ | {"PYTHONPATH": path},
+        [sys.executable, "-m", "lookalike", *map(str, arguments)], capture_output=True, env=os.environ | {"PYTHONPATH": path},
         check=False, **options,
     )  # fmt: skip
 
 
 def test_it_works_on_the_command_line(toy_folder, pages, tmp_path):
-    done = semblance(toy_folder, "dedup", pages, "-o", tmp_path / "out.ssv", "--quiet")
+    done = lookalike(toy_folder, "dedup", pages, "-o", tmp_path / "out.ssv", "--quiet")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out.ssv").read_text() == "".join(ROWS.splitlines(keepends=True)[:3])
-    done = semblance(toy_folder, "dedup", "-", "--format", "ssv", "--annotate", "-o", tmp_path / "2.ssv", input=ROWS.encode())
+    done = lookalike(toy_folder, "dedup", "-", "--format", "ssv", "--annotate", "-o", tmp_path / "2.ssv", input=ROWS.encode())
     assert done.returncode == 0, done.stderr
     assert len((tmp_path / "2.ssv").read_text().splitlines()) == 4
-    done = semblance(toy_folder, "pairs", pages, "-o", tmp_path / "pairs.ssv", "--quiet")
+    done = lookalike(toy_folder, "pairs", pages, "-o", tmp_path / "pairs.ssv", "--quiet")
     assert done.returncode == 0 and (tmp_path / "pairs.ssv").read_text().startswith("left_id;right_id;resemblance\n")
-    done = semblance(toy_folder, "dedup", "-", input=ROWS.encode())
+    done = lookalike(toy_folder, "dedup", "-", input=ROWS.encode())
     assert done.returncode == 2 and b"pass --format parquet, jsonl, csv, txt or ssv with" in done.stderr
-    shown = semblance(toy_folder, "dedup", "--help").stdout.decode()
+    shown = lookalike(toy_folder, "dedup", "--help").stdout.decode()
     assert "[parquet|jsonl|csv|txt|ssv]" in shown
-    done = semblance(toy_folder, "dedup", pages, "--format", "xml")
+    done = lookalike(toy_folder, "dedup", pages, "--format", "xml")
     assert done.returncode == 2 and b"'xml' is not one of 'parquet', 'jsonl', 'csv', 'txt', 'ssv'" in done.stderr

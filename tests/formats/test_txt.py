@@ -2,8 +2,8 @@
 
 import pytest
 
-from semblance.formats import Columns, txt
-from semblance.formats.sources import open_sources
+from lookalike.formats import Columns, txt
+from lookalike.formats.sources import open_sources
 
 
 @pytest.mark.parametrize(("n_bytes", "files", "sizes"), [(10, 1024, [3, 3, 1]), (11, 1024, [3, 3, 1]), (12, 1024, [4, 3]),

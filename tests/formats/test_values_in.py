@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 A = " ".join(f"word{i}" for i in range(60))
 TEXTS = ["zero text of its own words", A, None, A + " more", "", "naïve café über alles", A]
@@ -44,54 +44,54 @@ KEEP = [True, True, True, False, True, True, False]
     ids=lambda data: f"{type(data).__module__}.{type(data).__name__}",
 )
 def test_same_answer_for_all_forms(data):
-    assert sb.dedup(data).keep.tolist() == KEEP
+    assert la.dedup(data).keep.tolist() == KEEP
 
 
 def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):
     """Arrow has no way to look up views, nor to write them; polars makes its categories of them."""
     names = pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["a", "b", "c"], pa.string_view()))
     table = pa.table({"text": [A, A, A], "name": names})
-    result = sb.dedup(table, id="name", keep="largest:name")
+    result = la.dedup(table, id="name", keep="largest:name")
     assert result.keep.tolist() == [False, False, True] and result.removed["id"].to_pylist() == ["a", "b"]
-    assert sb.dedup(table, within="name").keep.tolist() == [True, True, True]
+    assert la.dedup(table, within="name").keep.tolist() == [True, True, True]
     for suffix in ("jsonl", "csv", "parquet"):
         result.write(tmp_path / f"kept.{suffix}")
-        assert sb.dedup(tmp_path / f"kept.{suffix}", id="name").annotations["cluster"].to_pylist() == ["c"]
+        assert la.dedup(tmp_path / f"kept.{suffix}", id="name").annotations["cluster"].to_pylist() == ["c"]
     binary = pa.DictionaryArray.from_arrays([0, 0], pa.array([b"a"], pa.binary_view()))
-    assert sb.dedup(pa.table({"text": [A, A], "name": binary}), within="name").keep.tolist() == [True, False]
+    assert la.dedup(pa.table({"text": [A, A], "name": binary}), within="name").keep.tolist() == [True, False]
 
 
 def test_columns_can_be_shingled():
-    expected = sb.shingle(TEXTS).values.tolist()
+    expected = la.shingle(TEXTS).values.tolist()
     for column in (pa.chunked_array([TEXTS[:3], TEXTS[3:]], pa.string()), pl.Series(TEXTS), pd.Series(TEXTS)):
-        assert sb.shingle(column).values.tolist() == expected
+        assert la.shingle(column).values.tolist() == expected
 
 
 def test_paths_are_told_from_texts(tmp_path):
     pq.write_table(pa.table({"text": TEXTS}), tmp_path / "x.parquet")
     for data in (str(tmp_path), tmp_path / "x.parquet", [tmp_path / "x.parquet"], [str(tmp_path / "x.parquet")],
                  str(tmp_path / "*.parquet")):  # fmt: skip
-        assert sb.dedup(data).keep.tolist() == KEEP
-    assert len(sb.dedup(["x.parquet", "a text"])) == 2
+        assert la.dedup(data).keep.tolist() == KEEP
+    assert len(la.dedup(["x.parquet", "a text"])) == 2
 
 
 @pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": "a"}, [1, 2], ["a", 3], pa.array([1, 2])])
 def test_what_is_no_text_is_refused(wrong):
-    with pytest.raises(sb.InputDataError):
-        sb.dedup(wrong)
+    with pytest.raises(la.InputDataError):
+        la.dedup(wrong)
 
 
 def test_lone_surrogates(rng):
-    with pytest.raises(sb.InputDataError, match="row 1: .* lone surrogate at character 2"):
-        sb.dedup(["fine", "ab\ud800cd"])
-    assert sb.dedup(["ab cd", "ab\ud800cd"], encoding_errors="replace", width=2).keep.tolist() == [True, False]
+    with pytest.raises(la.InputDataError, match="row 1: .* lone surrogate at character 2"):
+        la.dedup(["fine", "ab\ud800cd"])
+    assert la.dedup(["ab cd", "ab\ud800cd"], encoding_errors="replace", width=2).keep.tolist() == [True, False]
 
 
 def test_writing_from_memory(tmp_path):
-    result = sb.dedup(TEXTS)
+    result = la.dedup(TEXTS)
     result.write(tmp_path / "out.jsonl")
     assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 5
-    table = sb.dedup(pa.table({"text": TEXTS, "n": range(7)}))
+    table = la.dedup(pa.table({"text": TEXTS, "n": range(7)}))
     table.write(tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet")["n"].to_pylist() == [0, 1, 2, 4, 5]
     table.write(tmp_path / "folder")
@@ -100,50 +100,50 @@ def test_writing_from_memory(tmp_path):
 
 def test_offsets_and_keys_of_any_kind():
     for dtype in (np.int32, np.int64, np.uint8, np.uint64):
-        shingles = sb.Shingles.from_arrays(np.array([1, 1, 2, 3, 2], dtype), np.array([0, 3, 5], np.int32))
+        shingles = la.Shingles.from_arrays(np.array([1, 1, 2, 3, 2], dtype), np.array([0, 3, 5], np.int32))
         assert shingles.offsets.dtype == np.int64
         assert shingles.sizes.tolist() == [2, 2]
         assert shingles.resemblance(0, 1) == 1 / 3
         assert shingles.containment(0, 1) == 0.5
     for values, offsets in (([1.5], [0, 1]), ([1], [0, 2]), ([1], [1, 1]), ([1, 2], [0, 2, 1]), ([[1]], [0, 1]), ([1], [])):
-        with pytest.raises(sb.ParameterError):
-            sb.Shingles.from_arrays(values, offsets)
+        with pytest.raises(la.ParameterError):
+            la.Shingles.from_arrays(values, offsets)
 
 
 def test_incompatible_signatures_are_refused():
-    one = sb.FastSimilarity(permutations=64, seed=1).sign(sb.shingle(["a b c d e f"]))
+    one = la.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a b c d e f"]))
     for other in (
-        sb.FastSimilarity(permutations=64, seed=2).sign(sb.shingle(["a"])),
-        sb.MinHash(permutations=64, seed=1).sign(sb.shingle(["a"])),
-        sb.FastSimilarity(permutations=64, seed=1).sign(sb.shingle(["a"], width=3)),
+        la.FastSimilarity(permutations=64, seed=2).sign(la.shingle(["a"])),
+        la.MinHash(permutations=64, seed=1).sign(la.shingle(["a"])),
+        la.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a"], width=3)),
     ):
-        with pytest.raises(sb.IncompatibleSketchError):
+        with pytest.raises(la.IncompatibleSketchError):
             one.estimated_resemblance(0, 0, other=other)
-        with pytest.raises(sb.IncompatibleSketchError):
+        with pytest.raises(la.IncompatibleSketchError):
             one.merge(other)
-        with pytest.raises(sb.IncompatibleSketchError):
-            sb.BandingIndex(bands=4, rows=4).add(one).add(other)
-    with pytest.raises(sb.ParameterError, match="need 128 permutations"):
-        sb.BandingIndex(bands=16, rows=8).add(one)
+        with pytest.raises(la.IncompatibleSketchError):
+            la.BandingIndex(bands=4, rows=4).add(one).add(other)
+    with pytest.raises(la.ParameterError, match="need 128 permutations"):
+        la.BandingIndex(bands=16, rows=8).add(one)
 
 
 def test_index_answers_queries_as_it_lists_pairs(rng):
     texts = [" ".join(rng.choice([f"w{i}" for i in range(30)], 6)) for _ in range(80)] + [""]
-    signatures = sb.FastSimilarity(permutations=32).sign(sb.shingle(texts, width=1))
-    index = sb.BandingIndex(bands=16, rows=2).add(signatures)
+    signatures = la.FastSimilarity(permutations=32).sign(la.shingle(texts, width=1))
+    index = la.BandingIndex(bands=16, rows=2).add(signatures)
     query, stored = index.query(signatures)
     both = {(q, s) for q, s in zip(query.tolist(), stored.tolist(), strict=True) if q < s}
     pairs = index.pairs()
     assert both == set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-    assert len(sb.BandingIndex(bands=2, rows=2).pairs()) == 0
-    assert len(sb.BandingIndex(bands=2, rows=2).query(signatures)[0]) == 0
+    assert len(la.BandingIndex(bands=2, rows=2).pairs()) == 0
+    assert len(la.BandingIndex(bands=2, rows=2).query(signatures)[0]) == 0
 
 
 @pytest.mark.slow
 def test_a_column_of_more_than_two_gigabytes():
     text = "x" * (1 << 20)
     column = pa.chunked_array([pa.array([text + str(i % 3)] * 1, pa.large_string()) for i in range(2100)])
-    assert sb.dedup(column.combine_chunks(), width=1).summary.kept == 3
+    assert la.dedup(column.combine_chunks(), width=1).summary.kept == 3
 
 
 def test_license_of_the_package_is_there():
@@ -161,11 +161,11 @@ def test_license_of_the_package_is_there():
 def test_frames_that_are_no_tables_are_refused(column, words):
     """A column beside the text, of values that share no type."""
     frame = pd.DataFrame({"text": ["a b c", "d e f"], "x": pd.Series(column, dtype=object)})
-    with pytest.raises(sb.InputDataError, match=words):
-        sb.dedup(frame)
+    with pytest.raises(la.InputDataError, match=words):
+        la.dedup(frame)
 
 
 def test_frames_with_a_name_twice_are_refused():
     frame = pd.DataFrame([["a b c", 1, 2]], columns=["text", "n", "n"])
-    with pytest.raises(sb.InputDataError, match="the column 'n' appears 2 times"):
-        sb.dedup(frame)
+    with pytest.raises(la.InputDataError, match="the column 'n' appears 2 times"):
+        la.dedup(frame)

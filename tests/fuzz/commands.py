@@ -10,7 +10,7 @@ from random import Random
 
 from judging import expect
 
-from semblance.cli.main import main, program
+from lookalike.cli.main import main, program
 
 NUMBERS = ("0", "1", "-1", "0.5", "1.0", "0.9999999999", "2", "7", "64", "nan", "inf", "-inf", "1e-9", "1e400", "", " ", "x", "1_0", "١", "0x10",
            "99999999999999999999999", "-0.0", "1e3", "8")  # fmt: skip
@@ -156,7 +156,7 @@ class Commands:
         if "--json" in line and code == 0:
             for said in out.splitlines() if words in (["groups"], ["show"]) else [out]:
                 json.loads(said)
-        outputs = {folder / word for word in line} | {folder / f"{word}_semblance.json" for word in line}
+        outputs = {folder / word for word in line} | {folder / f"{word}_lookalike.json" for word in line}
         for path, data in sound.items():
             replaced = "--force" in line and any(path == o or o in path.parents for o in outputs)
             expect(replaced or (path.exists() and path.read_bytes() == data), "a file was changed", str(path), line)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-import semblance as sb
+import lookalike as la
 
 TEXTS = [f"one two three four five six seven eight nine ten w{i % 7} x{i % 5} y{i % 3}" for i in range(60)]
 ERRORS = (errno.ENOSPC, errno.EIO)
@@ -50,31 +50,31 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in found if not hidden.search(str(p.relative_to(folder)))}
 
 
-def index_scenario(segments: int, change: Callable[[sb.Index], None]) -> Scenario:
+def index_scenario(segments: int, change: Callable[[la.Index], None]) -> Scenario:
     """A change of an index that is open."""
 
-    def prepare(folder: Path) -> sb.Index:
-        with sb.Index.create(folder / "i", threshold=0.7) as made:
+    def prepare(folder: Path) -> la.Index:
+        with la.Index.create(folder / "i", threshold=0.7) as made:
             for j in range(segments):
                 made.add([f"b{j}_{i}" for i in range(5)], [f"{text} z{j}" for text in TEXTS[:5]])
-        return sb.Index.open(folder / "i")
+        return la.Index.open(folder / "i")
 
-    def act(index: sb.Index) -> None:
+    def act(index: la.Index) -> None:
         try:
             change(index)
         finally:
             index.close()
 
     def state(folder: Path) -> list[str]:
-        with sb.Index.open(folder / "i", "read") as index:
+        with la.Index.open(folder / "i", "read") as index:
             assert not index.check(), index.check()
             return sorted(found for table in index.export() for found in table["id"].to_pylist())
 
     def again(folder: Path) -> None:
-        with sb.Index.open(folder / "i") as index:
+        with la.Index.open(folder / "i") as index:
             try:
                 change(index)
-            except sb.ParameterError as error:  # the first attempt had come through
+            except la.ParameterError as error:  # the first attempt had come through
                 assert "already" in str(error) or "there" in str(error), error
 
     return Scenario(prepare, act, state, again)
@@ -82,8 +82,8 @@ def index_scenario(segments: int, change: Callable[[sb.Index], None]) -> Scenari
 
 def output_scenario(source: Path, name: str, *, annotate: bool = False, force: bool = False) -> Scenario:
     """An output written anew, or over an older one of ours."""
-    result = sb.dedup(source, threads=1, id="id")
-    older = sb.dedup(source, threads=1, id="id", threshold=0.5, keep="last")
+    result = la.dedup(source, threads=1, id="id")
+    older = la.dedup(source, threads=1, id="id", threshold=0.5, keep="last")
 
     def prepare(folder: Path) -> Path:
         if force:
@@ -95,7 +95,7 @@ def output_scenario(source: Path, name: str, *, annotate: bool = False, force: b
 
     def state(folder: Path) -> dict[str, bytes]:
         found = files(folder)
-        sidecar = name + "_semblance.json"
+        sidecar = name + "_lookalike.json"
         return {path: data for path, data in found.items() if path != sidecar}
 
     return Scenario(prepare, act, state, lambda folder: result.write(folder / name, annotate=annotate, force=True))
@@ -105,7 +105,7 @@ def work_scenario(source: Path) -> Scenario:
     """A job with a work folder, interrupted and resumed."""
 
     def job(folder: Path, resume: bool) -> None:
-        result = sb.dedup(source, threads=1, id="id", work=folder / "work", resume=resume)
+        result = la.dedup(source, threads=1, id="id", work=folder / "work", resume=resume)
         result.write(folder / "out.jsonl", force=resume)
         result.close()
 
@@ -118,20 +118,20 @@ def work_scenario(source: Path) -> Scenario:
 
 def fingerprint_scenario() -> Scenario:
     """A batch appended to a file of fingerprints; the state is the number of whole batches."""
-    prints = sb.SimHash(bits=64).sign(sb.shingle(TEXTS))
+    prints = la.SimHash(bits=64).sign(la.shingle(TEXTS))
 
-    def prepare(folder: Path) -> sb.FingerprintFile:
-        file = sb.FingerprintFile(folder / "prints")
+    def prepare(folder: Path) -> la.FingerprintFile:
+        file = la.FingerprintFile(folder / "prints")
         file.append(prints)
         return file
 
     def state(folder: Path) -> int:
-        file = sb.FingerprintFile(folder / "prints")
-        assert (np.asarray(file.first(prints, sb.HammingIndex(radius=0))) >= 0).all()
+        file = la.FingerprintFile(folder / "prints")
+        assert (np.asarray(file.first(prints, la.HammingIndex(radius=0))) >= 0).all()
         return len(file)
 
     def again(folder: Path) -> None:
-        file = sb.FingerprintFile(folder / "prints")
+        file = la.FingerprintFile(folder / "prints")
         if len(file) == len(prints):
             file.append(prints)
 
@@ -140,13 +140,13 @@ def fingerprint_scenario() -> Scenario:
 
 def sketch_scenario() -> Scenario:
     """Signatures saved."""
-    signatures = sb.FastSimilarity(permutations=64, seed=7).sign(sb.shingle(TEXTS))
+    signatures = la.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS))
 
     def act(path: Path) -> None:
-        sb.save(signatures, path)
+        la.save(signatures, path)
 
     def again(folder: Path) -> None:
-        sb.save(signatures, folder / "sketch", force=True)
+        la.save(signatures, folder / "sketch", force=True)
 
     return Scenario(lambda folder: folder / "sketch", act, files, again)
 
@@ -156,7 +156,7 @@ def input_scenario(source: Path, name: str) -> Scenario:
 
     def prepare(folder: Path) -> Path:
         if name:
-            result = sb.dedup(source, threads=1, id="id", empty="keep", threshold=1.0)
+            result = la.dedup(source, threads=1, id="id", empty="keep", threshold=1.0)
             result.write(folder / name)
             result.close()
         else:
@@ -164,7 +164,7 @@ def input_scenario(source: Path, name: str) -> Scenario:
         return folder
 
     def act(folder: Path) -> None:
-        result = sb.dedup(folder / (name or "in"), threads=1, id="id")
+        result = la.dedup(folder / (name or "in"), threads=1, id="id")
         result.write(folder / "out.jsonl", force=True)
         result.close()
 
@@ -177,15 +177,15 @@ def input_scenario(source: Path, name: str) -> Scenario:
 
 def saved_scenario(source: Path) -> Scenario:
     """A result saved, and loaded: what is loaded is all of it."""
-    result = sb.dedup(source, threads=1, id="id")
+    result = la.dedup(source, threads=1, id="id")
     wanted = result.keep.tolist()
 
     def act(folder: Path) -> None:
         result.save(folder / "saved", force=True)
-        assert sb.DedupResult.load(folder / "saved").keep.tolist() == wanted
+        assert la.DedupResult.load(folder / "saved").keep.tolist() == wanted
 
     def state(folder: Path) -> bool:
-        return (folder / "saved").exists() and sb.DedupResult.load(folder / "saved").keep.tolist() == wanted
+        return (folder / "saved").exists() and la.DedupResult.load(folder / "saved").keep.tolist() == wanted
 
     return Scenario(lambda folder: folder, act, state, act)
 
@@ -195,14 +195,14 @@ def asking_scenario() -> Scenario:
     wanted = [f"b{i}" for i in range(20)]
 
     def prepare(folder: Path) -> Path:
-        with sb.Index.create(folder / "i", keep_text=True) as made:
+        with la.Index.create(folder / "i", keep_text=True) as made:
             for begin in (0, 10):
                 made.add(wanted[begin : begin + 10], [f"{text} z{begin}" for text in TEXTS[begin : begin + 10]])
             made.remove(["b3"])
         return folder
 
     def act(folder: Path) -> None:
-        with sb.Index.open(folder / "i", "read") as index:
+        with la.Index.open(folder / "i", "read") as index:
             found = index.query([f"{TEXTS[5]} z0"])["id"].to_pylist()
             ids = sorted(i for table in index.export() for i in table["id"].to_pylist())
             problems = index.check()
@@ -242,7 +242,7 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
 
 def place(error: BaseException) -> str:
     """The innermost lines of ours."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "semblance" in f.filename]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "lookalike" in f.filename]
     return " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-4:]))
 
 
@@ -263,7 +263,7 @@ def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int
     del context
     gc.collect()  # finalizers of what failed run while calls still fail
     library.fault_arm(None, 0, 0, 0)
-    if raised is not None and not isinstance(raised, sb.SemblanceError):
+    if raised is not None and not isinstance(raised, la.LookalikeError):
         return f"TRACEBACK {type(raised).__name__}: {raised} @ {where}"
     found = scenario.state(folder)
     if raised is None and found != wanted:
@@ -306,7 +306,7 @@ def main(names: list[str], most: int) -> None:
     """Run scenarios; exit 1 if one shows a defect."""
     library = ctypes.CDLL(None)
     defects = []
-    with tempfile.TemporaryDirectory(prefix="semblance-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lookalike-faults-") as folder:
         for name, scenario in scenarios(Path(folder)).items():
             if not names or any(name.startswith(wanted) for wanted in names):
                 defects += run(library, name, scenario, Path(folder) / "case", most)
@@ -316,7 +316,7 @@ def main(names: list[str], most: int) -> None:
 
 def preloaded(arguments: list[str]) -> int:
     """Run this file with the shared library preloaded; return its exit status."""
-    with tempfile.TemporaryDirectory(prefix="semblance-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lookalike-faults-") as folder:
         library = Path(folder) / "faults.so"
         source = Path(__file__).with_suffix(".c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from making import Case, make
 from oracle import UndecidedError, UnreadableError, unpacked
 
-import semblance as sb
+import lookalike as la
 
 
 class WrongAnswerError(AssertionError):
@@ -29,7 +29,7 @@ def refused(action):
     """Return what an action gives, or the error by which it is refused."""
     try:
         return action(), None
-    except sb.SemblanceError as error:
+    except la.LookalikeError as error:
         expect(str(error).strip(), "an error without a message")
         return None, error
 
@@ -47,7 +47,7 @@ def judge(seed, folder):
         rows = references = decided = None
     except UndecidedError:
         return case.kind, "refused by the oracle"
-    result, error = refused(lambda: sb.dedup(case.inputs, against=case.against or None, **case.settings))
+    result, error = refused(lambda: la.dedup(case.inputs, against=case.against or None, **case.settings))
     if error is not None:
         sound = not case.damaged and decided is not None and len({str(row.id) for row in rows if row.id}) in (0, len(rows))
         expect(not sound or excused(error), "a sound input is refused", str(error))
@@ -177,7 +177,7 @@ def check_rest(case, result, references, rows, decided):
         wanted = [keeper == d for d, keeper in enumerate(again.keeper)][decided.n_reference :]
         expect(result.rethreshold(higher).keep.tolist() == wanted, "rethreshold decides otherwise")
     for_pairs = {name: value for name, value in case.settings.items() if name not in ("keep", "empty")}
-    table, error = refused(lambda: sb.pairs(case.inputs, against=case.against or None, **for_pairs))
+    table, error = refused(lambda: la.pairs(case.inputs, against=case.against or None, **for_pairs))
     if error is None:
         exact = oracle.all_pairs(decided, references + rows, case.settings["threshold"])
         expect(len(table) == len(exact), "another number of pairs", len(table), len(exact))

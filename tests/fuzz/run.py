@@ -90,7 +90,7 @@ def main(arguments=None):
     given = parser.parse_args(arguments)
     kinds = [given.kind] if given.kind else list(KINDS)
     defects = 0
-    with tempfile.TemporaryDirectory(prefix="semblance-fuzz-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lookalike-fuzz-") as folder:
         for kind in kinds:
             supervisor = Supervisor(kind, Path(folder))
             supervisor.run(given.seed, given.seed + given.cases, time.monotonic() + 60 * given.minutes / len(kinds))

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 from judging import WrongAnswerError, expect
 
-import semblance as sb
+import lookalike as la
 
 TEXTS = [f"one two three four five six seven eight nine ten w{i % 7} x{i % 5} y{i % 3}" for i in range(200)]
 KINDS = ("sketch", "packed", "fingerprints", "frequencies", "index", "index", "index written", "index written", "work", "work")
@@ -53,36 +53,36 @@ class Stores:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
-        self.shingles = sb.shingle(TEXTS)
-        self.prints = sb.SimHash(bits=64).sign(self.shingles)
-        self.signatures = sb.FastSimilarity(permutations=64, seed=7).sign(self.shingles)
-        self.packed = sb.BBit(bits=2).pack(self.signatures)
-        sb.save(self.signatures, folder / "sketch")
-        sb.save(self.packed, folder / "packed")
+        self.shingles = la.shingle(TEXTS)
+        self.prints = la.SimHash(bits=64).sign(self.shingles)
+        self.signatures = la.FastSimilarity(permutations=64, seed=7).sign(self.shingles)
+        self.packed = la.BBit(bits=2).pack(self.signatures)
+        la.save(self.signatures, folder / "sketch")
+        la.save(self.packed, folder / "packed")
         for _ in range(2):
-            sb.FingerprintFile(folder / "fingerprints").append(self.prints)
-        sb.DocumentFrequencies.collect(self.shingles).save(folder / "frequencies")
+            la.FingerprintFile(folder / "fingerprints").append(self.prints)
+        la.DocumentFrequencies.collect(self.shingles).save(folder / "frequencies")
         self._make_indexes()
         self._make_work()
 
     def _make_indexes(self) -> None:
         """Three indexes of two segments each, with removed documents."""
         for name, parameters in (("texts", {"keep_text": True}), ("plain", {})):
-            with sb.Index.create(self.folder / name, threshold=0.7, **parameters) as index:
+            with la.Index.create(self.folder / name, threshold=0.7, **parameters) as index:
                 index.add([f"a{i}" for i in range(100)], TEXTS[:100])
                 index.add([f"b{i}" for i in range(100)], TEXTS[100:])
                 index.remove(["a3", GONE])
-        with sb.Index.create(self.folder / "prints", kind="simhash", radius=6) as index:
+        with la.Index.create(self.folder / "prints", kind="simhash", radius=6) as index:
             index.add(list(range(200)), TEXTS)
         self.known = {name: self._ids(self.folder / name) for name in NEW}
         self.answers = {}
         for name in NEW:
-            with sb.Index.open(self.folder / name, "read") as index:
+            with la.Index.open(self.folder / name, "read") as index:
                 self.answers[name] = index.query(TEXTS, top=None).to_pylist()
 
     @staticmethod
     def _ids(path: Path) -> set[object]:
-        with sb.Index.open(path, "read") as index:
+        with la.Index.open(path, "read") as index:
             return {found for table in index.export() for found in table["id"].to_pylist()}
 
     def _make_work(self) -> None:
@@ -100,7 +100,7 @@ class Stores:
         result.close()
 
     def _job(self, work: Path, resume: bool) -> tuple[object, object]:
-        result = sb.dedup(self.folder / "source", threads=1, work=work, resume=resume, id="id")
+        result = la.dedup(self.folder / "source", threads=1, work=work, resume=resume, id="id")
         return result, (result.keep.tolist(), result.removed.to_pylist())
 
     def judge(self, seed: int, folder: Path) -> tuple[str, str]:
@@ -122,64 +122,64 @@ class Stores:
             getattr(self, "_" + kind.replace(" ", "_"))(target, changed)
         except WrongAnswerError:
             raise
-        except sb.SemblanceError as error:
+        except la.LookalikeError as error:
             expect(changed, "a sound file is refused", str(error))
             expect(str(error).strip(), "an error without a message")
             return kind, f"refused: {type(error).__name__}"
         return kind, "result"
 
     def _sketch(self, path: Path, changed: bool) -> None:
-        found = sb.load(path)
+        found = la.load(path)
         expect(np.array_equal(found.values, self.signatures.values), "other signatures")
         found.estimated_resemblance(0, 1, other=self.signatures)
 
     def _packed(self, path: Path, changed: bool) -> None:
-        found = sb.load(path)
+        found = la.load(path)
         expect(np.array_equal(found.words, self.packed.words), "other packed signatures")
         found.estimated_resemblance(0, 1, other=self.packed)
 
     def _fingerprints(self, path: Path, changed: bool) -> None:
         if not path.exists():
             return
-        file = sb.FingerprintFile(path)
+        file = la.FingerprintFile(path)
         rows = len(file)
         expect(rows in (0, 200, 400), "a part of a batch", rows)
-        end = sb.FingerprintFile(self.folder / "fingerprints")._chunks._file.sections[rows // 200].end
+        end = la.FingerprintFile(self.folder / "fingerprints")._chunks._file.sections[rows // 200].end
         if rows < 400 and not any(
             path.read_bytes()[end : end + 24]
         ):  # cut or wiped where a batch ends, as if the next one never ended
             return
-        found = np.asarray(file.first(self.prints, sb.HammingIndex(radius=0)))
+        found = np.asarray(file.first(self.prints, la.HammingIndex(radius=0)))
         expect((found >= 0).all(), "rows are not found")
         expect(rows == 400, "a batch is lost in silence")
         file.append(self.prints)
-        expect(len(sb.FingerprintFile(path)) == rows + 200, "what was appended is not there")
+        expect(len(la.FingerprintFile(path)) == rows + 200, "what was appended is not there")
 
     def _frequencies(self, path: Path, changed: bool) -> None:
-        found = sb.DocumentFrequencies.load(path, self.shingles.parameters)
-        wanted = sb.DocumentFrequencies.collect(self.shingles)
+        found = la.DocumentFrequencies.load(path, self.shingles.parameters)
+        wanted = la.DocumentFrequencies.collect(self.shingles)
         same = np.array_equal(found.values, wanted.values) and np.array_equal(found.counts, wanted.counts)
         expect(same and found.n_documents == wanted.n_documents, "other counts")
 
     def _index(self, path: Path, changed: bool) -> None:
-        with sb.Index.open(path, "read") as index:
+        with la.Index.open(path, "read") as index:
             troubles = index.check()
         expect(troubles or not changed or self._ids(path) == self.known[path.name], "documents changed, and check is content")
-        with sb.Index.open(path, "read", salvage=True) as index:
+        with la.Index.open(path, "read", salvage=True) as index:
             index.query(TEXTS, top=None)
             list(index.export())
-        with sb.Index.open(path, "read") as index:
+        with la.Index.open(path, "read") as index:
             found = index.query(TEXTS, top=None).to_pylist()
         expect(troubles or found == self.answers[path.name], "other answers, and check is content")
 
     def _index_written(self, path: Path, changed: bool) -> None:
         new, gone = NEW[path.name]
-        with sb.Index.open(path) as index:
+        with la.Index.open(path) as index:
             index.query(TEXTS[:20])
             index.add([new], ["some words that are new here"])
             index.remove([gone])
             index.compact()
-        with sb.Index.open(path, "read") as index:
+        with la.Index.open(path, "read") as index:
             expect(not index.check(), "an index that was compacted is damaged")
         expect(self._ids(path) == (self.known[path.name] | {new}) - {gone}, "damage was compacted into other documents")
 

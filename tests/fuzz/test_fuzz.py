@@ -43,14 +43,14 @@ def test_a_defect_is_seen(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(HERE))
     import judging
 
-    import semblance as sb
+    import lookalike as la
 
-    dedup, other = sb.dedup, {"first": "last", "last": "first", "longest": "shortest", "shortest": "longest"}
+    dedup, other = la.dedup, {"first": "last", "last": "first", "longest": "shortest", "shortest": "longest"}
 
     def wrong(*inputs, keep, **settings):
         return dedup(*inputs, keep=other.get(keep, keep), **settings)
 
-    monkeypatch.setattr(sb, "dedup", wrong)
+    monkeypatch.setattr(la, "dedup", wrong)
     seen = 0
     for seed in range(80):
         try:

@@ -4,9 +4,9 @@ import hashlib
 
 import numpy as np
 
-import semblance as sb
-from semblance.jobs.settings import Settings
-from semblance.kernels import banding
+import lookalike as la
+from lookalike.jobs.settings import Settings
+from lookalike.kernels import banding
 
 # What rules 2 made other words of: marks and numerals among ideographs, more scripts, and words where a block of 64 bytes ends.
 RULES_2 = [
@@ -25,7 +25,7 @@ def digest(array):
 
 
 def test_shingles():
-    found = {unit: digest(sb.shingle(TEXTS, unit=unit).values) for unit in ("word", "char", "byte", "line")}
+    found = {unit: digest(la.shingle(TEXTS, unit=unit).values) for unit in ("word", "char", "byte", "line")}
     assert found == {
         "word": "f0882282c40f2bd0",
         "char": "988c89302252889d",
@@ -35,12 +35,12 @@ def test_shingles():
 
 
 def test_shingles_of_rules_2():
-    assert digest(sb.shingle(RULES_2, width=1).values) == "1a2d84392053b925"
-    assert digest(sb.shingle(RULES_2, width=2, unit="char").values) == "62d42f9be429a323"
+    assert digest(la.shingle(RULES_2, width=1).values) == "1a2d84392053b925"
+    assert digest(la.shingle(RULES_2, width=2, unit="char").values) == "62d42f9be429a323"
 
 
 def test_first_shingle_values():
-    assert [hex(v) for v in sb.shingle(TEXTS[:1]).values[:3].tolist()] == [
+    assert [hex(v) for v in la.shingle(TEXTS[:1]).values[:3].tolist()] == [
         "0x2154e984c32f3b2e",
         "0xeb3f3c1fb08c9008",
         "0xe1147372b85bc1c7",
@@ -48,20 +48,20 @@ def test_first_shingle_values():
 
 
 def test_signatures():
-    shingles = sb.shingle(TEXTS)
-    assert digest(sb.FastSimilarity(permutations=96, seed=7).sign(shingles).values) == "2938ffe43eb2db4d"
-    assert digest(sb.MinHash(permutations=96, seed=7).sign(shingles).values) == "49002e1262faf2d1"
+    shingles = la.shingle(TEXTS)
+    assert digest(la.FastSimilarity(permutations=96, seed=7).sign(shingles).values) == "2938ffe43eb2db4d"
+    assert digest(la.MinHash(permutations=96, seed=7).sign(shingles).values) == "49002e1262faf2d1"
 
 
 def test_plans():
     """Bands and rows decide which pairs a job meets: with others, the same job may find others."""
     asked = [(0.6, 0.95), (0.7, 0.99), (0.8, 0.99), (0.9, 0.95), (0.99, 0.99)]
-    plans = [sb.plan(threshold=threshold, recall=recall) for threshold, recall in asked]
+    plans = [la.plan(threshold=threshold, recall=recall) for threshold, recall in asked]
     assert [(plan.bands, plan.rows) for plan in plans] == [(63, 6), (37, 6), (16, 6), (5, 7), (3, 19)]
 
 
 def test_from_arrays():
-    assert [hex(v) for v in sb.Shingles.from_arrays([0, 1, -1], [0, 3]).values.tolist()] == [
+    assert [hex(v) for v in la.Shingles.from_arrays([0, 1, -1], [0, 3]).values.tolist()] == [
         "0x5f80708adb6c5a9",
         "0xf73934473078a698",
         "0xeff403784106123e",
@@ -69,7 +69,7 @@ def test_from_arrays():
 
 
 def test_band_keys():
-    slots = sb.FastSimilarity(permutations=96, seed=7).sign(sb.shingle(TEXTS)).values
+    slots = la.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS)).values
     keys = np.empty((len(TEXTS), 16), np.uint64)
     banding.band_keys(slots, np.zeros(len(TEXTS), np.uint64), 16, 6, keys)
     assert digest(keys) == "c96ec617371e8695"

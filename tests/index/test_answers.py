@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-import semblance as sb
-from semblance.text.keyed import KeyedHashes
+import lookalike as la
+from lookalike.text.keyed import KeyedHashes
 
 LETTERS = "a b c d e f g h i j k l m n o p q r s t"
 TEXTS = [LETTERS, LETTERS + " u"]
@@ -12,10 +12,10 @@ TEXTS = [LETTERS, LETTERS + " u"]
 
 def test_equal_texts_are_shingled_once(tmp_path, monkeypatch):
     """Two different queries with two different texts, however often each is there; also where few are compared together."""
-    resemblance = sb.shingle(TEXTS).resemblance(0, 1)
+    resemblance = la.shingle(TEXTS).resemblance(0, 1)
     shingled, hashes = [], KeyedHashes.hashes
     monkeypatch.setattr(KeyedHashes, "hashes", lambda self, texts: shingled.append(len(texts)) or hashes(self, texts))
-    with sb.Index.create(tmp_path / "x", keep_text=True, threshold=0.3) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True, threshold=0.3) as index:
         index.add(range(8), TEXTS * 4)
         answers = index.query(TEXTS * 5, top=None)
         rows = answers.to_pylist()
@@ -23,7 +23,7 @@ def test_equal_texts_are_shingled_once(tmp_path, monkeypatch):
         for row in rows:
             assert row["resemblance"] == (resemblance if (row["query"] - row["id"]) % 2 else 1.0)
         assert shingled == [2]
-        monkeypatch.setattr("semblance.index.measuring.BLOCK_BYTES", 0)
+        monkeypatch.setattr("lookalike.index.measuring.BLOCK_BYTES", 0)
         assert index.query(TEXTS * 5, top=None).equals(answers)
         assert set(shingled[1:]) == {1, 2} and len(shingled) == 81, "a pair at a time"
 
@@ -31,7 +31,7 @@ def test_equal_texts_are_shingled_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize("ids", [["x", "\u00fc\u2028"], [-5, 1 << 62]])
 @pytest.mark.parametrize("keep_text", [False, True])
 def test_answers_are_the_columns_of_the_table(tmp_path, ids, keep_text):
-    with sb.Index.create(tmp_path / "x", keep_text=keep_text, threshold=0.3) as index:
+    with la.Index.create(tmp_path / "x", keep_text=keep_text, threshold=0.3) as index:
         for asked in ([], ["nothing here"], [""]):
             found, table = index.answers(asked), index.query(asked)
             assert len(found) == table.num_rows == 0 and found.to_table().equals(table) and found.id == []
@@ -47,5 +47,5 @@ def test_answers_are_the_columns_of_the_table(tmp_path, ids, keep_text):
             exact = table["resemblance"].to_pylist()
             assert (found.resemblance is None) == (exact == [None] * 4) == (not keep_text or not isinstance(given, list))
             assert found.resemblance is None or found.resemblance.tolist() == exact
-        with pytest.raises(sb.ParameterError, match="top must be at least 1; got 0"):
+        with pytest.raises(la.ParameterError, match="top must be at least 1; got 0"):
             index.answers(TEXTS, top=0)

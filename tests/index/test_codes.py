@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import semblance as sb
-from semblance.files.container import ArrayFile
-from semblance.index.kinds import make_kind, plan_kind
-from semblance.kernels import bbit as kernel
-from semblance.sketches.fast_similarity import FastSimilarity
-from semblance.theory import bbit, shares
-from semblance.values import Shingles
+import lookalike as la
+from lookalike.files.container import ArrayFile
+from lookalike.index.kinds import make_kind, plan_kind
+from lookalike.kernels import bbit as kernel
+from lookalike.sketches.fast_similarity import FastSimilarity
+from lookalike.theory import bbit, shares
+from lookalike.values import Shingles
 
 SETTINGS = [(1, 512), (2, 256), (4, 100), (8, 64), (16, 256), (16, 37), (1, 7)]
 
@@ -83,7 +83,7 @@ def test_a_query_counts_what_is_equal(tmp_path, rng, bits, slots):
     base = [rng.permutation(5000)[:250] for _ in range(60)]
     left = [" ".join(words[w] for w in b[:200]) for b in base]
     right = [" ".join(words[w] for w in b[int(rng.integers(5, 50)) :][:200]) for b in base]
-    with sb.Index.create(tmp_path / "x", threshold=0.7, width=1, bits=bits, slots=slots) as index:
+    with la.Index.create(tmp_path / "x", threshold=0.7, width=1, bits=bits, slots=slots) as index:
         index.add(range(60), left)
         table, kind = index.query(right, top=None), index.kind
         asked, stored = index.sketch(right), index.sketch(left)
@@ -124,7 +124,7 @@ def test_the_least_bytes_of_a_standard_error(error, threshold):
 
 @pytest.mark.parametrize("size", [2, 33, 64, 200])
 def test_the_least_error_of_a_number_of_bytes(tmp_path, size):
-    with sb.Index.create(tmp_path / "x", sketch_bytes=size) as index:
+    with la.Index.create(tmp_path / "x", sketch_bytes=size) as index:
         index.add(range(10), [f"one two three four w{i}" for i in range(10)])
         kind, segment = index.kind, ArrayFile(tmp_path / "x/segment-00000000")
         assert segment.described("codes") == ("<u2", (10, size // 2))
@@ -153,6 +153,6 @@ def test_parameters(tmp_path):
         ({"kind": "simhash", "bits": 8}, "simhash has no parameter 'bits'"),
         ({"kind": "simhash", "sketch_bytes": 64}, "simhash has no parameter 'sketch_bytes'"),
     ):  # fmt: skip
-        with pytest.raises(sb.ParameterError, match=message):
-            sb.Index.create(tmp_path / "x", **given)
+        with pytest.raises(la.ParameterError, match=message):
+            la.Index.create(tmp_path / "x", **given)
     assert not (tmp_path / "x").exists()

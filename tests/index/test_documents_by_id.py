@@ -2,7 +2,7 @@
 
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 TEXTS = {"a": "one two three", "b": "", "c": "four five six", "é": "seven"}
 
@@ -10,7 +10,7 @@ TEXTS = {"a": "one two three", "b": "", "c": "four five six", "é": "seven"}
 @pytest.fixture(params=[True, False], ids=["texts", "no texts"])
 def index(request, tmp_path):
     """An index of three segments, in which a document was replaced and another one removed."""
-    with sb.Index.create(tmp_path / "x", keep_text=request.param) as made:
+    with la.Index.create(tmp_path / "x", keep_text=request.param) as made:
         made.add(["a", "b"], ["old", ""])
         made.add(["c", "d"], ["four five six", "gone"])
         made.add(["a", "é"], ["one two three", "seven"], replace=True)
@@ -38,17 +38,17 @@ def test_which_ids_are_there(index):
 
 def test_ids_of_another_type(index):
     for ask in (index.get, index.contains):
-        with pytest.raises(sb.ParameterError, match="of type str"):
+        with pytest.raises(la.ParameterError, match="of type str"):
             ask([1])
-        with pytest.raises(sb.ParameterError, match="must be a list"):
+        with pytest.raises(la.ParameterError, match="must be a list"):
             ask("a")
     index.close()
-    with pytest.raises(sb.ParameterError, match="closed"):
+    with pytest.raises(la.ParameterError, match="closed"):
         index.get(["a"])
 
 
 def test_ids_that_are_numbers_and_an_index_without_any(tmp_path):
-    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True) as index:
         assert index.contains([1]).tolist() == index.contains(["1"]).tolist() == [False]
         assert index.get(["1"]).to_pylist() == []
         index.add([1, -(1 << 63)], ["one", "least"])

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def synced(monkeypatch):
 
 def test_a_new_index_is_named_on_the_disk(tmp_path, synced):
     folder = tmp_path / "a" / "b"
-    with sb.Index.create(folder):
+    with la.Index.create(folder):
         assert {str(tmp_path), str(tmp_path / "a"), str(folder)} <= set(synced)
         assert synced[-1] == str(folder), "its manifest has its name"
 
@@ -33,7 +33,7 @@ def test_a_new_index_is_named_on_the_disk(tmp_path, synced):
     lambda index: index.add(["a"], ["seven"], replace=True),
 ])  # fmt: skip
 def test_changes_end_with_the_manifest_on_the_disk(tmp_path, synced, change):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(["a", "c"], ["one two three", "three four"])
         synced.clear()
         change(index)
@@ -43,7 +43,7 @@ def test_changes_end_with_the_manifest_on_the_disk(tmp_path, synced, change):
 
 
 def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
-    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file = la.FingerprintFile(tmp_path / "seen.fps")
     file.append(np.arange(3, dtype=np.uint64))
     assert synced == [str(tmp_path / "seen.fps")] * 2 + [str(tmp_path)], "data, then head, then the name"
     synced.clear()
@@ -52,5 +52,5 @@ def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
 
 
 def test_saved_sketches_are_named_on_the_disk(tmp_path, synced):
-    sb.save(sb.FastSimilarity(permutations=8).sign(sb.shingle(["a b c"])), tmp_path / "x.sig")
+    la.save(la.FastSimilarity(permutations=8).sign(la.shingle(["a b c"])), tmp_path / "x.sig")
     assert synced[-1] == str(tmp_path) and ".x.sig" in synced[0]

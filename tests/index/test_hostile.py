@@ -12,8 +12,8 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.files.container import ArrayFile
+import lookalike as la
+from lookalike.files.container import ArrayFile
 
 HEAD = struct.Struct("<8sIIQ")
 TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range(20)]
@@ -21,7 +21,7 @@ TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range
 
 def filled(path, **given):
     """An index of two segments, one document of which is removed."""
-    with sb.Index.create(path, keep_text=True, **given) as index:
+    with la.Index.create(path, keep_text=True, **given) as index:
         index.add([f"d{i}" for i in range(10)], TEXTS[:10])
         index.add([f"e{i}" for i in range(10)], TEXTS[10:])
         index.remove(["d3"])
@@ -70,10 +70,10 @@ def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path, field):
         write_manifest(path, lambda held, value=value: held["segments"][0].update({field: value}))
         before = everything(tmp_path)
         for mode in ("append", "read"):
-            with pytest.raises(sb.IndexFormatError, match="manifest"):
-                sb.Index.open(path, mode)
-        with pytest.raises(sb.IndexFormatError):
-            sb.Index.open(path, "read", salvage=True)
+            with pytest.raises(la.IndexFormatError, match="manifest"):
+                la.Index.open(path, mode)
+        with pytest.raises(la.IndexFormatError):
+            la.Index.open(path, "read", salvage=True)
         assert everything(tmp_path) == before
         shutil.copy(tmp_path / "other" / "manifest", path / "manifest")
 
@@ -86,8 +86,8 @@ def test_fields_of_a_manifest_are_held_against_rules(path, field):
             continue
         for change in (lambda held, value=value: held.update({field: value}), lambda held: held.pop(field)):
             write_manifest(path, change)
-            with pytest.raises(sb.IndexFormatError):
-                sb.Index.open(path)
+            with pytest.raises(la.IndexFormatError):
+                la.Index.open(path)
             (path / "manifest").write_bytes(whole)
 
 
@@ -100,8 +100,8 @@ def test_parameters_of_a_manifest_are_held_against_rules(path, field):
             continue
         for change in (lambda p, value=value: p.update({field: value}), lambda p: p.pop(field), lambda p: p.update(more=1)):
             write_manifest(path, lambda held, change=change: change(held["parameters"]))
-            with pytest.raises(sb.IndexFormatError):
-                sb.Index.open(path)
+            with pytest.raises(la.IndexFormatError):
+                la.Index.open(path)
             (path / "manifest").write_bytes(whole)
 
 
@@ -113,8 +113,8 @@ def test_parameters_of_a_manifest_are_held_against_rules(path, field):
 ])  # fmt: skip
 def test_what_contradicts_itself_is_refused(path, change):
     write_manifest(path, change)
-    with pytest.raises(sb.IndexFormatError):
-        sb.Index.open(path)
+    with pytest.raises(la.IndexFormatError):
+        la.Index.open(path)
 
 
 def arrays_of(held, name, place, value):
@@ -144,9 +144,9 @@ def test_headers_of_segments_are_held_against_rules(path, array):
         if segment.read_bytes() == whole or (array, value) in (("codes", "codes"), ("id_bytes", [3])):
             continue
         try:
-            sb.Index.open(path, "read")
+            la.Index.open(path, "read")
             accepted.append((place, value))
-        except sb.IndexFormatError as error:
+        except la.IndexFormatError as error:
             assert "segment-00000000" in str(error)
         segment.write_bytes(whole)
     assert accepted == []
@@ -160,8 +160,8 @@ def test_headers_of_segments_are_held_against_rules(path, array):
 ])  # fmt: skip
 def test_segments_of_another_form_are_refused(path, change):
     write_header(path / "segment-00000000", change)
-    with pytest.raises(sb.IndexFormatError, match="segment-00000000"):
-        sb.Index.open(path, "read")
+    with pytest.raises(la.IndexFormatError, match="segment-00000000"):
+        la.Index.open(path, "read")
 
 
 def test_links_pipes_and_folders_are_not_followed(path, tmp_path):
@@ -170,11 +170,11 @@ def test_links_pipes_and_folders_are_not_followed(path, tmp_path):
         (path / name).rename(elsewhere)
         for make in (lambda p: p.symlink_to(elsewhere), os.mkfifo, lambda p: p.mkdir()):
             make(path / name)
-            with pytest.raises((sb.IndexFormatError, sb.OutputError)):
-                sb.Index.open(path)
+            with pytest.raises((la.IndexFormatError, la.OutputError)):
+                la.Index.open(path)
             (path / name).rmdir() if (path / name).is_dir() and not (path / name).is_symlink() else (path / name).unlink()
         elsewhere.rename(path / name)
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         assert index.check() == []
 
 
@@ -184,12 +184,12 @@ def test_a_folder_that_is_no_index_is_not_written_to(tmp_path):
         if content is not None:
             (tmp_path / "manifest").write_bytes(content)
         before = everything(tmp_path)
-        for call in (sb.Index.open, lambda p: sb.Index.open(p, "read"), lambda p: sb.Index.open(p, "read", salvage=True)):
-            with pytest.raises(sb.IndexFormatError):
+        for call in (la.Index.open, lambda p: la.Index.open(p, "read"), lambda p: la.Index.open(p, "read", salvage=True)):
+            with pytest.raises(la.IndexFormatError):
                 call(tmp_path)
         assert everything(tmp_path) == before
-    with pytest.raises(sb.OutputError, match="not an empty folder"):
-        sb.Index.create(tmp_path)
+    with pytest.raises(la.OutputError, match="not an empty folder"):
+        la.Index.create(tmp_path)
     assert everything(tmp_path) == before
 
 
@@ -199,7 +199,7 @@ def test_leftovers_are_told_from_the_files_of_others(path):
     for name in ours + others:
         (path / name).write_bytes(b"x")
     (path / "segment-88888888").mkdir()
-    sb.Index.open(path).close()
+    la.Index.open(path).close()
     assert not any((path / name).exists() for name in ours) and all((path / name).exists() for name in others)
 
 
@@ -217,18 +217,18 @@ def flip(path, array, place, mask=1):
 def test_damage_is_never_merged(path, array, place):
     """Neither by compacting nor by an addition that would merge: they say which file it is, and change nothing."""
     flip(path / "segment-00000000", array, place, 0x40)
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         [before] = index.check()
         assert "segment-00000000" in before
-        with pytest.raises(sb.IndexFormatError, match="segment-00000000"):
+        with pytest.raises(la.IndexFormatError, match="segment-00000000"):
             index.compact()
         for k in range(8):
             index.add([f"new{k}-{i}" for i in range(12)], [f"another text number {k} and {i} here" for i in range(12)])
         files, count = everything(path), len(index)
-        with pytest.raises(sb.IndexFormatError, match="segment-00000000"):
+        with pytest.raises(la.IndexFormatError, match="segment-00000000"):
             index.add(["one more"], ["than there can be without merging"])
         assert everything(path) == files and len(index) == count == 115 and index.check() == [before]
-    with sb.Index.open(path, "read", salvage=True) as rest:
+    with la.Index.open(path, "read", salvage=True) as rest:
         assert rest.damaged == rest.check() == [before] and len(rest) == 106
 
 
@@ -238,9 +238,9 @@ def test_values_that_contradict_each_other_are_found_though_checksums_fit(path, 
     flip(segment, array, 7 if "keys" in array else 0, 0x87)
     write_header(segment, lambda held: arrays_of(held, array, 4, f"{crc32(raw(segment, array)):08x}"))
     ArrayFile(segment).check()
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         assert len(index.check()) == 1
-        with pytest.raises(sb.IndexFormatError):
+        with pytest.raises(la.IndexFormatError):
             index.compact()
 
 
@@ -251,7 +251,7 @@ def raw(segment, name):
 
 
 ROT = """
-import sys, numpy as np, semblance as sb
+import sys, numpy as np, lookalike as la
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_hostile import TEXTS, flip
@@ -265,16 +265,16 @@ for i in range(160):
     flip(segment, name, int(rng.integers(size)), int(rng.integers(1, 256)))
     for use in (lambda index: index.query(TEXTS, top=None), lambda index: index.first(TEXTS, threads=2),
                 lambda index: list(index.export()), lambda index: index.query(TEXTS[:3]), lambda index: index.check()):
-        with sb.Index.open(path, "read") as index:
+        with la.Index.open(path, "read") as index:
             try:
                 use(index)
-            except sb.IndexFormatError:
+            except la.IndexFormatError:
                 errors += 1
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         for use in (lambda: index.compact(), lambda: index.remove(["d1", "d5"]), lambda: index.add(["d2"], ["x"], replace=True)):
             try:
                 use()
-            except (sb.IndexFormatError, sb.ParameterError):
+            except (la.IndexFormatError, la.ParameterError):
                 errors += 1
     for name in path.iterdir():
         name.unlink()
@@ -299,33 +299,33 @@ def test_a_folder_that_cannot_be_written_is_named(path, monkeypatch):
     def refuse(*arguments):
         raise OSError(24, "Too many open files")
 
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         monkeypatch.setattr(os, "open", refuse)
         for change in (lambda: index.add(["n"], ["new"]), lambda: index.remove(["d1"]), lambda: index.compact()):
-            with pytest.raises((sb.OutputError, sb.IndexFormatError), match="Too many open files"):
+            with pytest.raises((la.OutputError, la.IndexFormatError), match="Too many open files"):
                 change()
-        with pytest.raises(sb.IndexFormatError, match="Too many open files"):
-            sb.Index.open(path)
-        with pytest.raises(sb.OutputError, match="Too many open files"):
-            sb.Index.create(path.with_name("new"))
+        with pytest.raises(la.IndexFormatError, match="Too many open files"):
+            la.Index.open(path)
+        with pytest.raises(la.OutputError, match="Too many open files"):
+            la.Index.create(path.with_name("new"))
         monkeypatch.undo()
         assert len(index) == 19 and index.check() == []
 
 
 def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
     """A commit whose last step fails may have happened: the next one uses other names for its files."""
-    from semblance.files import atomic as formats
+    from lookalike.files import atomic as formats
 
     synced = []
 
     def fail(folder):
         synced.append(folder)
         if len(synced) == 2:  # the first is for the segment, the second for the manifest
-            raise sb.OutputError("the folder cannot be synced")
+            raise la.OutputError("the folder cannot be synced")
 
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         monkeypatch.setattr(formats, "sync_folder", fail)
-        with pytest.raises(sb.OutputError):
+        with pytest.raises(la.OutputError):
             index.add(["in doubt"], ["a text in doubt"])
         monkeypatch.undo()
         doubt = everything(path)
@@ -333,6 +333,6 @@ def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
         now = everything(path)
         assert all(now[p] == data for p, data in doubt.items() if p.name != "manifest" and p in now)
         assert sorted(i for t in index.export() for i in t["id"].to_pylist())[-1] == "sure" and len(index) == 20
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         assert index.check() == [] and len(index) == 20
         assert np.all(index.query(["a text in doubt"]).num_rows == 0)

@@ -3,7 +3,7 @@
 import pandas
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 
 @pytest.mark.parametrize("ids, message", [
@@ -18,30 +18,30 @@ import semblance as sb
     ("abc", "got a single str"), (b"abc", "got a single bytes"), (None, "NoneType"), (7, "a single int"),
 ])  # fmt: skip
 def test_what_is_refused(tmp_path, ids, message):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(["there"], ["a text that is there"])
         files = sorted(p.name for p in (tmp_path / "x").iterdir())
-        with pytest.raises(sb.ParameterError, match=message):
+        with pytest.raises(la.ParameterError, match=message):
             index.add(ids, ["one text", "another text", "a third text"])
         assert len(index) == 1 and sorted(p.name for p in (tmp_path / "x").iterdir()) == files
 
 
 def test_integers_fit_64_bits_or_are_refused(tmp_path):
     ends = [-(1 << 63), (1 << 63) - 1, 0]
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(ends, ["one two three", "four five six", "seven eight nine"])
         assert sorted(i for t in index.export() for i in t["id"].to_pylist()) == sorted(ends)
         for beyond in (1 << 63, -(1 << 63) - 1, 10**4999):
-            with pytest.raises(sb.ParameterError, match="must fit 64 bits.*in row 0"):
+            with pytest.raises(la.ParameterError, match="must fit 64 bits.*in row 0"):
                 index.add([beyond], ["ten"])
-        with pytest.raises(sb.ParameterError, match="are of type int; got '0' of type str"):
+        with pytest.raises(la.ParameterError, match="are of type int; got '0' of type str"):
             index.remove(["0"])
         assert index.remove(ends) == 3
 
 
 def test_odd_ids_come_back_as_they_were(tmp_path):
     ids = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
-    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True) as index:
         index.add(ids, [f"text number {i} of these" for i in range(len(ids))])
         index.compact()
         assert [i for t in index.export() for i in t["id"].to_pylist()] == ids
@@ -49,19 +49,19 @@ def test_odd_ids_come_back_as_they_were(tmp_path):
 
 
 def test_columns_of_numbers_are_ids(tmp_path):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(pandas.Series([4, 5]), pandas.Series(["one two three", "four five six"]))
         assert index.query(["four five six"])["id"].to_pylist() == [5]
 
 
 def test_threads_below_one_are_refused(tmp_path):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         for call in (lambda: index.add([1], ["a"], threads=0), lambda: index.query(["a"], threads=-1)):
-            with pytest.raises(sb.ParameterError, match="threads must be at least 1"):
+            with pytest.raises(la.ParameterError, match="threads must be at least 1"):
                 call()
 
 
 def test_texts_that_are_not_utf8_are_exported_with_replacements(tmp_path):
-    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True) as index:
         index.add(["a", "b"], [b"one \xff two", "three"])
         assert [t for table in index.export() for t in table["text"].to_pylist()] == ["one \ufffd two", "three"]

@@ -10,11 +10,11 @@ import pytest
 from corpora import planted
 from scipy.stats import binom
 
-import semblance as sb
-from semblance.files.container import ArrayFile
-from semblance.index.kinds import make_kind
-from semblance.index.manifest import read_manifest
-from semblance.theory import banding
+import lookalike as la
+from lookalike.files.container import ArrayFile
+from lookalike.index.kinds import make_kind
+from lookalike.index.manifest import read_manifest
+from lookalike.theory import banding
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -39,7 +39,7 @@ def lanes(kind, codes):
 
 def by_hand(kind, texts, queries):
     """All matches, by comparing every sketch with every other: the twin of a search."""
-    stored, asked = (kind.sketch(*kind.shingling.hashes(sb.text.texts.from_strings(t))) for t in (texts, queries))
+    stored, asked = (kind.sketch(*kind.shingling.hashes(la.text.texts.from_strings(t))) for t in (texts, queries))
     found = []
     for q in range(len(queries)):
         for r in range(len(texts)):
@@ -69,7 +69,7 @@ def answers(index, queries, **options):
 def test_any_way_of_adding_gives_the_answers_of_the_twin(tmp_path, texts, kind, batches):
     expected = by_hand(make_kind(**{"kind": "minhash"} | KINDS[kind]), texts, texts[:80])
     assert len(expected) > 80
-    with sb.Index.create(tmp_path / "x", **KINDS[kind]) as index:
+    with la.Index.create(tmp_path / "x", **KINDS[kind]) as index:
         begin = 0
         for size in batches:
             some = texts[begin : begin + size]
@@ -83,7 +83,7 @@ def test_any_way_of_adding_gives_the_answers_of_the_twin(tmp_path, texts, kind, 
         index.compact()
         assert index.info["segments"] == 1
         assert answers(index, texts[:80]) == expected
-    with sb.Index.open(tmp_path / "x", "read") as again:
+    with la.Index.open(tmp_path / "x", "read") as again:
         assert answers(again, texts[:80]) == expected
         assert again.check() == []
 
@@ -96,7 +96,7 @@ def test_recall_is_what_theory_says(tmp_path, rng):
     left = [" ".join(words[w] for w in b[:size]) for b in base]
     right = [" ".join(words[w] for w in b[size - common :]) for b in base]
     resemblance = common / (2 * size - common)
-    with sb.Index.create(tmp_path / "x", threshold=0.7, width=1) as index:
+    with la.Index.create(tmp_path / "x", threshold=0.7, width=1) as index:
         index.add(range(n), left)
         found = index.query(right, top=1)
     hits = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True))
@@ -112,7 +112,7 @@ def test_recall_is_what_theory_says(tmp_path, rng):
 def test_columns_order_and_top(tmp_path):
     base = [f"w{i}" for i in range(200)]
     variants = [" ".join([*base[: 200 - 4 * i], *(f"x{i}-{j}" for j in range(4 * i))]) for i in range(6)]
-    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True) as index:
         index.add([f"id{i}" for i in range(6)], variants)
         index.add(["empty", "short"], ["", "hello"])
         table = index.query([" ".join(base), "", "hello", "nothing of it"])
@@ -123,18 +123,18 @@ def test_columns_order_and_top(tmp_path):
         assert estimates == sorted(estimates, reverse=True) and min(estimates) >= 0.8
         for row in table.slice(0, len(table) - 1).to_pylist():
             i = int(row["id"][2:])
-            assert row["resemblance"] == sb.shingle([variants[0], variants[i]]).resemblance(0, 1)
+            assert row["resemblance"] == la.shingle([variants[0], variants[i]]).resemblance(0, 1)
         assert index.query([variants[0]], top=2).num_rows == 2
         first = index.first([variants[0], "unseen words entirely", "hello"])
         assert first["query"].to_pylist() == [0, 2]
         assert index.query(index.sketch([variants[0]]))["resemblance"].null_count > 0
-        with pytest.raises(sb.ParameterError, match="top must be at least 1"):
+        with pytest.raises(la.ParameterError, match="top must be at least 1"):
             index.query(["a"], top=0)
 
 
 def test_simhash_measures_cosines(tmp_path):
     text = " ".join(f"w{i}" for i in range(100))
-    with sb.Index.create(tmp_path / "x", kind="simhash", keep_text=True, threshold=0.5) as index:
+    with la.Index.create(tmp_path / "x", kind="simhash", keep_text=True, threshold=0.5) as index:
         index.add([1], [text])
         row = index.query([text + " more"]).to_pylist()[0]
         assert row["id"] == 1 and 0.98 < row["resemblance"] < 1
@@ -142,9 +142,9 @@ def test_simhash_measures_cosines(tmp_path):
 
 
 def test_ids(tmp_path):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(["a", "b"], ["one two", "three four"])
-        with pytest.raises(sb.ParameterError, match=r"the id 'b' is in the index already; pass --replace \(replace=True\)"):
+        with pytest.raises(la.ParameterError, match=r"the id 'b' is in the index already; pass --replace \(replace=True\)"):
             index.add(["c", "b"], ["five", "six"])
         assert len(index) == 2 and index.query(["five"]).num_rows == 0, "nothing of it was added"
         index.add(["c", "b"], ["five", "six"], replace=True)
@@ -155,7 +155,7 @@ def test_ids(tmp_path):
             (["d", "d"], "the id 'd' is given twice"), ([1, 2], "ids of this index are of type str"), (["d"], "1 ids and 2 texts"),
             (["d", 5], "all be str or all be int"), ([None, "d"], "all be str or all be int"), ("de", "a single str"),
         ):  # fmt: skip
-            with pytest.raises(sb.ParameterError, match=message):
+            with pytest.raises(la.ParameterError, match=message):
                 index.add(ids, ["x", "y"])
         assert index.remove(["a", "zzz"]) == 1
         assert index.remove(["a"]) == 0
@@ -168,7 +168,7 @@ def test_ids(tmp_path):
 
 
 def test_integers_stay_integers(tmp_path):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(np.array([10, -3]), pa.array(["one two", "three four"]))
         assert index.query(["three four"])["id"].type == pa.int64()
         assert index.remove([-3]) == 1
@@ -176,7 +176,7 @@ def test_integers_stay_integers(tmp_path):
 
 
 def test_texts_are_exported(tmp_path, texts):
-    with sb.Index.create(tmp_path / "x", keep_text=True) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True) as index:
         for i, text in enumerate(texts[:25]):
             index.add([f"{i}"], [text])
         index.remove(["3"])
@@ -185,7 +185,7 @@ def test_texts_are_exported(tmp_path, texts):
         assert dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True)) == {
             str(i): text for i, text in enumerate(texts[:25]) if i != 3
         }
-        with pytest.raises(sb.ParameterError, match="sketches alone cannot be added"):
+        with pytest.raises(la.ParameterError, match="sketches alone cannot be added"):
             index.add(["z"], index.sketch(["z"]))
 
 
@@ -194,56 +194,56 @@ def test_parameters(tmp_path):
         ({"threshold": 1.5}, "threshold must be in"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "no parameter 'radius'"),
         ({"kind": "simhash", "radius": 9}, "radius must be in 0..7"), ({"width": 0}, "width"),
     ):  # fmt: skip
-        with pytest.raises(sb.ParameterError, match=message):
-            sb.Index.create(tmp_path / "x", **parameters)
+        with pytest.raises(la.ParameterError, match=message):
+            la.Index.create(tmp_path / "x", **parameters)
     assert not (tmp_path / "x").exists()
-    one, other = sb.Index.create(tmp_path / "a"), sb.Index.create(tmp_path / "b", seed=2)
-    with pytest.raises(sb.IncompatibleSketchError, match="seed=1"):
+    one, other = la.Index.create(tmp_path / "a"), la.Index.create(tmp_path / "b", seed=2)
+    with pytest.raises(la.IncompatibleSketchError, match="seed=1"):
         one.query(other.sketch(["text"]))
-    with pytest.raises(sb.OutputError, match="is not an empty folder"):
-        sb.Index.create(tmp_path / "a")
-    with pytest.raises(sb.ParameterError, match="append or read"):
-        sb.Index.open(tmp_path / "a", "write")
+    with pytest.raises(la.OutputError, match="is not an empty folder"):
+        la.Index.create(tmp_path / "a")
+    with pytest.raises(la.ParameterError, match="append or read"):
+        la.Index.open(tmp_path / "a", "write")
     one.close()
-    with pytest.raises(sb.ParameterError, match="has been closed"):
+    with pytest.raises(la.ParameterError, match="has been closed"):
         one.query(["a"])
     other.close()
 
 
 def test_foreign_newer_missing(tmp_path):
-    with pytest.raises(sb.IndexFormatError, match="no index here"):
-        sb.Index.open(tmp_path)
+    with pytest.raises(la.IndexFormatError, match="no index here"):
+        la.Index.open(tmp_path)
     (tmp_path / "manifest").write_text("hello")
-    with pytest.raises(sb.IndexFormatError, match="not the manifest of an index"):
-        sb.Index.open(tmp_path)
-    sb.Index.create(tmp_path / "x").close()
+    with pytest.raises(la.IndexFormatError, match="not the manifest of an index"):
+        la.Index.open(tmp_path)
+    la.Index.create(tmp_path / "x").close()
     from zlib import crc32
 
     body = (tmp_path / "x" / "manifest").read_bytes()[9:].replace(b'"version": 1', b'"version": 7')
     (tmp_path / "x" / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
-    with pytest.raises(sb.IndexFormatError, match="version 7 is newer than 2"):
-        sb.Index.open(tmp_path / "x")
+    with pytest.raises(la.IndexFormatError, match="version 7 is newer than 2"):
+        la.Index.open(tmp_path / "x")
 
 
 def test_parameters_are_written_out(tmp_path, monkeypatch):
     """What was left to defaults and planner does not change when these do."""
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add([1], ["one two three four five six"])
     stored = read_manifest(tmp_path / "x").parameters
     assert None not in stored.values()
     assert (stored["bands"], stored["rows"], stored["width"], stored["shingling"]["unicode"]) == (16, 6, 5, "14.0.0")
-    monkeypatch.setattr("semblance.index.minhash_kind.plan", lambda **given: sb.plan(**{"threshold": 0.5} | given))
-    with sb.Index.open(tmp_path / "x") as index:
+    monkeypatch.setattr("lookalike.index.minhash_kind.plan", lambda **given: la.plan(**{"threshold": 0.5} | given))
+    with la.Index.open(tmp_path / "x") as index:
         assert index.query(["One two three four five six."])["id"].to_pylist() == [1]
-    monkeypatch.setattr("semblance.text.shingle.UNICODE_VERSION", "15.0.0")
-    with pytest.raises(sb.IndexFormatError, match="its shingles are"):
-        sb.Index.open(tmp_path / "x")
+    monkeypatch.setattr("lookalike.text.shingle.UNICODE_VERSION", "15.0.0")
+    with pytest.raises(la.IndexFormatError, match="its shingles are"):
+        la.Index.open(tmp_path / "x")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_edges(tmp_path, kind):
     """Nothing, empty texts alone, one row, a thousand equal ones, and ids and texts beyond ASCII."""
-    with sb.Index.create(tmp_path / "x", keep_text=True, **KINDS[kind]) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True, **KINDS[kind]) as index:
         assert index.query([]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
         index.compact()
         index.add(["e1", "e2"], ["", "!?"])
@@ -262,13 +262,13 @@ def test_golden_index(tmp_path):
     """The format is a contract: an index of the first version is checked, exported, compacted and thinned out as ever."""
     golden = Path(__file__).parents[1] / "golden" / "index-1"
     shutil.copytree(golden, tmp_path / "x")
-    with sb.Index.open(tmp_path / "x", "read") as index:
+    with la.Index.open(tmp_path / "x", "read") as index:
         assert index.check() == []
         assert index.info["parameters"]["threshold"] == 0.7 and len(index) == 4
         exported = pa.concat_tables(index.export()).to_pydict()
         assert exported["id"] == ["fox", "box", "fox again", "none"]
     assert ArrayFile(golden / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
-    with sb.Index.open(tmp_path / "x") as index:
+    with la.Index.open(tmp_path / "x") as index:
         index.compact()
         assert pa.concat_tables(index.export()).to_pydict() == exported
         assert index.remove(["box"]) == 1 and len(index) == 3 and index.check() == []
@@ -277,7 +277,7 @@ def test_golden_index(tmp_path):
 def test_golden_index_of_these_rules():
     """An index of the rules that this version follows answers as it did when it was written."""
     path = Path(__file__).parents[1] / "golden" / "index-2"
-    with sb.Index.open(path, "read") as index:
+    with la.Index.open(path, "read") as index:
         assert index.check() == [] and len(index) == 4
         asked = ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]
         rows = index.query(asked).to_pylist()
@@ -291,38 +291,38 @@ def test_golden_index_of_these_rules():
 def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypatch, keep_text):
     """Its texts became other shingles: the error names the commands that make it anew."""
     path = tmp_path / "x"
-    with sb.Index.create(path, keep_text=keep_text) as index:
+    with la.Index.create(path, keep_text=keep_text) as index:
         index.add(["a", "b"], ["one two three", "four five six"])
         sketches = index.sketch(["one two three"]) if not keep_text else None
-    stated = sb.Shingling.to_dict
-    newer = stated(sb.Shingling()).get("rules", 1) + 1
-    monkeypatch.setattr(sb.Shingling, "to_dict", lambda self: stated(self) | {"rules": newer})
-    with sb.Index.open(path) as index:
+    stated = la.Shingling.to_dict
+    newer = stated(la.Shingling()).get("rules", 1) + 1
+    monkeypatch.setattr(la.Shingling, "to_dict", lambda self: stated(self) | {"rules": newer})
+    with la.Index.open(path) as index:
         for use in (
             lambda: index.add(["c"], ["seven"]), lambda: index.query(["one two three"]), lambda: index.first(["x"]),
             lambda: index.sketch(["x"]), *([lambda: index.query(sketches)] if sketches else []),
         ):  # fmt: skip
             with pytest.raises(
-                sb.IncompatibleSketchError, match=r"semblance index create NEW.*semblance index add NEW"
+                la.IncompatibleSketchError, match=r"lookalike index create NEW.*lookalike index add NEW"
             ) as error:
                 use()
-            assert (f"semblance index export {path} -o texts.parquet" in str(error.value)) == keep_text
+            assert (f"lookalike index export {path} -o texts.parquet" in str(error.value)) == keep_text
         assert index.info["parameters"]["shingling"].get("rules", 1) == newer - 1
         assert index.remove(["a"]) == 1 and index.check() == []
         index.compact()
         assert [i for t in index.export() for i in t["id"].to_pylist()] == ["b"]
-    with sb.Index.create(tmp_path / "new", keep_text=keep_text) as index:
+    with la.Index.create(tmp_path / "new", keep_text=keep_text) as index:
         index.add(["b"], ["four five six"])
         assert index.query(["four five six"])["id"].to_pylist() == ["b"]
         assert index.info["parameters"]["shingling"]["rules"] == newer
     monkeypatch.undo()
-    with pytest.raises(sb.IndexFormatError, match="its shingles are"):
-        sb.Index.open(tmp_path / "new")
+    with pytest.raises(la.IndexFormatError, match="its shingles are"):
+        la.Index.open(tmp_path / "new")
 
 
 def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen(tmp_path):
-    """Both texts have one hash by ``sb.shingle`` without a key; the estimate is by these."""
-    with sb.Index.create(tmp_path / "index", keep_text=True) as index:
+    """Both texts have one hash by ``la.shingle`` without a key; the estimate is by these."""
+    with la.Index.create(tmp_path / "index", keep_text=True) as index:
         index.add(["one"], ["Vote for the mayor"])
         (found,) = index.query(["ca2036 he8et6 bi6jxy jo12n8 friend"]).to_pylist()
         assert (found["estimated_resemblance"], found["resemblance"]) == (1.0, 0.0)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from semblance.index.kinds import make_kind
-from semblance.theory import shares, simhash
+from lookalike.index.kinds import make_kind
+from lookalike.theory import shares, simhash
 
 
 def test_estimates_leave_out_what_chance_makes_equal():

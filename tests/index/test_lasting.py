@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 from corpora import planted
 
-import semblance as sb
-from semblance.files.container import ArrayFile
+import lookalike as la
+from lookalike.files.container import ArrayFile
 
 sys.path.insert(0, str(Path(__file__).parent))
 from writer import KINDS, apply, operations, text_of
@@ -37,7 +37,7 @@ def answers(index, queries, **options):
 @pytest.fixture
 def three_segments(tmp_path, texts):
     path = tmp_path / "x"
-    with sb.Index.create(path, keep_text=True) as index:
+    with la.Index.create(path, keep_text=True) as index:
         for i in range(3):
             index.add(range(100 * i, 100 * i + 20), texts[20 * i : 20 * i + 20])
         index.remove([0, 100])
@@ -56,16 +56,16 @@ def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
         for damaged in damages:
             path.write_bytes(damaged)
             try:
-                with sb.Index.open(three_segments, "read") as index:
+                with la.Index.open(three_segments, "read") as index:
                     messages = index.check()
-            except sb.IndexFormatError as error:
+            except la.IndexFormatError as error:
                 messages = [str(error)]
             assert len(messages) == 1 and path.name in messages[0], (path.name, messages)
             if path.name.startswith("segment"):
-                with sb.Index.open(three_segments, "read", salvage=True) as rest:
+                with la.Index.open(three_segments, "read", salvage=True) as rest:
                     assert len(rest.damaged) == 1 and rest.info["segments"] == 2 and len(rest) in (38, 39)
         path.write_bytes(whole)
-    with sb.Index.open(three_segments) as index:
+    with la.Index.open(three_segments) as index:
         assert index.check() == []
 
 
@@ -75,28 +75,28 @@ def test_random_bytes_are_refused(three_segments, rng):
     for i in range(200):
         data = rng.integers(0, 256, int(rng.integers(0, 400))).astype(np.uint8).tobytes()
         path.write_bytes(head[: int(rng.integers(0, 25))] + data if i % 2 else data)
-        with pytest.raises(sb.IndexFormatError):
+        with pytest.raises(la.IndexFormatError):
             ArrayFile(path).check()
         (three_segments / "manifest").write_bytes(data)
-        with pytest.raises(sb.IndexFormatError):
-            sb.Index.open(three_segments)
+        with pytest.raises(la.IndexFormatError):
+            la.Index.open(three_segments)
 
 
 def test_leftovers_go_and_other_files_stay(three_segments):
     (three_segments / "segment-99999999").write_bytes(b"half written")
     (three_segments / "notes").write_text("mine")
-    with sb.Index.open(three_segments, "read"):
+    with la.Index.open(three_segments, "read"):
         assert (three_segments / "segment-99999999").exists(), "a reader changes nothing"
-    with sb.Index.open(three_segments):
+    with la.Index.open(three_segments):
         assert not (three_segments / "segment-99999999").exists()
         assert (three_segments / "notes").exists()
 
 
 def test_one_writer_many_readers(three_segments, texts):
-    with sb.Index.open(three_segments) as writer, sb.Index.open(three_segments, "read") as reader:
-        with pytest.raises(sb.OutputError, match="open for changes already"):
-            sb.Index.open(three_segments)
-        with pytest.raises(sb.OutputError, match="opened for reading"):
+    with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
+        with pytest.raises(la.OutputError, match="open for changes already"):
+            la.Index.open(three_segments)
+        with pytest.raises(la.OutputError, match="opened for reading"):
             reader.add([1000], ["text"])
         before = answers(reader, texts)
         writer.compact()
@@ -107,9 +107,9 @@ def test_one_writer_many_readers(three_segments, texts):
 
 
 def test_a_writer_waits(three_segments):
-    first = sb.Index.open(three_segments)
+    first = la.Index.open(three_segments)
     opened = []
-    thread = threading.Thread(target=lambda: opened.append(sb.Index.open(three_segments, wait=True)))
+    thread = threading.Thread(target=lambda: opened.append(la.Index.open(three_segments, wait=True)))
     thread.start()
     time.sleep(0.1)
     assert not opened
@@ -120,21 +120,21 @@ def test_a_writer_waits(three_segments):
 
 def test_two_processes_add_at_once(tmp_path):
     path = tmp_path / "x"
-    sb.Index.create(path).close()
+    la.Index.create(path).close()
     code = (
-        "import sys, semblance as sb\n"
+        "import sys, lookalike as la\n"
         "for i in range(15):\n"
-        "    with sb.Index.open(sys.argv[1], wait=True) as index:\n"
+        "    with la.Index.open(sys.argv[1], wait=True) as index:\n"
         "        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])\n"
     )
     processes = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
     seen = []
     while any(p.poll() is None for p in processes):
-        with sb.Index.open(path, "read") as reader:
+        with la.Index.open(path, "read") as reader:
             seen.append(len(reader))
     assert [p.returncode for p in processes] == [0, 0]
     assert seen == sorted(seen)
-    with sb.Index.open(path) as index:
+    with la.Index.open(path) as index:
         assert len(index) == 30 and index.check() == []
 
 
@@ -164,11 +164,11 @@ def killed(writer, folder, times):
     counts = []
     for i in range(times):
         path = folder / f"{writer.kind}-{i}"
-        sb.Index.create(path, **KINDS[writer.kind]).close()
+        la.Index.create(path, **KINDS[writer.kind]).close()
         writer(path, i, float(rng.uniform(0.0, 0.25)))
         log = Path(f"{path}.log")
         done = log.stat().st_size if log.exists() else 0
-        with sb.Index.open(path) as index:
+        with la.Index.open(path) as index:
             assert index.check() == []
             assert sorted(p.name for p in path.iterdir()) == sorted([*index._state.manifest.files, "manifest", "lock"])
             live = set(pa.concat_tables([pa.table({"id": pa.array([], pa.int64())}), *index.export()])["id"].to_pylist())
@@ -204,7 +204,7 @@ def test_killed_at_many_random_moments(writer, tmp_path):
 @pytest.mark.parametrize("synced", range(4))
 def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change, synced):
     """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
-    with sb.Index.open(three_segments) as index:
+    with la.Index.open(three_segments) as index:
         before = answers(index, texts)
         left = iter(range(synced))
         fsync = os.fsync
@@ -226,18 +226,18 @@ def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change,
         state = answers(index, texts)
         index.add([9000], ["one more document entirely"])
         assert index.check() == [] and [a for a in answers(index, texts) if a[1] != 9000] == state
-    with sb.Index.open(three_segments, "read") as again:
+    with la.Index.open(three_segments, "read") as again:
         assert [a for a in answers(again, texts) if a[1] != 9000] == state
 
 
 def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
     """What was added has been added, though the segments become more than they should."""
-    from semblance.index import state as state_module
+    from lookalike.index import state as state_module
 
     def full(*arguments):
-        raise sb.OutputError("No space left on device")
+        raise la.OutputError("No space left on device")
 
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         monkeypatch.setattr(state_module, "merge_segments", full)
         for i in range(13):
             index.add([i], [text_of(i)])

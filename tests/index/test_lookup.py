@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.text.texts import from_strings
+import lookalike as la
+from lookalike.text.texts import from_strings
 
 KINDS = {
     "minhash": {"threshold": 0.5, "slots": 48},
@@ -97,7 +97,7 @@ def filled(request, tmp_path):
     kind, keep, seed = request.param
     rng = np.random.default_rng(seed)
     base = [rng.integers(0, 400, int(size)) for size in rng.integers(6, 60, 8)]
-    with sb.Index.create(tmp_path / "x", keep_text=keep, **KINDS[kind]) as index:
+    with la.Index.create(tmp_path / "x", keep_text=keep, **KINDS[kind]) as index:
         segments, count = [], 0
         for size in rng.integers(1, 40, 4).tolist():
             segments.append([(count + i, text) for i, text in enumerate(some_texts(rng, size, base))])
@@ -128,11 +128,11 @@ def test_look_ups_are_those_of_the_twin(filled):
 def test_pieces_for_threads_change_nothing(filled, monkeypatch):
     index, *_, queries = filled
     plain = [ask(queries * 5) for ask in (index.query, index.first)]
-    monkeypatch.setattr("semblance.index.lookup.FEW", 8)
-    monkeypatch.setattr("semblance.index.lookup.MOST_PREFIXES", 200)
+    monkeypatch.setattr("lookalike.index.lookup.FEW", 8)
+    monkeypatch.setattr("lookalike.index.lookup.MOST_PREFIXES", 200)
     for threads in (1, 2):
         assert [ask(queries * 5, threads=threads) for ask in (index.query, index.first)] == plain
-    monkeypatch.setattr("semblance.index.segments.LEAST_ROOM", 4)
+    monkeypatch.setattr("lookalike.index.segments.LEAST_ROOM", 4)
     assert [ask(queries * 5) for ask in (index.query, index.first)] == plain, "room that has to grow"
 
 

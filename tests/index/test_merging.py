@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.index import merging
+import lookalike as la
+from lookalike.index import merging
 
 WORDS = [f"w{i}" for i in range(40)]
 
@@ -16,7 +16,7 @@ KINDS = {"minhash": {}, "packed": {"bits": 1, "slots": 40}, "simhash": {"kind": 
 def made(path, kind, keep_text):
     """An index of several segments, some of whose documents are removed."""
     rng = np.random.default_rng(3)
-    with sb.Index.create(path, **KINDS[kind], keep_text=keep_text, width=2) as index:
+    with la.Index.create(path, **KINDS[kind], keep_text=keep_text, width=2) as index:
         for part in range(4):
             texts = ["", *(" ".join(rng.choice(WORDS, 12).tolist()) for _ in range(30))]
             index.add([f"{part}-{i}" for i in range(31)], texts)
@@ -31,7 +31,7 @@ def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, ke
     for together in (1 << 14, 7):
         monkeypatch.setattr(merging, "TOGETHER", together)
         path = made(tmp_path / str(together), kind, keep_text)
-        with sb.Index.open(path) as index:
+        with la.Index.open(path) as index:
             before = index.query([" ".join(WORDS[i : i + 12]) for i in range(28)], top=200)
             index.compact()
             answers.append(index.query([" ".join(WORDS[i : i + 12]) for i in range(28)], top=200))
@@ -48,7 +48,7 @@ def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, ke
 
 def test_pages_that_are_let_go_come_again(tmp_path):
     """In the middle of a query nothing is lost by it."""
-    with sb.Index.open(made(tmp_path / "i", "minhash", True), "read") as index:
+    with la.Index.open(made(tmp_path / "i", "minhash", True), "read") as index:
         wanted = index.query([" ".join(WORDS[:12])], top=50)
         for segment in index._state.segments:
             keys = segment.file.map("id_keys-00")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.files.container import ArrayFile, write_arrays
+import lookalike as la
+from lookalike.files.container import ArrayFile, write_arrays
 
 N = 10
 
@@ -12,7 +12,7 @@ N = 10
 @pytest.mark.parametrize("table", ["band_rows-01", "id_rows-00"])
 @pytest.mark.parametrize("row", [N, N + 1, 0])
 def test_rows_of_tables_are_rows_of_the_segment_each_once(tmp_path, table, row):
-    with sb.Index.create(tmp_path / "x", threshold=0.7) as index:
+    with la.Index.create(tmp_path / "x", threshold=0.7) as index:
         index.add([f"d{i}" for i in range(N)], [f"one two three four five six seven w{i}" for i in range(N)])
         assert index.check() == []
     segment = tmp_path / "x/segment-00000000"
@@ -21,7 +21,7 @@ def test_rows_of_tables_are_rows_of_the_segment_each_once(tmp_path, table, row):
     arrays = {name: np.array(file.map(name)) for name in file}
     arrays[table][arrays[table].argmax()] = row
     write_arrays(segment, arrays, file.meta)
-    with sb.Index.open(tmp_path / "x", "read") as index:
+    with la.Index.open(tmp_path / "x", "read") as index:
         [said] = index.check()
     name, number = table.split("_rows-")
     assert f"of {name} table {int(number)} are not those of a segment" in said

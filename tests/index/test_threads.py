@@ -7,7 +7,7 @@ import time
 import pyarrow as pa
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 
 def text_of(name):
@@ -15,7 +15,7 @@ def text_of(name):
 
 
 def ids_in(path):
-    with sb.Index.open(path, "read") as index:
+    with la.Index.open(path, "read") as index:
         assert index.check() == []
         return sorted(i for table in index.export() for i in table["id"].to_pylist())
 
@@ -41,7 +41,7 @@ def together(*works):
 
 
 def test_threads_that_add_to_one_index_lose_nothing(tmp_path):
-    with sb.Index.create(tmp_path / "x", width=2) as index:
+    with la.Index.create(tmp_path / "x", width=2) as index:
 
         def add(name):
             for i in range(15):
@@ -55,13 +55,13 @@ def test_threads_that_add_to_one_index_lose_nothing(tmp_path):
 
 def test_of_equal_ids_added_at_once_one_is_in(tmp_path):
     outcomes = []
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
 
         def add():
             try:
                 index.add(["same"], ["one two three four five six"])
                 outcomes.append("added")
-            except sb.ParameterError:
+            except la.ParameterError:
                 outcomes.append("refused")
 
         together(*[add] * 4)
@@ -71,7 +71,7 @@ def test_of_equal_ids_added_at_once_one_is_in(tmp_path):
 def test_queries_see_whole_states_while_the_index_changes(tmp_path):
     """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none."""
     stay = [text_of(f"s{i}x") for i in range(10)]
-    with sb.Index.create(tmp_path / "x", width=2) as index:
+    with la.Index.create(tmp_path / "x", width=2) as index:
         index.add([f"s{i}" for i in range(10)], stay)
         done = threading.Event()
 
@@ -96,7 +96,7 @@ def test_queries_see_whole_states_while_the_index_changes(tmp_path):
 
 
 def test_closing_waits_for_the_change_under_way(tmp_path):
-    index = sb.Index.create(tmp_path / "x")
+    index = la.Index.create(tmp_path / "x")
     added = []
 
     def add():
@@ -109,20 +109,20 @@ def test_closing_waits_for_the_change_under_way(tmp_path):
             time.sleep(0.001)
         index.close()
 
-    with pytest.raises(sb.ParameterError, match="has been closed"):
+    with pytest.raises(la.ParameterError, match="has been closed"):
         together(add, close)
     assert ids_in(tmp_path / "x") == sorted(added)
 
 
 def test_a_closed_index_is_open_until_its_change_has_ended(tmp_path):
-    index = sb.Index.create(tmp_path / "x")
+    index = la.Index.create(tmp_path / "x")
     closing = threading.Thread(target=index.close)
     with index._turn:  # as a change holds it
         closing.start()
         closing.join(0.2)
         assert closing.is_alive() and len(index) == 0
     closing.join()
-    with pytest.raises(sb.ParameterError, match="has been closed"):
+    with pytest.raises(la.ParameterError, match="has been closed"):
         len(index)
 
 
@@ -133,11 +133,11 @@ def test_a_closed_index_is_open_until_its_change_has_ended(tmp_path):
     lambda index: index.sketch(["a"]),
 ])  # fmt: skip
 def test_a_closed_index_says_so(tmp_path, use):
-    index = sb.Index.create(tmp_path / "x")
+    index = la.Index.create(tmp_path / "x")
     index.close()
     index.close()
     assert "closed" in repr(index)
-    with pytest.raises(sb.ParameterError, match="has been closed"):
+    with pytest.raises(la.ParameterError, match="has been closed"):
         use(index)
 
 
@@ -162,19 +162,19 @@ def in_child(work):
 
 
 def test_a_forked_process_neither_changes_nor_releases_the_index(tmp_path):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(["a"], ["one two three"])
         for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
             assert in_child(use).startswith("ParameterError") and "another process opened this index" in in_child(use)
         in_child(index.close)
-        with pytest.raises(sb.OutputError, match="open for changes already"):
-            sb.Index.open(tmp_path / "x")
+        with pytest.raises(la.OutputError, match="open for changes already"):
+            la.Index.open(tmp_path / "x")
         index.add(["b"], ["four five six"])
     assert ids_in(tmp_path / "x") == ["a", "b"]
 
 
 def test_closing_releases_the_index_though_a_forked_process_lives(tmp_path):
-    index = sb.Index.create(tmp_path / "x")
+    index = la.Index.create(tmp_path / "x")
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -182,16 +182,16 @@ def test_closing_releases_the_index_though_a_forked_process_lives(tmp_path):
         os.read(read, 1)  # until the parent is done
         os._exit(0)
     index.close()
-    sb.Index.open(tmp_path / "x").close()
+    la.Index.open(tmp_path / "x").close()
     os.close(write)
     os.close(read)
     os.waitpid(child, 0)
 
 
 def test_a_forked_process_may_ask_an_index_opened_for_reading(tmp_path):
-    with sb.Index.create(tmp_path / "x") as index:
+    with la.Index.create(tmp_path / "x") as index:
         index.add(["a"], ["one two three"])
-    with sb.Index.open(tmp_path / "x", "read") as reader:
+    with la.Index.open(tmp_path / "x", "read") as reader:
 
         def ask():
             reader.refresh()
@@ -202,7 +202,7 @@ def test_a_forked_process_may_ask_an_index_opened_for_reading(tmp_path):
 
 def test_iterators_are_gone_through_once(tmp_path):
     """Ids and texts from generators end up together, in the index and in what it keeps."""
-    with sb.Index.create(tmp_path / "x", keep_text=True, width=2) as index:
+    with la.Index.create(tmp_path / "x", keep_text=True, width=2) as index:
         index.add((f"d{i}" for i in range(5)), (text_of(f"d{i}x") for i in range(5)))
         kept = pa.concat_tables(index.export()).to_pydict()
         assert kept == {"id": [f"d{i}" for i in range(5)], "text": [text_of(f"d{i}x") for i in range(5)]}
@@ -211,26 +211,26 @@ def test_iterators_are_gone_through_once(tmp_path):
         assert index.first(iter([text_of("d3x")]))["id"].to_pylist() == ["d3"]
         assert index.remove(f"d{i}" for i in range(2)) == 2
         for ids, texts in ((["e"], (t for t in ["x", "y"])), ((i for i in "ef"), ["x"]), (iter("ef"), iter("x"))):
-            with pytest.raises(sb.ParameterError, match=r"there are [12] ids and [12] texts"):
+            with pytest.raises(la.ParameterError, match=r"there are [12] ids and [12] texts"):
                 index.add(ids, texts)
-        with pytest.raises(sb.ParameterError, match="which a set does not have"):
+        with pytest.raises(la.ParameterError, match="which a set does not have"):
             index.add({"e", "f"}, ["x", "y"])
         assert len(index) == 3 and index.check() == []
 
 
 def test_a_reader_does_not_take_what_was_merged_for_damage(tmp_path):
     """Files that a writer has replaced are gone: no damage of the state that the folder is in now."""
-    with sb.Index.create(tmp_path / "x") as writer:
+    with la.Index.create(tmp_path / "x") as writer:
         for i in range(3):
             writer.add([f"{i}"], [text_of(i)])
-        with sb.Index.open(tmp_path / "x", "read") as reader:
+        with la.Index.open(tmp_path / "x", "read") as reader:
             writer.compact()
             assert reader.check() == [] and len(reader) == 3
             assert reader.query([text_of(1)])["id"].to_pylist() == ["1"]
 
 
 def test_checking_while_others_write_finds_no_damage(tmp_path):
-    with sb.Index.create(tmp_path / "x") as writer:
+    with la.Index.create(tmp_path / "x") as writer:
         writer.add(["there"], [text_of("there")])
         done = threading.Event()
 
@@ -243,7 +243,7 @@ def test_checking_while_others_write_finds_no_damage(tmp_path):
 
         def look():
             while not done.is_set():
-                with sb.Index.open(tmp_path / "x", "read", salvage=True) as reader:
+                with la.Index.open(tmp_path / "x", "read", salvage=True) as reader:
                     assert reader.damaged == [] and reader.check() == []
 
         together(write, look, look)

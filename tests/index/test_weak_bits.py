@@ -6,10 +6,10 @@ from math import comb
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.files.container import ArrayFile
-from semblance.theory.hamming_search import cheapest_sets, probed_share
-from semblance.theory.simhash import within_radius
+import lookalike as la
+from lookalike.files.container import ArrayFile
+from lookalike.theory.hamming_search import cheapest_sets, probed_share
+from lookalike.theory.simhash import within_radius
 
 WORDS = np.array([f"v{i}" for i in range(100_000)])
 
@@ -33,7 +33,7 @@ def found(index, asked, **options):
 def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng, probes):
     """Against all pairs: one is found if the bits of its prefix that differ are among the sets with the least sums."""
     left, right = pairs_of_texts(300, 60, 2, rng)
-    with sb.Index.create(tmp_path / "x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:
+    with la.Index.create(tmp_path / "x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:
         sizes = [200, 99, 1]
         for begin, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
             index.add(range(begin, begin + size), left[begin : begin + size])
@@ -65,8 +65,8 @@ def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius,
     left, right = pairs_of_texts(n, size, changed, rng)
     given = {"kind": "simhash", "threshold": cosine, "radius": radius, "width": 1}
     with (
-        sb.Index.create(tmp_path / "exact", **given) as exact,
-        sb.Index.create(tmp_path / "probed", **given, probes=probes) as probed,
+        la.Index.create(tmp_path / "exact", **given) as exact,
+        la.Index.create(tmp_path / "probed", **given, probes=probes) as probed,
     ):
         for index in (exact, probed):
             index.add(range(n), left)
@@ -86,7 +86,7 @@ def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius,
 def test_the_order_of_flips_comes_from_margins(tmp_path, rng):
     """Without them bits are flipped in the order of their places: far fewer are found."""
     left, right = pairs_of_texts(2000, 200, 4, rng)
-    with sb.Index.create(tmp_path / "x", kind="simhash", threshold=0.9, width=1, probes=4) as index:
+    with la.Index.create(tmp_path / "x", kind="simhash", threshold=0.9, width=1, probes=4) as index:
         index.add(range(2000), left)
         sketches = index.sketch(right)
         assert len(found(index, sketches)) > 1.1 * len(found(index, replace(sketches, margins=None))) > 100
@@ -96,8 +96,8 @@ def test_all_probes_that_there_are_find_all(tmp_path, rng):
     left, right = pairs_of_texts(500, 100, 4, rng)
     given = {"kind": "simhash", "threshold": 0.8, "width": 1, "radius": 2}
     with (
-        sb.Index.create(tmp_path / "a", **given) as exact,
-        sb.Index.create(tmp_path / "b", **given, probes=sum(comb(6, i) for i in range(3))) as probed,
+        la.Index.create(tmp_path / "a", **given) as exact,
+        la.Index.create(tmp_path / "b", **given, probes=sum(comb(6, i) for i in range(3))) as probed,
     ):
         for index in (exact, probed):
             index.add(range(500), left)
@@ -106,7 +106,7 @@ def test_all_probes_that_there_are_find_all(tmp_path, rng):
 
 def test_what_is_stated_follows_the_sizes_of_segments(tmp_path):
     """Empty: the least there can be. Each segment has a prefix of its own, the longer the more documents it has."""
-    with sb.Index.create(tmp_path / "x", kind="simhash", threshold=0.95, probes=3) as index:
+    with la.Index.create(tmp_path / "x", kind="simhash", threshold=0.95, probes=3) as index:
         assert index.info["share_found_by_probes"] == probed_share(0.95, 26, 3, 3)
         index.add(range(100), [f"one two three four five w{i}" for i in range(100)])
         index.add(range(100, 1100), [f"one two three four six w{i}" for i in range(1000)])
@@ -121,7 +121,7 @@ def test_one_table_takes_the_place_of_four(tmp_path):
     """What is kept is the exact index's, less three tables of 12 bytes a document; no margins are."""
     texts, sizes = [f"one two three four five six seven w{i}" for i in range(5000)], {}
     for name, given in (("exact", {}), ("probed", {"probes": 23})):
-        with sb.Index.create(tmp_path / name, kind="simhash", **given) as index:
+        with la.Index.create(tmp_path / name, kind="simhash", **given) as index:
             index.add(range(5000), texts)
             index.compact()
             sizes[name] = index.info["bytes_per_document"]
@@ -137,12 +137,12 @@ def test_parameters(tmp_path):
         ({"kind": "simhash", "probes": 20_001}, "probes must be in"), ({"probes": 23}, "minhash has no parameter 'probes'"),
         ({"kind": "simhash", "probes": "many"}, "probes must be of type int"),
     ):  # fmt: skip
-        with pytest.raises(sb.ParameterError, match=message):
-            sb.Index.create(tmp_path / "x", **given)
+        with pytest.raises(la.ParameterError, match=message):
+            la.Index.create(tmp_path / "x", **given)
     assert not (tmp_path / "x").exists()
     with (
-        sb.Index.create(tmp_path / "x", kind="simhash", probes=3) as index,
-        sb.Index.create(tmp_path / "y", kind="simhash") as other,
-        pytest.raises(sb.IncompatibleSketchError, match="probes=3"),
+        la.Index.create(tmp_path / "x", kind="simhash", probes=3) as index,
+        la.Index.create(tmp_path / "y", kind="simhash") as other,
+        pytest.raises(la.IncompatibleSketchError, match="probes=3"),
     ):
         index.query(other.sketch(["text"]))

@@ -4,7 +4,7 @@ import os
 import sys
 from itertools import islice
 
-import semblance as sb
+import lookalike as la
 
 KINDS = {"minhash": {}, "simhash": {"kind": "simhash"}, "probed": {"kind": "simhash", "probes": 23}}
 
@@ -47,7 +47,7 @@ def apply(index, what, ids):
 
 def main():
     """Fork a child for each line of standard input, ``path seed``; print its process number."""
-    with sb.Index.create(f"{sys.argv[1]}/warm", **KINDS[sys.argv[2]]) as warm:
+    with la.Index.create(f"{sys.argv[1]}/warm", **KINDS[sys.argv[2]]) as warm:
         for what, ids in islice(operations(0), 40):
             apply(warm, what, ids)
         warm.query([text_of(1)])
@@ -57,7 +57,7 @@ def main():
         child = os.fork()
         if child == 0:
             log = os.open(f"{path}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            with sb.Index.open(path) as index:
+            with la.Index.open(path) as index:
                 for what, ids in operations(int(seed)):
                     apply(index, what, ids)
                     os.write(log, b".")

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.files.store import Workspace
-from semblance.formats.memory import as_sources
-from semblance.formats.sources import Batch
-from semblance.inputs import columns as columns_module
-from semblance.inputs.columns import Ids, column_keys, group_codes, id_column, id_columns
-from semblance.text.texts import Texts
+import lookalike as la
+from lookalike.files.store import Workspace
+from lookalike.formats.memory import as_sources
+from lookalike.formats.sources import Batch
+from lookalike.inputs import columns as columns_module
+from lookalike.inputs.columns import Ids, column_keys, group_codes, id_column, id_columns
+from lookalike.text.texts import Texts
 
 
 def batch(ids, others=None):
@@ -61,7 +61,7 @@ def test_ids_of_a_column_of_arrow(column, is_text):
     ],
 )
 def test_ids_that_are_none_are_named_by_row(ids, said):
-    with pytest.raises(sb.InputDataError, match=f"^in, {said}"):
+    with pytest.raises(la.InputDataError, match=f"^in, {said}"):
         id_columns("in", batch(ids))
 
 
@@ -129,7 +129,7 @@ def test_the_first_repeat_is_named(parts, n_reference):
     if wanted is None:
         ids.check(n_reference)
         return
-    with pytest.raises(sb.InputDataError) as error:
+    with pytest.raises(la.InputDataError) as error:
         ids.check(n_reference)
     first, second = wanted
     assert f"the id {every[second]} appears twice: " in str(error.value)
@@ -159,9 +159,9 @@ def test_values_that_cannot_be_compared_name_file_and_column():
     deep = []
     for _ in range(200):
         deep = [deep]
-    with pytest.raises(sb.InputDataError, match=r"^table, column 'x': lists and objects nested more than \d+ deep"):
+    with pytest.raises(la.InputDataError, match=r"^table, column 'x': lists and objects nested more than \d+ deep"):
         column_keys(source, batch(["i"], {"x": [deep]}), "x")
-    with pytest.raises(sb.InputDataError, match=r"^table, column 'x': values of type month_\w+ cannot be compared"):
+    with pytest.raises(la.InputDataError, match=r"^table, column 'x': values of type month_\w+ cannot be compared"):
         column_keys(source, batch(["i"], {"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), "x")
     same = column_keys(source, batch(["i", "j", "k", "l"], {"x": [1, 1.0, True, "1"]}), "x")
     assert same[0] == same[1] and len(set(same)) == 3

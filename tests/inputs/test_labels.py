@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from semblance.inputs.labels import Labels, as_utf8
-from semblance.values.tables import SOURCE_BITS
+from lookalike.inputs.labels import Labels, as_utf8
+from lookalike.values.tables import SOURCE_BITS
 
 
 class Input:

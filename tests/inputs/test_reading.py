@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.files import streams
-from semblance.formats.sources import Columns, open_sources
-from semblance.inputs.apart import check_apart, file_in_both
-from semblance.inputs.batches import read_with_ids
-from semblance.inputs.reading import Reading, read_documents
-from semblance.text.texts import Texts
-from semblance.values.tables import SOURCE_BITS
+import lookalike as la
+from lookalike.files import streams
+from lookalike.formats.sources import Columns, open_sources
+from lookalike.inputs.apart import check_apart, file_in_both
+from lookalike.inputs.batches import read_with_ids
+from lookalike.inputs.reading import Reading, read_documents
+from lookalike.text.texts import Texts
+from lookalike.values.tables import SOURCE_BITS
 
 ROWS = [
     [{"text": "one", "id": "a", "n": 3, "site": "x"}, {"text": "zwölf", "id": "b", "n": None, "site": 1}],
@@ -98,7 +98,7 @@ def test_references_may_have_the_columns_that_annotation_adds(splits):
     """Nothing is written of them."""
     for n_references in (1, 2):
         reading = Reading(free=("n",), n_references=n_references)
-        with pytest.raises(sb.InputDataError, match=r"2\.jsonl, row 2: the field 'n' is there already"):
+        with pytest.raises(la.InputDataError, match=r"2\.jsonl, row 2: the field 'n' is there already"):
             list(read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
     assert len(rows_of(read_documents(splits, Reading(free=("n",), n_references=4)))) == len(ALL)
@@ -110,14 +110,14 @@ def test_bytes_that_are_not_utf8_are_named_by_row(html):
     sources = open_sources_in_memory(column)
     batches = read_documents(sources, Reading(html=html))
     if html:  # else steps find it, which know the whole text
-        with pytest.raises(sb.InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
+        with pytest.raises(la.InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
             list(batches)
     else:
         assert rows_of(batches)[2]["text"] == b"<p>ab\xffcd"
 
 
 def open_sources_in_memory(column):
-    from semblance.formats.memory import as_sources
+    from lookalike.formats.memory import as_sources
 
     return as_sources(column)
 
@@ -146,7 +146,7 @@ def test_a_file_on_both_sides_is_refused(folder, tmp_path):
     (tmp_path / "copy.jsonl").write_bytes(one.read_bytes())
     inputs = open_sources([folder])
     for other in (one, tmp_path / "link.jsonl", folder / ".." / folder.name / "0.jsonl"):
-        with pytest.raises(sb.InputDataError, match=r"0\.jsonl is both an input and a reference"):
+        with pytest.raises(la.InputDataError, match=r"0\.jsonl is both an input and a reference"):
             check_apart(inputs, open_sources([other]))
         assert file_in_both(open_sources([other]), inputs) is not None
     for other in (tmp_path / "hard.jsonl", tmp_path / "copy.jsonl"):
@@ -156,7 +156,7 @@ def test_a_file_on_both_sides_is_refused(folder, tmp_path):
 
 
 def test_texts_are_passed_on_without_a_copy():
-    from semblance.inputs.reading import text_column
+    from lookalike.inputs.reading import text_column
 
     texts = Texts(np.frombuffer(b"xxabcdef", np.uint8), np.array([2, 3, 3, 8]))
     column = text_column(texts)

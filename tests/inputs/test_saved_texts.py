@@ -5,11 +5,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.formats.sources import Columns, open_sources
-from semblance.inputs import saved_texts
-from semblance.inputs.saved import as_references, saved_in
-from semblance.inputs.saved_texts import RowsAgain, SavedTexts, wanted_texts
+import lookalike as la
+from lookalike.formats.sources import Columns, open_sources
+from lookalike.inputs import saved_texts
+from lookalike.inputs.saved import as_references, saved_in
+from lookalike.inputs.saved_texts import RowsAgain, SavedTexts, wanted_texts
 
 N = 60
 TEXTS = [f"document number {i} has words of its own such as w{i * 7} and v{i * 11} and x{i * 13}" for i in range(N)]
@@ -25,7 +25,7 @@ def file(tmp_path_factory):
 @pytest.fixture
 def pieces(monkeypatch):
     """Each row group is a piece; which of them are read."""
-    from semblance.formats.parquet import FORMAT, Parquet
+    from lookalike.formats.parquet import FORMAT, Parquet
 
     read = []
     monkeypatch.setattr(
@@ -58,7 +58,7 @@ def test_rows_that_ascend_come_from_the_pieces_that_have_them(file, pieces):
 
 @pytest.mark.parametrize("start", [0, 7, 33, 59])
 def test_what_is_not_wanted_is_empty(start, file, pieces, tmp_path):
-    result = sb.dedup(file, threads=1)
+    result = la.dedup(file, threads=1)
     result.save_sketches(tmp_path / "seen")
     result.close()
     (split,) = as_references(tmp_path / "seen")
@@ -77,7 +77,7 @@ def test_what_is_not_wanted_is_empty(start, file, pieces, tmp_path):
 
 def test_pieces_of_saved_sketches_are_those_of_the_whole(file, tmp_path, monkeypatch):
     monkeypatch.setattr(saved_texts, "PIECE_ROWS", 25)
-    result = sb.dedup(file, threads=1)
+    result = la.dedup(file, threads=1)
     result.save_sketches(tmp_path / "seen")
     (split,) = as_references(tmp_path / "seen")
     cut = split.pieces(1)
@@ -101,4 +101,4 @@ def test_which_paths_mean_saved_sketches(tmp_path):
 
 def test_texts_are_not_taken_for_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert sb.dedup(["some text"], against=["seen", "some text"], threads=1).keep.tolist() == [False]
+    assert la.dedup(["some text"], against=["seen", "some text"], threads=1).keep.tolist() == [False]

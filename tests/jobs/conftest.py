@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from corpora import planted
 
-import semblance as sb
-from semblance.engines import local, local_keeping
-from semblance.engines import memory as memory_module
+import lookalike as la
+from lookalike.engines import local, local_keeping
+from lookalike.engines import memory as memory_module
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2 = (" ".join([*BASE, *more]) for more in ([], ["more"]))
@@ -57,6 +57,6 @@ def files(tmp_path):
 @pytest.fixture
 def saved(files, tmp_path):
     old, new = files
-    result = sb.dedup(new, against=old, id="id", empty="drop", threshold=0.7)
+    result = la.dedup(new, against=old, id="id", empty="drop", threshold=0.7)
     result.save(tmp_path / "saved")
     return result, tmp_path / "saved"

@@ -10,9 +10,9 @@ import signal
 import sys
 import time
 
-import semblance as sb
-from semblance.engines import local, local_keeping
-from semblance.files.store import Workspace
+import lookalike as la
+from lookalike.engines import local, local_keeping
+from lookalike.files.store import Workspace
 
 
 def run(job):
@@ -30,7 +30,7 @@ def run(job):
                 os.kill(os.getpid(), signal.SIGKILL)
 
         Workspace.put = killing_put
-    result = sb.dedup(job["inputs"], **job["settings"])
+    result = la.dedup(job["inputs"], **job["settings"])
     result.write(job["output"], annotate=True, force=True)
     result.close()
 
@@ -39,7 +39,7 @@ def main():
     """Answer commands until there are no more."""
     local_keeping.PART_BYTES = 40_000
     local.SPILL_BYTES = 20_000
-    sb.dedup(["a b c d e f g"] * 2, threads=1)
+    la.dedup(["a b c d e f g"] * 2, threads=1)
     for line in sys.stdin:
         job = json.loads(line)
         child = os.fork()
@@ -47,7 +47,7 @@ def main():
             try:
                 run(job)
                 os._exit(0)
-            except sb.SemblanceError as error:
+            except la.LookalikeError as error:
                 print(error, file=sys.stderr, flush=True)
                 os._exit(3)
             except BaseException:

@@ -8,9 +8,9 @@ from engine_kinds import spill
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables
-from semblance.steps import _batches, _links
+import lookalike as la
+from lookalike.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables
+from lookalike.steps import _batches, _links
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -31,7 +31,7 @@ def texts_of(seed):
 def said(table, references, chosen, **more):
     """Decisions, pairs and counts."""
     against = table.slice(0, references) if references else None
-    result = sb.dedup(table.slice(references), against=against, width=1, **chosen, **more)
+    result = la.dedup(table.slice(references), against=against, width=1, **chosen, **more)
     told = result.decisions, result.pairs, result.summary.candidate_pairs, result.summary.recall_vouched
     result.close()
     return told

@@ -9,13 +9,13 @@ import pytest
 from corpora import planted
 from engine_kinds import prepare
 
-import semblance as sb
-from semblance.jobs import auditing
+import lookalike as la
+from lookalike.jobs import auditing
 
 
 def true_matches(texts, threshold, apart=None):
     """{(i, j): resemblance} of all pairs that reach a threshold; of those with equal values of ``apart`` only."""
-    shingles = sb.shingle(texts)
+    shingles = la.shingle(texts)
     sets = [set(row) for row in np.split(shingles.values.tolist(), shingles.offsets[1:-1])]
     found = {}
     for i, j in combinations(range(len(texts)), 2):
@@ -40,7 +40,7 @@ def expected(result, matches, audited):
 @pytest.mark.parametrize("settings", [{}, {"bands": 2, "rows": 8}, {"verify": "sketch"}, {"memory": "600MB", "threads": 2}])
 def test_all_kept_documents_audited_is_the_truth(rng, settings):
     texts = [*planted(rng, n_families=50), "", "tiny", "tiny"]
-    result = sb.dedup(texts, threshold=0.6, **settings)
+    result = la.dedup(texts, threshold=0.6, **settings)
     found = result.audit(10**6)
     kept = set(np.flatnonzero(result.keep).tolist())
     assert found["audited"] == found["of"] == len(kept)
@@ -53,7 +53,7 @@ def test_all_kept_documents_audited_is_the_truth(rng, settings):
 
 def test_examples_are_misses(rng):
     texts = planted(rng, n_families=50)
-    result = sb.dedup(texts, threshold=0.6, bands=2, rows=8)
+    result = la.dedup(texts, threshold=0.6, bands=2, rows=8)
     matches = true_matches(texts, 0.6)
     examples = result.audit(10**6)["examples"]
     assert 0 < len(examples) <= auditing.EXAMPLES
@@ -63,7 +63,7 @@ def test_examples_are_misses(rng):
 
 def test_few_documents_at_a_time_give_the_same(rng, monkeypatch):
     texts = planted(rng, n_families=30)
-    result = sb.dedup(texts, threshold=0.6, bands=3, rows=6)
+    result = la.dedup(texts, threshold=0.6, bands=3, rows=6)
     whole = result.audit(25, seed=3)
     monkeypatch.setattr(auditing, "SHINGLE_BYTES", 1 << 40)
     assert result.audit(25, seed=3) | {"examples": None} == whole | {"examples": None}
@@ -71,7 +71,7 @@ def test_few_documents_at_a_time_give_the_same(rng, monkeypatch):
 
 def test_a_sample_is_near_the_truth_and_inside_its_interval(rng):
     texts = planted(rng, n_families=120)
-    result = sb.dedup(texts, threshold=0.6, bands=3, rows=6)
+    result = la.dedup(texts, threshold=0.6, bands=3, rows=6)
     truth = result.audit(10**6)["recall"]
     inside = 0
     for seed in range(40):
@@ -85,14 +85,14 @@ def test_groups_references_and_ids(tmp_path):
     words = [f"w{i}" for i in range(60)]
     a, b = " ".join(words), " ".join([*words[:58], "x", "y"])
     rows = [{"text": t, "g": g} for t, g in ((a, 1), (b, 1), (b, 2), (a, None), (b, None))]
-    result = sb.dedup(pa.Table.from_pylist(rows), within="g", threshold=0.7)
+    result = la.dedup(pa.Table.from_pylist(rows), within="g", threshold=0.7)
     found = result.audit(9)
     assert (result.keep.tolist(), found["found"], found["missed"]) == ([True, False, True, True, False], 2, 0)
     (tmp_path / "old.jsonl").write_text(json.dumps({"text": a}) + "\n")
     (tmp_path / "new.jsonl").write_text(json.dumps({"text": "else where"}) + "\n" + json.dumps({"text": b}) + "\n")
-    result = sb.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.99)
+    result = la.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.99)
     assert result.keep.all()
-    result = sb.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.7)
+    result = la.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.7)
     assert result.keep.tolist() == [True, False] and result.audit(9)["recall"] is None
 
 
@@ -100,12 +100,12 @@ def test_what_references_resemble_is_missed_too(tmp_path):
     """A kept document that resembles a reference should have been removed."""
     words = [f"w{i}" for i in range(60)]
     a, b = " ".join(words), " ".join([*words[:58], "x", "y"])
-    result = sb.dedup([b], against=[a], threshold=0.7, bands=1, rows=500)
+    result = la.dedup([b], against=[a], threshold=0.7, bands=1, rows=500)
     assert result.keep.all() and result.audit(1)["missed"] == 1
 
 
 def test_the_summary_says_it(rng, tmp_path):
-    result = sb.dedup(planted(rng, n_families=30), threshold=0.6)
+    result = la.dedup(planted(rng, n_families=30), threshold=0.6)
     assert "audit" not in str(result.summary)
     found = result.audit(20)
     assert (
@@ -115,22 +115,22 @@ def test_the_summary_says_it(rng, tmp_path):
     )
     assert f"audit: 20 kept documents of {found['of']:,} (seed 1) compared with all others" in str(result.summary)
     result.save(tmp_path / "saved")
-    loaded = sb.Result.load(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
     assert loaded.summary.audit["recall"] == found["recall"]
-    with pytest.raises(sb.ParameterError, match="reads the inputs again"):
+    with pytest.raises(la.ParameterError, match="reads the inputs again"):
         loaded.audit(3)
 
 
 def test_simhash_is_refused():
-    with pytest.raises(sb.ParameterError, match="recall of minhash"):
-        sb.dedup(["a b", "a b c"], method="simhash").audit(1)
+    with pytest.raises(la.ParameterError, match="recall of minhash"):
+        la.dedup(["a b", "a b c"], method="simhash").audit(1)
 
 
 def test_an_input_that_grew_is_an_error(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n')
-    result = sb.dedup(tmp_path / "in.jsonl")
+    result = la.dedup(tmp_path / "in.jsonl")
     (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n' * 2)
-    with pytest.raises(sb.InputDataError, match="changed during the run"):
+    with pytest.raises(la.InputDataError, match="changed during the run"):
         result.audit(1)
 
 
@@ -138,7 +138,7 @@ def test_an_input_that_grew_is_an_error(tmp_path):
 @pytest.mark.parametrize("settings", [{}, {"evidence": "all"}, {"keep": "longest"}])
 def test_near_misses_are_kept_pairs_below_the_threshold(rng, kind, settings, monkeypatch):
     texts = planted(rng, n_families=40 if kind == "spilled" else 80)  # which writes a file for every few rows
-    result = sb.dedup(texts, threshold=0.7, recall=0.9999, **settings, **prepare(kind, monkeypatch))
+    result = la.dedup(texts, threshold=0.7, recall=0.9999, **settings, **prepare(kind, monkeypatch))
     order = {row["order"]: place for place, row in enumerate(result.decisions.to_pylist())}
     found = {}
     for left, right, score in result._nearly.below(0.6):
@@ -149,4 +149,4 @@ def test_near_misses_are_kept_pairs_below_the_threshold(rng, kind, settings, mon
     assert found.items() <= truth.items() and len(found) >= 0.9 * len(truth) > 5
     if settings.get("evidence") != "all":
         again = result.rethreshold(0.8)
-        assert again.keep.tolist() == sb.dedup(texts, threshold=0.8, recall=0.9999, **settings).keep.tolist()
+        assert again.keep.tolist() == la.dedup(texts, threshold=0.8, recall=0.9999, **settings).keep.tolist()

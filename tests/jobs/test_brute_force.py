@@ -8,7 +8,7 @@ from corpora import KINDS, edited, planted, vocabulary, word_sets
 from listing import find_pairs
 from naive import walk as naive
 
-import semblance as sb
+import lookalike as la
 
 
 def check_removed(result, texts, threshold):
@@ -33,12 +33,12 @@ def edited_texts():
 def test_recall_and_precision_on_edited_texts(threshold):
     texts, at_half = edited_texts()
     exact = {pair: r for pair, r in at_half.items() if r >= threshold}
-    listed = sb.pairs(texts, threshold=threshold, recall=0.99).to_pylist()
+    listed = la.pairs(texts, threshold=threshold, recall=0.99).to_pylist()
     found = {(row["left_id"], row["right_id"]): row["resemblance"] for row in listed}
     assert found.items() <= exact.items(), "a pair is listed that is none, or with a wrong resemblance"
     floor = 0.99 - 3 * (0.99 * 0.01 / len(exact)) ** 0.5
     assert len(found) / len(exact) >= floor
-    check_removed(sb.dedup(texts, threshold=threshold), texts, threshold)
+    check_removed(la.dedup(texts, threshold=threshold), texts, threshold)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +50,7 @@ def test_every_kind_of_edit_is_found(rng, kind):
     sets = word_sets(texts)
     near = [i for i in range(0, 300, 2) if naive.resemblance(sets[i], sets[i + 1]) >= 0.8]
     assert len(near) > 40
-    listed = sb.pairs(texts, threshold=0.8)
+    listed = la.pairs(texts, threshold=0.8)
     found = set(zip(listed["left_id"].to_pylist(), listed["right_id"].to_pylist(), strict=True))
     missed = sum((i, i + 1) not in found for i in near)
     assert missed <= 0.01 * len(near) + 3 * (0.0099 * len(near)) ** 0.5
@@ -67,9 +67,9 @@ def test_recall_at_the_threshold_itself(rng):
     sets = word_sets(texts)
     exact = naive.resemblance(sets[0], sets[1])
     assert exact == 32 / 40
-    found = len(sb.pairs(texts, threshold=exact))
+    found = len(la.pairs(texts, threshold=exact))
     assert found >= 400 * 0.99 - 3 * (400 * 0.0099) ** 0.5
-    assert len(sb.pairs(texts, threshold=float(np.nextafter(exact, 1)))) == 0
+    assert len(la.pairs(texts, threshold=float(np.nextafter(exact, 1)))) == 0
 
 
 def test_keep_walk_equals_twin_on_a_dense_corpus(rng):
@@ -77,7 +77,7 @@ def test_keep_walk_equals_twin_on_a_dense_corpus(rng):
     base = [f"t{i}" for i in range(130)]
     texts = [" ".join(base[i : i + 60]) for i in rng.permutation(70)]
     exact = naive.all_pairs(word_sets(texts), 0.7)
-    result = sb.dedup(texts, threshold=0.7, recall=0.999999, permutations=1024)
+    result = la.dedup(texts, threshold=0.7, recall=0.999999, permutations=1024)
     keeper = naive.keep(len(texts), exact)
     assert result.keep.tolist() == [k == i for i, k in enumerate(keeper)]
     assert [row["duplicate_of"] for row in result.removed.to_pylist()] == [k for i, k in enumerate(keeper) if k != i]
@@ -90,7 +90,7 @@ def test_no_chain_removes_a_document(rng):
     sets = word_sets(texts)
     threshold = naive.resemblance(sets[0], sets[1])
     assert naive.resemblance(sets[0], sets[2]) < threshold
-    result = sb.dedup(texts, threshold=threshold, recall=0.9999)
+    result = la.dedup(texts, threshold=threshold, recall=0.9999)
     assert result.keep.tolist() == [True, False, True]
     assert result.clusters.tolist() == [0, 0, 2]
 
@@ -102,16 +102,16 @@ def test_other_units_are_exact_too(rng, unit):
     for _ in range(60):
         base = list(rng.choice(vocab, 60))
         texts += [joint.join(base), joint.join(edited(base, "replace", 0.03, rng, vocab))]
-    shingles = sb.shingle(texts, unit=unit)
+    shingles = la.shingle(texts, unit=unit)
     sets = [set(shingles.row(i).tolist()) for i in range(len(texts))]
     exact = naive.all_pairs(sets, 0.7)
-    listed = sb.pairs(texts, threshold=0.7, unit=unit, recall=0.9999).to_pylist()
+    listed = la.pairs(texts, threshold=0.7, unit=unit, recall=0.9999).to_pylist()
     assert {(r["left_id"], r["right_id"]): r["resemblance"] for r in listed} == exact
 
 
 def test_own_tokenizer(rng):
     texts = ["a-b-c-d-e-f", "A-B-C-D-E-F", "a-b-c-x-y-z"]
-    found = sb.pairs(texts, tokenizer=lambda text: text.split("-"), width=1, threshold=0.3, recall=0.9999)
+    found = la.pairs(texts, tokenizer=lambda text: text.split("-"), width=1, threshold=0.3, recall=0.9999)
     assert found.to_pylist() == [
         {"left_id": 0, "right_id": 1, "resemblance": 1.0},
         {"left_id": 0, "right_id": 2, "resemblance": 3 / 9},
@@ -122,7 +122,7 @@ def test_own_tokenizer(rng):
 def test_sketch_verification_states_estimates(rng):
     texts = planted(rng, n_families=60, lengths=(50, 500))
     exact = naive.all_pairs(word_sets(texts), 0.01)
-    table = sb.pairs(texts, threshold=0.7, verify="sketch")
+    table = la.pairs(texts, threshold=0.7, verify="sketch")
     assert table.column_names == ["left_id", "right_id", "estimated_resemblance", "standard_error"]
     errors = [
         (row["estimated_resemblance"] - exact.get((row["left_id"], row["right_id"]), 0.0))
@@ -132,25 +132,25 @@ def test_sketch_verification_states_estimates(rng):
     ]
     assert len(errors) > 50
     assert np.abs(errors).max() < 5
-    result = sb.dedup(texts, threshold=0.7, verify="sketch")
+    result = la.dedup(texts, threshold=0.7, verify="sketch")
     assert result.removed.column_names == ["id", "duplicate_of", "estimated_resemblance", "standard_error"]
     assert "ESTIMATED" in str(result.summary) and "estimates" in str(result.summary)
 
 
 def test_unverified_candidates_have_no_score():
-    assert sb.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
-    with pytest.raises(sb.ParameterError, match="only verified duplicates"):
-        sb.dedup(["a"], verify="none")
+    assert la.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
+    with pytest.raises(la.ParameterError, match="only verified duplicates"):
+        la.dedup(["a"], verify="none")
 
 
 def test_edges_of_an_index():
     """Bands of a single row; documents without a token share no bucket; a list that is just full is not cut."""
-    signatures = sb.FastSimilarity(permutations=4, seed=1).sign(sb.shingle(["a b", "a b", "", ""], width=1))
-    found = sb.BandingIndex(bands=4, rows=1).add(signatures).pairs()
+    signatures = la.FastSimilarity(permutations=4, seed=1).sign(la.shingle(["a b", "a b", "", ""], width=1))
+    found = la.BandingIndex(bands=4, rows=1).add(signatures).pairs()
     assert (found.left.tolist(), found.right.tolist()) == ([0], [1])
     for wrong in ({"bands": 0, "rows": 1}, {"bands": 1, "rows": 0}):
-        with pytest.raises(sb.ParameterError):
-            sb.BandingIndex(**wrong)
+        with pytest.raises(la.ParameterError):
+            la.BandingIndex(**wrong)
     texts = ["one two three four five six seven", "One two three four five six seven", "one two three, four five six seven"]
     for most, cut in ((2, True), (3, False), (4, False)):
         assert find_pairs(texts, max_pairs=most).summary["cut_by_max_pairs"] is cut

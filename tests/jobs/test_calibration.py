@@ -6,9 +6,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.jobs import calibration
-from semblance.jobs.calibration import REFERENCE, Speeds, measure, texts_of, write_texts
+import lookalike as la
+from lookalike.jobs import calibration
+from lookalike.jobs.calibration import REFERENCE, Speeds, measure, texts_of, write_texts
 
 
 def test_texts_of_a_family_resemble_each_other_and_no_others():
@@ -16,8 +16,8 @@ def test_texts_of_a_family_resemble_each_other_and_no_others():
     assert [len(set(texts)) for texts in (alone, alike)] == [40, 40]
     assert all(len(text.split()) == 200 for text in alone + alike)
     assert texts_of(40, 200, 4) == alike, "the same each time"
-    assert sb.dedup(alone).summary.kept == 40
-    assert sb.dedup(alike).summary.kept == 10
+    assert la.dedup(alone).summary.kept == 40
+    assert la.dedup(alike).summary.kept == 10
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
@@ -61,7 +61,7 @@ def test_a_machine_is_measured_by_real_jobs(monkeypatch, tmp_path):
 
 
 def test_a_format_that_is_not_measured_is_refused():
-    with pytest.raises(sb.ParameterError, match="format must be parquet or jsonl to be foreseen; got 'txt'"):
+    with pytest.raises(la.ParameterError, match="format must be parquet or jsonl to be foreseen; got 'txt'"):
         measure("txt")
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from engine_kinds import KINDS, prepare
 
-import semblance as sb
+import lookalike as la
 
 
 def documents(n, **columns):
@@ -24,15 +24,15 @@ def test_the_first_repeat_is_named(kind, seed, monkeypatch):
             break
         seen[number] = row
     said = f"the id '{number}' appears twice: table, row {seen[number]} and table, row {row};"
-    with pytest.raises(sb.InputDataError, match=said):
-        sb.dedup(documents(30, id=ids), id="id", **prepare(kind, monkeypatch))
+    with pytest.raises(la.InputDataError, match=said):
+        la.dedup(documents(30, id=ids), id="id", **prepare(kind, monkeypatch))
 
 
 def test_a_reference_may_have_the_id_of_a_document():
     table = documents(3, id=[1, 2, 3])
-    assert len(sb.dedup(table, against=table, id="id")) == 3
-    with pytest.raises(sb.InputDataError, match="'2' appears twice: .*row 1 and .*row 3"):
-        sb.dedup(table, against=documents(4, id=[5, 2, 1, 2]), id="id")
+    assert len(la.dedup(table, against=table, id="id")) == 3
+    with pytest.raises(la.InputDataError, match="'2' appears twice: .*row 1 and .*row 3"):
+        la.dedup(table, against=documents(4, id=[5, 2, 1, 2]), id="id")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -40,5 +40,5 @@ def test_kinds_that_have_no_order(kind, monkeypatch, tmp_path):
     (tmp_path / "a.jsonl").write_text(
         '{"text": "a b", "v": null}\n{"text": "c d", "v": "x"}\n{"text": "e f", "v": "y"}\n{"text": "g h", "v": 3}\n{"text": "i", "v": 4}\n'
     )
-    with pytest.raises(sb.InputDataError, match=r"keep: column 'v' holds .*a\.jsonl, row 2\) and .*a\.jsonl, row 4\)"):
-        sb.dedup(tmp_path / "a.jsonl", keep="largest:v", **prepare(kind, monkeypatch))
+    with pytest.raises(la.InputDataError, match=r"keep: column 'v' holds .*a\.jsonl, row 2\) and .*a\.jsonl, row 4\)"):
+        la.dedup(tmp_path / "a.jsonl", keep="largest:v", **prepare(kind, monkeypatch))

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from corpora import planted
 
-import semblance as sb
-from semblance.jobs.choosing import Draw, Lowest, rows_at
-from semblance.jobs.rows import HeldRows
+import lookalike as la
+from lookalike.jobs.choosing import Draw, Lowest, rows_at
+from lookalike.jobs.rows import HeldRows
 
 
 @pytest.mark.parametrize("step", [1, 3, 100])
@@ -50,7 +50,7 @@ def test_rows_come_in_the_order_of_their_places(rng):
 
 
 def test_samples_and_the_least_alike_are_removals(rng):
-    result = sb.dedup(planted(rng, n_families=60), threshold=0.6)
+    result = la.dedup(planted(rng, n_families=60), threshold=0.6)
     removed = result.removed.to_pylist()
     least = result.least_alike(15).to_pylist()
     near = [row["resemblance"] for row, reason in zip(removed, removal_reasons(result), strict=True) if reason == "near"]
@@ -68,14 +68,14 @@ def removal_reasons(result):
 
 
 def test_wrong_numbers_are_refused():
-    result = sb.dedup(["a", "b"])
+    result = la.dedup(["a", "b"])
     for call in (lambda: result.sample(0), lambda: result.least_alike(1.5), lambda: result.sample(1, seed=-1)):
-        with pytest.raises(sb.ParameterError):
+        with pytest.raises(la.ParameterError):
             call()
     assert len(result.sample(3)) == 0 == len(result.least_alike(3))
 
 
 def test_a_notebook_shows_the_counts_and_nothing_of_the_texts_as_markup():
     table = pa.table({"text": ["a b c d e f g", "a b c d e f g h"], "id": ["<b>\u202e", "<i>y"]})
-    shown = sb.dedup(table, id="id", threshold=0.5)._repr_html_()
+    shown = la.dedup(table, id="id", threshold=0.5)._repr_html_()
     assert "&lt;b&gt;\\u202e" in shown and "<b>\u202e" not in shown and "<i>" not in shown and "<b>1</b>" in shown

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.values.cells import cell_keys
+import lookalike as la
+from lookalike.values.cells import cell_keys
 
 TEXT = "the quick brown fox jumps over the lazy dog again and again"
 UTC = datetime.UTC
@@ -80,7 +80,7 @@ def test_numbers_of_all_types_and_formats_have_one_order(folder, some, policy):
     known = [i for i, v in enumerate(values) if v is not None]
     sign = -1 if policy == "largest" else 1
     best = min(known, key=lambda i: (sign * exact(values[i]), i)) if known else 0
-    assert np.flatnonzero(sb.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
+    assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
 
 
 words = st.text("abcxyzé", min_size=1, max_size=3)
@@ -92,7 +92,7 @@ def test_texts_of_all_formats_have_the_order_of_their_bytes(folder, some, policy
     known = [i for i, v in enumerate(values) if v is not None]
     chosen = (max if policy == "largest" else min)([values[i].encode() for i in known], default=None)
     best = next((i for i in known if values[i].encode() == chosen), 0)
-    assert np.flatnonzero(sb.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
+    assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
 
 
 def meaning(value):
@@ -106,7 +106,7 @@ def meaning(value):
 def test_within_equal_values_of_all_types_and_formats_are_one_group(folder, some):
     meanings = [meaning(v) for _, chunk in some for v in chunk]
     first = [meanings.index(m) for m in meanings]
-    result = sb.dedup(files(folder, some), within="v")
+    result = la.dedup(files(folder, some), within="v")
     assert result.keep.tolist() == [first[i] == i for i in range(len(first))]
 
 
@@ -124,17 +124,17 @@ def test_keys_order_as_the_numbers_do(values):
 
 def test_digits_beyond_a_double_count_in_csv(tmp_path):
     some = [("csv", ["12345678901234567.891", "12345678901234567.892", "1700000000.123456788", "1e400"])]
-    assert sb.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, False, False, True]
+    assert la.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, False, False, True]
     some = [("csv", ["1700000000.123456788", "1700000000.123456789"])]
-    assert sb.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, True]
+    assert la.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, True]
 
 
 def test_strings_of_json_stay_strings(tmp_path):
-    assert sb.dedup(files(tmp_path, [("jsonl", ["9", "10"])]), keep="largest:v").keep.tolist() == [True, False]
-    assert sb.dedup(files(tmp_path, [("csv", ["9", "10"])]), keep="largest:v").keep.tolist() == [False, True]
-    assert sb.dedup(files(tmp_path, [("jsonl", ["1", 1])]), within="v").keep.all()
+    assert la.dedup(files(tmp_path, [("jsonl", ["9", "10"])]), keep="largest:v").keep.tolist() == [True, False]
+    assert la.dedup(files(tmp_path, [("csv", ["9", "10"])]), keep="largest:v").keep.tolist() == [False, True]
+    assert la.dedup(files(tmp_path, [("jsonl", ["1", 1])]), within="v").keep.all()
     days = ["2024-01-31", "2024-02-01"]
-    assert sb.dedup(files(tmp_path, [("jsonl", days)]), keep="largest:v").keep.tolist() == [False, True]
+    assert la.dedup(files(tmp_path, [("jsonl", days)]), keep="largest:v").keep.tolist() == [False, True]
 
 
 def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
@@ -147,21 +147,21 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
             write(tmp_path / "2", "parquet", [early], unit),
             write(tmp_path / "3", "parquet", [early.date()], pa.date32()),
         ]
-        assert sb.dedup(paths, keep="largest:v").keep.tolist() == [True, False, False, False]
-        assert sb.dedup(paths, keep="smallest:v").keep.tolist() == [False, True, False, False]
-        assert sb.dedup(paths, within="v").keep.tolist() == [True, True, False, False]
+        assert la.dedup(paths, keep="largest:v").keep.tolist() == [True, False, False, False]
+        assert la.dedup(paths, keep="smallest:v").keep.tolist() == [False, True, False, False]
+        assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False]
     noon = datetime.datetime(2024, 5, 1, 12, tzinfo=UTC)
     zones = [
         write(tmp_path / "0", "parquet", [noon], pa.timestamp("us", "UTC")),
         write(tmp_path / "1", "parquet", [noon], pa.timestamp("ms", "Asia/Tokyo")),
         write(tmp_path / "2", "parquet", [noon + datetime.timedelta(seconds=1)], pa.timestamp("s", "America/New_York")),
     ]
-    assert sb.dedup(zones, keep="largest:v").keep.tolist() == [False, False, True]
-    assert sb.dedup(zones, within="v").keep.tolist() == [True, False, True]
+    assert la.dedup(zones, keep="largest:v").keep.tolist() == [False, False, True]
+    assert la.dedup(zones, within="v").keep.tolist() == [True, False, True]
     naive = write(tmp_path / "3", "parquet", [datetime.datetime(2024, 5, 1)], pa.timestamp("us"))
-    with pytest.raises(sb.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
-        sb.dedup([*zones, naive], keep="largest:v")
-    assert sb.dedup([zones[0], naive], within="v").keep.all()
+    with pytest.raises(la.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
+        la.dedup([*zones, naive], keep="largest:v")
+    assert la.dedup([zones[0], naive], within="v").keep.all()
 
 
 @pytest.mark.parametrize(
@@ -184,22 +184,22 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
 def test_every_type_of_arrow_has_an_order_or_is_refused(values, said):
     table = pa.table({"text": [TEXT, TEXT], "v": values})
     if said:
-        with pytest.raises(sb.InputDataError, match=f"holds {said}.*no order"):
-            sb.dedup(table, keep="largest:v")
+        with pytest.raises(la.InputDataError, match=f"holds {said}.*no order"):
+            la.dedup(table, keep="largest:v")
     else:
-        assert sb.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
+        assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
     same = pa.table({"text": [TEXT] * 3, "v": pa.concat_arrays([values, values[1:]])})
-    assert sb.dedup(same, within="v").keep.tolist() == [True, said != "", False]
+    assert la.dedup(same, within="v").keep.tolist() == [True, said != "", False]
 
 
 def test_values_of_different_kinds_are_refused_with_both_rows(tmp_path):
     for values, what in (([1, "x"], r"a number .*row 1\) and text \('x'\)"), ([True, 1], "a boolean .* and a number"),
                          (["a", [1]], "text .* and a list")):  # fmt: skip
         path = write(tmp_path / "k", "jsonl", values)
-        with pytest.raises(sb.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
-            sb.dedup(path, keep="largest:v")
-    with pytest.raises(sb.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
-        sb.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
+        with pytest.raises(la.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
+            la.dedup(path, keep="largest:v")
+    with pytest.raises(la.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
+        la.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
 
 
 def test_lists_and_objects_are_compared_item_by_item(tmp_path):
@@ -208,23 +208,23 @@ def test_lists_and_objects_are_compared_item_by_item(tmp_path):
         write(tmp_path / "0", "parquet", [{"a": [1.0], "b": None}, {"a": [2.0], "b": 1}], kind),
         write(tmp_path / "1", "jsonl", [{"a": [1]}, {"b": 1.0, "a": [2]}, {"b": 1, "a": [2, 2]}, [], ["a", ""], ["a"]]),
     ]
-    assert sb.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
+    assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
     many = write(tmp_path / "1", "jsonl", [eval("[" * 200 + "]" * 200)])
-    with pytest.raises(sb.InputDataError, match="column 'v': lists and objects nested more than"):
-        sb.dedup(many, within="v")
+    with pytest.raises(la.InputDataError, match="column 'v': lists and objects nested more than"):
+        la.dedup(many, within="v")
 
 
 def test_a_null_is_no_group_of_any_value(tmp_path):
     some = [("jsonl", [None, "", 0, False, [], {}, "null", float("nan")])]
     path = write(tmp_path / "0", "jsonl", some[0][1][:-1])
-    assert sb.dedup(path, within="v").keep.all()
+    assert la.dedup(path, within="v").keep.all()
     table = pa.table({"text": [TEXT] * 3, "v": [None, float("nan"), 0.0]})
-    assert sb.dedup(table, within="v").keep.tolist() == [True, False, True]
+    assert la.dedup(table, within="v").keep.tolist() == [True, False, True]
 
 
 def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
     """On the disk the column comes in parts."""
-    from semblance.engines import local_keeping
+    from lookalike.engines import local_keeping
 
     monkeypatch.setattr(local_keeping, "PART_BYTES", 2000)
     rng = np.random.default_rng(2)
@@ -234,10 +234,10 @@ def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
     paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
     for i, path in enumerate(paths):
         path.write_text("".join(lines[100 * i : 100 * i + 100]))
-    whole = sb.dedup(paths, keep="largest:v")
-    parts = sb.dedup(paths, keep="largest:v", work=tmp_path / "work")
+    whole = la.dedup(paths, keep="largest:v")
+    parts = la.dedup(paths, keep="largest:v", work=tmp_path / "work")
     assert len(list((tmp_path / "work").glob("sketches-0*"))) > 1
     assert parts.removed == whole.removed and whole.summary.kept == 20
-    whole = sb.dedup(paths, keep="smallest:v", within="v")
-    parts = sb.dedup(paths, keep="smallest:v", within="v", work=tmp_path / "more")
+    whole = la.dedup(paths, keep="smallest:v", within="v")
+    parts = la.dedup(paths, keep="smallest:v", within="v", work=tmp_path / "more")
     assert parts.removed == whole.removed and whole.summary.kept > 100

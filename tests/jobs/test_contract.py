@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 from corpora import planted
 
-import semblance as sb
-from semblance.engines import local_bundles, local_documents, local_sort, local_tables
+import lookalike as la
+from lookalike.engines import local_bundles, local_documents, local_sort, local_tables
 
 BASE = [f"word{i}" for i in range(100)]
 A = " ".join(BASE)
@@ -15,7 +15,7 @@ B = " ".join(f"other{i}" for i in range(50))
 
 
 def kept(texts, **settings):
-    return sb.dedup(texts, **settings).keep.tolist()
+    return la.dedup(texts, **settings).keep.tolist()
 
 
 def test_first_last_longest_shortest():
@@ -43,10 +43,10 @@ def test_numbers_as_text_are_ordered_as_numbers(tmp_path):
 def test_copies_name_the_kept_document_of_their_group():
     """B's copies are represented by the preferred one; when that is removed, all name the document it names."""
     texts = [A, A2, A2, A2]
-    removed = sb.dedup(texts).removed.to_pylist()
+    removed = la.dedup(texts).removed.to_pylist()
     assert [row["duplicate_of"] for row in removed] == [0, 0, 0]
     assert len({row["resemblance"] for row in removed}) == 1 and removed[0]["resemblance"] < 1
-    removed = sb.dedup([A2, A2, A]).removed.to_pylist()
+    removed = la.dedup([A2, A2, A]).removed.to_pylist()
     assert removed[0] == {"id": 1, "duplicate_of": 0, "resemblance": 1.0}
 
 
@@ -55,18 +55,18 @@ def test_the_most_similar_kept_match_is_named():
     left, right = BASE[:60], BASE[16:76]
     middle = BASE[10:70]
     texts = [" ".join(left), " ".join(right), " ".join(middle)]
-    result = sb.dedup(texts, threshold=0.65, recall=0.9999)
+    result = la.dedup(texts, threshold=0.65, recall=0.9999)
     assert result.keep.tolist() == [True, True, False]
     assert result.removed.to_pylist()[0]["duplicate_of"] == 1
 
 
 def test_empty_documents_are_kept_counted_and_never_matched():
     texts = ["", "  \n", "!?…", None, "", A]
-    result = sb.dedup(texts)
+    result = la.dedup(texts)
     assert result.keep.all()
     assert (result.summary.empty, result.summary.kept) == (5, 6)
-    assert len(sb.pairs(texts)) == 0
-    dropped = sb.dedup(texts, empty="drop")
+    assert len(la.pairs(texts)) == 0
+    dropped = la.dedup(texts, empty="drop")
     assert dropped.keep.tolist() == [False] * 5 + [True]
     assert dropped.removed["duplicate_of"].null_count == 5
     assert dropped.summary.empty_dropped == 5
@@ -77,25 +77,25 @@ def test_short_texts_match_as_wholes():
 
 
 def test_against_is_never_removed_and_wins():
-    result = sb.dedup([A2, B, "new text entirely different words"], against=[A, A, B])
+    result = la.dedup([A2, B, "new text entirely different words"], against=[A, A, B])
     assert result.keep.tolist() == [False, False, True]
     assert len(result) == 3
     removed = result.removed.to_pylist()
     assert [row["duplicate_of"] for row in removed] == [0, 2]
     assert result.summary.reference == 3
-    listed = sb.pairs([A2], against=[A, A])
+    listed = la.pairs([A2], against=[A, A])
     assert listed["left_id"].to_pylist() == [0, 1], "pairs of two reference documents are left out"
 
 
 def test_within_compares_equal_values_only():
     table = pa.table({"text": [A, A, A2, A, None], "site": ["x", "y", "x", None, None]})
-    result = sb.dedup(table, within="site")
+    result = la.dedup(table, within="site")
     assert result.keep.tolist() == [True, True, False, True, True]
-    assert sb.pairs(table, within="site").num_rows == 1
+    assert la.pairs(table, within="site").num_rows == 1
 
 
 def test_annotations_tell_everything():
-    result = sb.dedup([B, A, A2, A, ""])
+    result = la.dedup([B, A, A2, A, ""])
     assert result.annotations.to_pylist() == [
         {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 0},
         {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 1},
@@ -107,14 +107,14 @@ def test_annotations_tell_everything():
 
 def test_rethreshold_equals_a_new_run(rng):
     texts = planted(rng, n_families=80)
-    result = sb.dedup(texts, threshold=0.6, recall=0.999)
+    result = la.dedup(texts, threshold=0.6, recall=0.999)
     for threshold in (0.6, 0.75, 0.9, 1.0):
-        fresh = sb.dedup(texts, threshold=threshold, recall=0.9999)
+        fresh = la.dedup(texts, threshold=threshold, recall=0.9999)
         again = result.rethreshold(threshold)
         assert again.keep.tolist() == fresh.keep.tolist()
         assert again.removed == fresh.removed
         assert again.threshold == threshold
-    with pytest.raises(sb.ParameterError, match="from 0.6 to 1"):
+    with pytest.raises(la.ParameterError, match="from 0.6 to 1"):
         result.rethreshold(0.5)
 
 
@@ -125,9 +125,9 @@ def test_rethreshold_compares_anew_inside_large_buckets(rng):
         core = list(BASE)
         core[50:53] = [f"v{i // 2}a", f"v{i // 2}b", f"v{i // 2}c"]
         texts.append(" ".join([*core, f"tail{i}"]))
-    result = sb.dedup(texts, threshold=0.7, max_bucket=2, recall=0.9999)
+    result = la.dedup(texts, threshold=0.7, max_bucket=2, recall=0.9999)
     assert result.keep.sum() == 1
-    fresh = sb.dedup(texts, threshold=0.95, recall=0.9999)
+    fresh = la.dedup(texts, threshold=0.95, recall=0.9999)
     assert result.rethreshold(0.95).keep.tolist() == fresh.keep.tolist()
     assert fresh.keep.sum() == 6
 
@@ -135,13 +135,13 @@ def test_rethreshold_compares_anew_inside_large_buckets(rng):
 @pytest.mark.parametrize("settings", [{}, {"verify": "sketch"}, {"keep": "longest"}, {"max_bucket": 2}])
 def test_same_result_for_any_threads_and_pieces(rng, monkeypatch, settings):
     texts = planted(rng, n_families=60)
-    expected = sb.dedup(texts, threads=1, **settings)
+    expected = la.dedup(texts, threads=1, **settings)
     for threads, piece, group, rows in ((1, 1, 1, 1), (2, 1000, 5000, 7), (5, 100_000, 1, 1000)):
         monkeypatch.setattr(local_documents, "PIECE_BYTES", piece)
         monkeypatch.setattr(local_bundles, "GROUP_BYTES", group)
         monkeypatch.setattr(local_tables, "ROWS", rows)
         monkeypatch.setattr(local_sort, "MEMBERS", rows)
-        found = sb.dedup(texts, threads=threads, **settings)
+        found = la.dedup(texts, threads=threads, **settings)
         assert found.annotations == expected.annotations
         assert found.pairs == expected.pairs
 
@@ -149,8 +149,8 @@ def test_same_result_for_any_threads_and_pieces(rng, monkeypatch, settings):
 def test_resemblances_do_not_depend_on_row_order(rng):
     texts = planted(rng, n_families=40)
     order = rng.permutation(len(texts))
-    found = sb.pairs(texts, recall=0.999999)
-    shuffled = sb.pairs([texts[i] for i in order], recall=0.999999)
+    found = la.pairs(texts, recall=0.999999)
+    shuffled = la.pairs([texts[i] for i in order], recall=0.999999)
     pairs = {frozenset(p[:2]): p[2] for p in zip(*(c.to_pylist() for c in found.columns), strict=True)}
     again = {
         frozenset((int(order[a]), int(order[b]))): r for a, b, r in zip(*(c.to_pylist() for c in shuffled.columns), strict=True)
@@ -160,9 +160,9 @@ def test_resemblances_do_not_depend_on_row_order(rng):
 
 def test_large_buckets_change_how_never_what(rng):
     texts = planted(rng, n_families=30, members=12)
-    expected = sb.dedup(texts, recall=0.9999)
+    expected = la.dedup(texts, recall=0.9999)
     for max_bucket in (2, 3, 7):
-        found = sb.dedup(texts, recall=0.9999, max_bucket=max_bucket)
+        found = la.dedup(texts, recall=0.9999, max_bucket=max_bucket)
         assert found.keep.tolist() == expected.keep.tolist()
         assert found.removed.equals(expected.removed)
         assert found.pairs.equals(expected.pairs)
@@ -175,17 +175,17 @@ def test_family_whose_first_members_are_removed_by_an_outsider():
     near = [" ".join([*BASE[:-i], *(f"n{j}" for j in range(i))]) for i in (1, 2)]
     far = [" ".join([*BASE[:-14], *(f"f{j}" for j in range(10)), f"own{k}"]) for k in range(200)]
     texts = [outsider, *near, *far]
-    result = sb.dedup(texts, threshold=0.8, recall=0.9999, max_bucket=10)
-    exact = sb.dedup(texts, threshold=0.8, recall=0.9999, max_bucket=10**6)
+    result = la.dedup(texts, threshold=0.8, recall=0.9999, max_bucket=10)
+    exact = la.dedup(texts, threshold=0.8, recall=0.9999, max_bucket=10**6)
     assert result.removed == exact.removed
     assert result.keep.tolist() == exact.keep.tolist()
 
 
 def test_two_hundred_thousand_identical_documents():
-    result = sb.dedup([A] * 200_000)
+    result = la.dedup([A] * 200_000)
     assert result.summary.kept == 1
     assert result.summary.exact_duplicates == 199_999
-    listed = sb.pairs([A] * 200_000, max_pairs=1000)
+    listed = la.pairs([A] * 200_000, max_pairs=1000)
     assert len(listed) == 1000
 
 
@@ -200,7 +200,7 @@ def family(n, changed, seed):
 
 def test_twenty_thousand_template_documents():
     texts = family(20_000, 10, 1)
-    result = sb.dedup(texts)
+    result = la.dedup(texts)
     assert result.keep.tolist() == [True] + [False] * 19_999
     summary = result.summary
     assert summary.verified_pairs == 19_999, "one kept document, and each of the others matches it"
@@ -209,13 +209,13 @@ def test_twenty_thousand_template_documents():
 
 @pytest.mark.slow
 def test_two_hundred_thousand_template_documents():
-    result = sb.dedup(family(200_000, 10, 1))
+    result = la.dedup(family(200_000, 10, 1))
     assert result.summary.kept == 1
 
 
 @pytest.mark.parametrize("n", [6_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_they_are_crowded(n):
-    result = sb.dedup(family(n, 26, 2))
+    result = la.dedup(family(n, 26, 2))
     assert result.keep.all()
     summary = result.summary
     assert summary.crowded > 0.99 * n
@@ -230,15 +230,15 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_t
      {"normalization": "NFD"}, {"seed": -1}],
 )  # fmt: skip
 def test_wrong_settings_are_refused_before_work(wrong):
-    with pytest.raises(sb.ParameterError):
-        sb.dedup(["a"], **wrong)
+    with pytest.raises(la.ParameterError):
+        la.dedup(["a"], **wrong)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 40])
 def test_the_least_alike_removals_are_told_first_ones_first(n):
     """Families of texts of which each member lacks so many of the last words; many are equally alike."""
     texts = [A, *(" ".join([*BASE, *["new"] * (i % 5)]) for i in range(n)), A, "", B]
-    result = sb.dedup(texts, threshold=0.7)
+    result = la.dedup(texts, threshold=0.7)
     near = [row for row in result.removed.to_pylist() if texts[row["id"]] != texts[row["duplicate_of"]]]
     expected = sorted(near, key=lambda row: (row["resemblance"], row["id"]))[:3]
     assert result.summary.least_alike == [(r["id"], r["duplicate_of"], r["resemblance"], False) for r in expected]

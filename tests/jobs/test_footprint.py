@@ -3,12 +3,12 @@
 import pyarrow as pa
 import pytest
 
-from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR, Memory
-from semblance.jobs import footprint
-from semblance.jobs.calibration import Speeds
-from semblance.jobs.footprint import Corpus, Footprint, stored_width
-from semblance.jobs.settings import Settings
-from semblance.values.tables import PAIRS
+from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, Memory
+from lookalike.jobs import footprint
+from lookalike.jobs.calibration import Speeds
+from lookalike.jobs.footprint import Corpus, Footprint, stored_width
+from lookalike.jobs.settings import Settings
+from lookalike.values.tables import PAIRS
 
 ROW = 8 + 8 + 8 + 16 + 1 + (16 * 8 + 1) + 96 * 2
 """Position, number, bytes, digest, empty; 16 keys, and whether they are missing; 96 codes."""

@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM
-from semblance.jobs import foresight
-from semblance.jobs.calibration import Speeds, texts_of, write_texts
+import lookalike as la
+from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM
+from lookalike.jobs import foresight
+from lookalike.jobs.calibration import Speeds, texts_of, write_texts
 
 SIZE = {"documents": 10**6, "bytes": 10**9, "memory": "2GB", "threads": 1}
 
 
 def test_a_foresight_is_plain_values():
-    found = sb.foresee(**SIZE)
+    found = la.foresee(**SIZE)
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain == found.to_dict()
     assert (plain["documents"], plain["bytes"], plain["memory"], plain["duplicates"]) == (10**6, 10**9, 2 * 10**9, 0.3)
@@ -23,16 +23,16 @@ def test_a_foresight_is_plain_values():
 
 
 def test_a_foresight_says_where_everything_lies():
-    some = str(sb.foresee(**SIZE))
+    some = str(la.foresee(**SIZE))
     assert (
         "1,000,000 documents, 1.00 GB of text, of which 30% have a near-duplicate, with 2.00 GB of memory and 1 thread" in some
     )
     assert "GB in the work folder" in some and "on a reference core" in some
-    assert "disk: none: all is held in memory" in str(sb.foresee(**SIZE | {"memory": "20GB"}))
+    assert "disk: none: all is held in memory" in str(la.foresee(**SIZE | {"memory": "20GB"}))
 
 
 def test_numbers_may_be_whole_floats():
-    assert sb.foresee(**SIZE | {"documents": 1e6, "bytes": np.float64(1e9)}) == sb.foresee(**SIZE)
+    assert la.foresee(**SIZE | {"documents": 1e6, "bytes": np.float64(1e9)}) == la.foresee(**SIZE)
 
 
 @pytest.mark.parametrize(
@@ -52,21 +52,21 @@ def test_numbers_may_be_whole_floats():
     ],
 )
 def test_what_cannot_be_foreseen_is_refused(wrong, message):
-    with pytest.raises(sb.ParameterError, match=message.replace("(", r"\(")):
-        sb.foresee(**SIZE | wrong)
+    with pytest.raises(la.ParameterError, match=message.replace("(", r"\(")):
+        la.foresee(**SIZE | wrong)
 
 
 def test_a_cap_that_a_job_refuses_is_refused_with_the_least_that_would_do():
-    least = sb.foresee(**SIZE).least_memory
-    assert sb.foresee(**SIZE | {"memory": least}).memory == least
-    with pytest.raises(sb.ParameterError, match=rf"1,000,000 documents need {least / 1e6:,.0f} MB .* raise --memory"):
-        sb.foresee(**SIZE | {"memory": least - 1})
-    with pytest.raises(sb.ParameterError, match="memory must be at least"):
-        sb.foresee(**SIZE | {"memory": FLOOR})
+    least = la.foresee(**SIZE).least_memory
+    assert la.foresee(**SIZE | {"memory": least}).memory == least
+    with pytest.raises(la.ParameterError, match=rf"1,000,000 documents need {least / 1e6:,.0f} MB .* raise --memory"):
+        la.foresee(**SIZE | {"memory": least - 1})
+    with pytest.raises(la.ParameterError, match="memory must be at least"):
+        la.foresee(**SIZE | {"memory": FLOOR})
 
 
 def test_longer_signatures_take_longer_to_make():
-    usual, more = (sb.foresee(**SIZE, permutations=n).seconds["sketching"] for n in (None, 384))
+    usual, more = (la.foresee(**SIZE, permutations=n).seconds["sketching"] for n in (None, 384))
     assert more > 2 * usual
 
 
@@ -78,7 +78,7 @@ def test_a_machine_is_measured_when_asked(monkeypatch):
         return Speeds(start=7e9, read_byte=1, read_document=0)
 
     monkeypatch.setattr(foresight, "measure", measure)
-    found = sb.foresee(**SIZE, threshold=0.7, format="jsonl", calibrate=True)
+    found = la.foresee(**SIZE, threshold=0.7, format="jsonl", calibrate=True)
     assert asked == [("jsonl", 0.7)] and found.calibrated and "on this machine" in str(found)
     assert (found.seconds["starting"], found.seconds["reading"]) == (7, 1)
 
@@ -94,10 +94,10 @@ def test_the_disk_space_of_a_real_job_was_foreseen(tmp_path):
         nonlocal most
         most = max(most, sum(part.stat().st_size for part in (tmp_path / "work").glob("*.part")))
 
-    result = sb.dedup(str(path), work=tmp_path / "work", threads=1, progress=look)
+    result = la.dedup(str(path), work=tmp_path / "work", threads=1, progress=look)
     look("", 0)
     compared = result.summary.near_duplicates * 4 / 3 / len(texts)
     result.close()
-    found = sb.foresee(documents=len(texts), bytes=size, work=True, threads=1, duplicates=compared, family=4)
+    found = la.foresee(documents=len(texts), bytes=size, work=True, threads=1, duplicates=compared, family=4)
     assert result.summary.near_duplicates > 800
     assert found.disk == pytest.approx(most, rel=0.25)

@@ -6,7 +6,7 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 ARTICLE = "<article><h1>On rivers</h1>" + "".join(
     f"<p>Paragraph {i} says that the river number {i} rises in the hills and falls into the sea after {i * 7} miles.</p>" for i in range(30)
@@ -21,21 +21,21 @@ def page(nonce, menu="Home About", article=ARTICLE):
 
 
 def test_scripts_and_comments_are_no_text():
-    text = sb.html_to_text(page("n0nce"))
+    text = la.html_to_text(page("n0nce"))
     assert "river number 29 rises" in text and "On rivers" in text
     assert "n0nce" not in text and "var a" not in text and "x: y" not in text
-    assert "Home About" not in text and "Home About" in sb.html_to_text(page("n0nce"), boilerplate=True)
-    assert sb.html_to_text("") == "" and sb.html_to_text("no tags at all") == "no tags at all"
+    assert "Home About" not in text and "Home About" in la.html_to_text(page("n0nce"), boilerplate=True)
+    assert la.html_to_text("") == "" and la.html_to_text("no tags at all") == "no tags at all"
 
 
 def test_pages_that_differ_in_their_frame_are_equal():
     pages = [page("a1"), page("b2", "Other menu"), page("c3", article=ARTICLE.replace("river", "road"))]
-    assert sb.dedup(pages, html=True).keep.tolist() == [True, False, True]
-    assert sb.pairs(pages, html=True, threshold=0.99)["resemblance"].to_pylist() == [1.0]
-    assert sb.pairs(pages, html=True, method="simhash", width=1)["distance"].to_pylist() == [0]
-    with pytest.raises(sb.InputDataError, match=r"row 1: invalid UTF-8"):
-        sb.dedup([page("a"), b"<p>\xff</p>"], html=True)
-    assert sb.dedup([page("a"), b"<p>\xff</p>"], html=True, encoding_errors="replace").keep.all()
+    assert la.dedup(pages, html=True).keep.tolist() == [True, False, True]
+    assert la.pairs(pages, html=True, threshold=0.99)["resemblance"].to_pylist() == [1.0]
+    assert la.pairs(pages, html=True, method="simhash", width=1)["distance"].to_pylist() == [0]
+    with pytest.raises(la.InputDataError, match=r"row 1: invalid UTF-8"):
+        la.dedup([page("a"), b"<p>\xff</p>"], html=True)
+    assert la.dedup([page("a"), b"<p>\xff</p>"], html=True, encoding_errors="replace").keep.all()
 
 
 WORDS = "These words are the text of the page, and none of them may be lost. "
@@ -68,14 +68,14 @@ WORDS = "These words are the text of the page, and none of them may be lost. "
 def test_no_text_of_a_page_is_lost(page):
     """Fragments, pages of odd encodings, and pages that a parser gives up on have the text that they show."""
     for boilerplate in (False, True):
-        text = sb.html_to_text(page, boilerplate=boilerplate)
+        text = la.html_to_text(page, boilerplate=boilerplate)
         assert WORDS.strip() in text
         assert "root:" not in text
 
 
 def test_text_without_a_parser_leaves_out_scripts_and_comments():
     deep = "<div>" * 5000
-    text = sb.html_to_text(
+    text = la.html_to_text(
         f"<SCRIPT>var a = '<p>';</SCRIPT><style>p {{}}</style>{deep}<!-- <p>no</p> -->One &amp; two<br/>three<script>x"
     )
     assert text == "One & two three"
@@ -85,25 +85,25 @@ def test_tags_without_an_end_take_linear_time():
     """A million letters after a "<" are read once, not once for each letter."""
     deep = "<div>" * 5000
     begin = time.process_time()
-    assert "words" in sb.html_to_text(deep + ("<" + "a" * 1_000_000) + "<" * 100_000 + "<p>words")
+    assert "words" in la.html_to_text(deep + ("<" + "a" * 1_000_000) + "<" * 100_000 + "<p>words")
     assert time.process_time() - begin < 60  # some seconds; hours if each letter began anew
 
 
 def test_a_page_without_text_has_none():
     for page in ("<br>", "<!-- a -->", "<html></html>", "<script>a</script>"):
-        assert sb.html_to_text(page) == ""
+        assert la.html_to_text(page) == ""
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "trafilatura", None)
-    with pytest.raises(sb.MissingExtraError, match=r"semblance\[html\]"):
-        sb.html_to_text("<p>x</p>")
+    with pytest.raises(la.MissingExtraError, match=r"lookalike\[html\]"):
+        la.html_to_text("<p>x</p>")
 
 
 def test_versions_of_real_pages_become_equal(data):
     """Raw versions always differ; of their texts some do not, and few are far apart."""
     table = pq.read_table(data / "webpages_html.parquet", columns=["path", "text"]).to_pylist()
     versions = [row["text"] for row in table if "UptimeRobot/Terms" in row["path"]]
-    raw, text = sb.dedup(versions).summary, sb.dedup(versions, html=True).summary
+    raw, text = la.dedup(versions).summary, la.dedup(versions, html=True).summary
     assert raw.exact_duplicates == 0 and text.exact_duplicates > 0
     assert text.kept < raw.kept

@@ -6,9 +6,9 @@ import pytest
 from corpora import planted
 from listing import find_pairs
 
-import semblance as sb
-from semblance.jobs import listing
-from semblance.steps import sets
+import lookalike as la
+from lookalike.jobs import listing
+from lookalike.steps import sets
 
 A = " ".join(f"word{i}" for i in range(60))
 COPIES = [A, f"{A} x", A, "else", A, f"{A} x", f"{A} y z", "", f"{A} x"]
@@ -32,7 +32,7 @@ def test_the_same_pairs_however_many_are_made_at_a_time(rng, monkeypatch, settin
 @pytest.mark.parametrize("name", ["out.parquet", "out.jsonl", "out.csv"])
 def test_pairs_are_written_as_they_are_made(tmp_path, monkeypatch, name):
     """Of a hundred copies of one text no more than those of one document are made at a time."""
-    expected = sb.pairs([A] * 100).to_pylist()
+    expected = la.pairs([A] * 100).to_pylist()
     monkeypatch.setattr(listing, "LISTED", 50)
     found = find_pairs([A] * 100)
     sizes = [len(batch) for batch in found._rows.batches()]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from listing import find_pairs
 
-import semblance as sb
-from semblance.jobs import pairs as pairs_module
+import lookalike as la
+from lookalike.jobs import pairs as pairs_module
 
 BASE = [f"word{i}" for i in range(100)]
 A = " ".join(BASE)
@@ -70,7 +70,7 @@ def test_the_command_line_says_so(tmp_path):
 
     from click.testing import CliRunner
 
-    from semblance.cli.main import program
+    from lookalike.cli.main import program
 
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in NEAR[:3]))
     for most, cut in ((2, True), (3, False)):
@@ -78,5 +78,5 @@ def test_the_command_line_says_so(tmp_path):
         assert json.loads(said.output)["cut_by_max_pairs"] is cut
         said = CliRunner().invoke(program, ["pairs", str(tmp_path / "in.jsonl"), "--max-pairs", str(most)])
         assert ("the list was cut by --max-pairs: there are more" in said.output) is cut
-    with pytest.raises(sb.ParameterError, match="max_pairs must be at least 1"):
-        sb.pairs(NEAR, max_pairs=0)
+    with pytest.raises(la.ParameterError, match="max_pairs must be at least 1"):
+        la.pairs(NEAR, max_pairs=0)

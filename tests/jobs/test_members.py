@@ -9,10 +9,10 @@ from corpora import planted
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.jobs import rows as rows_module
-from semblance.jobs.members import RESEMBLING, largest_groups, members_of, names_like, rows_named
-from semblance.jobs.rows import HeldRows
+import lookalike as la
+from lookalike.jobs import rows as rows_module
+from lookalike.jobs.members import RESEMBLING, largest_groups, members_of, names_like, rows_named
+from lookalike.jobs.rows import HeldRows
 
 
 @pytest.fixture(scope="module", params=[{}, {"keep": "longest"}, {"against": True}], ids=str)
@@ -23,7 +23,7 @@ def result(request):
     settings = dict(request.param)
     if settings.pop("against", False):
         settings["against"] = texts[:40:3]
-    return sb.dedup(texts, threshold=0.6, **settings)
+    return la.dedup(texts, threshold=0.6, **settings)
 
 
 def expected(result):
@@ -59,7 +59,7 @@ def test_members_of_documents_that_stand_for_none(result):
 
 
 def test_no_groups():
-    result = sb.dedup(["a b c d e f", "other words than these"], empty="drop")
+    result = la.dedup(["a b c d e f", "other words than these"], empty="drop")
     assert largest_groups(result._decisions, 5) == (0, [])
     assert members_of(result._decisions, []) == []
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from same_results import same_job
 
-import semblance as sb
-from semblance.engines import local
-from semblance.engines import memory as memory_module
+import lookalike as la
+from lookalike.engines import local
+from lookalike.engines import memory as memory_module
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     settings = dict(settings)
     against = settings.pop("against", False)
     files, reference = (inputs[1:], inputs[:1]) if against else (inputs, None)
-    whole = sb.dedup(files, against=reference, **settings)
-    on_disk = sb.dedup(files, against=reference, work=tmp_path / "work", **settings)
+    whole = la.dedup(files, against=reference, **settings)
+    on_disk = la.dedup(files, against=reference, work=tmp_path / "work", **settings)
     assert (tmp_path / "work").exists()
     same_job(whole, on_disk)
     same_job(whole.rethreshold(0.9), on_disk.rethreshold(0.9))
     monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
-    same_job(whole, sb.dedup(files, against=reference, **settings))
+    same_job(whole, la.dedup(files, against=reference, **settings))
     strict = on_disk.rethreshold(0.9)
     on_disk.close()
     assert (
@@ -44,7 +44,7 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
 def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_parts, monkeypatch, name):
     """The memory is enough until some table is made."""
     texts = [json.loads(line)["text"] for file in inputs for line in Path(file).read_text().splitlines()]
-    whole = sb.dedup(texts, threads=2)
+    whole = la.dedup(texts, threads=2)
     counted = whole.kept
     whole.rethreshold(0.9)
     held, spilled = [1 << 40], []
@@ -64,7 +64,7 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
     monkeypatch.setattr(local.LocalEngine, "store", storing)
     monkeypatch.setattr(local.LocalEngine, "components", connecting)
     monkeypatch.setattr(local.LocalEngine, "spill", lambda self: spilled.append(name) or spill(self))
-    found = sb.dedup(texts, threads=2)
+    found = la.dedup(texts, threads=2)
     assert found.kept.equals(counted)
     assert spilled == [name]
     same_job(whole, found)
@@ -73,42 +73,42 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
 
 
 def test_a_list_that_is_cut_does_not_depend_on_the_memory(inputs, small_parts, monkeypatch):
-    whole = sb.pairs(inputs, threshold=0.5, max_pairs=200)
+    whole = la.pairs(inputs, threshold=0.5, max_pairs=200)
     monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
-    assert whole.num_rows == 200 and sb.pairs(inputs, threshold=0.5, max_pairs=200).equals(whole)
+    assert whole.num_rows == 200 and la.pairs(inputs, threshold=0.5, max_pairs=200).equals(whole)
 
 
 def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
-    from semblance.text import html
+    from lookalike.text import html
 
     body = " ".join(f"word{i}" for i in range(120))
     pages = [f"<html><body><main><p>{body} {i % 2}</p></main></body></html>" for i in range(6)]
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
-    whole = sb.dedup(path, html=True)
+    whole = la.dedup(path, html=True)
     count = []
     extract = html.html_to_text
     monkeypatch.setattr(html, "html_to_text", lambda page: count.append(1) or extract(page))
-    assert sb.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
+    assert la.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
     assert len(count) <= len(pages)
     count.clear()
     monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 3000))  # all goes to the disk on the way
-    assert sb.dedup(path, html=True, threads=1).keep.tolist() == whole.keep.tolist()
+    assert la.dedup(path, html=True, threads=1).keep.tolist() == whole.keep.tolist()
     assert len(count) <= len(pages)
 
 
 def test_a_cap_below_the_floor_is_refused(inputs):
     least = memory_module.FLOOR + memory_module.LEAST_ROOM
-    with pytest.raises(sb.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
-        sb.dedup(inputs, memory=least - 1)
-    with pytest.raises(sb.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
+    with pytest.raises(la.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
+        la.dedup(inputs, memory=least - 1)
+    with pytest.raises(la.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
         memory_module.Memory(10**9).check_documents(10**8)
 
 
 def test_a_disk_too_small_is_refused_before_the_start(inputs, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
-    with pytest.raises(sb.OutputError, match=r"the disk is too small: about .* documents"):
-        sb.dedup(inputs, work=tmp_path / "work")
+    with pytest.raises(la.OutputError, match=r"the disk is too small: about .* documents"):
+        la.dedup(inputs, work=tmp_path / "work")
 
 
 class Usage:
@@ -126,7 +126,7 @@ def test_peak_memory_stays_below_the_cap(tmp_path):
                 text = " ".join(words[rng.integers(0, 5000, 400)])
             stream.write(json.dumps({"text": text + f" {i}"}) + "\n")
     code = (
-        "import sys, semblance as sb; r = sb.dedup(sys.argv[1], memory='500MB', threads=2); "
+        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory='500MB', threads=2); "
         "print(r.summary.peak_memory, r.keep.sum())"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)

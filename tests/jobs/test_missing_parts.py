@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-import semblance as sb
-from semblance.engines import local_keeping
+import lookalike as la
+from lookalike.engines import local_keeping
 
 COMPLETE = ["sketches", "leaders", "links", "pairs", "matches", "standing"]
 
@@ -20,7 +20,7 @@ def stopped(tmp_path_factory):
     (folder / "in.jsonl").write_text("\n".join(rows) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_keeping, "PART_BYTES", 2000)
-        result = sb.dedup(folder / "in.jsonl", work=folder / "work")
+        result = la.dedup(folder / "in.jsonl", work=folder / "work")
         shutil.copytree(folder / "work", folder / "left")
         kept = result.keep.tolist()
         result.close()
@@ -30,7 +30,7 @@ def stopped(tmp_path_factory):
 def test_a_whole_work_folder_is_resumed(stopped, tmp_path):
     data, left, kept = stopped
     shutil.copytree(left, tmp_path / "work")
-    assert sb.dedup(data, work=tmp_path / "work", resume=True).keep.tolist() == kept
+    assert la.dedup(data, work=tmp_path / "work", resume=True).keep.tolist() == kept
 
 
 @pytest.mark.parametrize("table", COMPLETE)
@@ -42,5 +42,5 @@ def test_a_missing_part_stops_a_resumed_job(stopped, tmp_path, table):
         work = tmp_path / part.name
         shutil.copytree(left, work)
         (work / part.name).unlink()
-        with pytest.raises(sb.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
-            sb.dedup(data, work=work, resume=True)
+        with pytest.raises(la.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
+            la.dedup(data, work=work, resume=True)

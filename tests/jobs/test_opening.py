@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-import semblance as sb
-from semblance.engines import memory as memory_module
-from semblance.engines.memory import Memory
-from semblance.jobs import opening
-from semblance.jobs.opening import open_job
+import lookalike as la
+from lookalike.engines import memory as memory_module
+from lookalike.engines.memory import Memory
+from lookalike.jobs import opening
+from lookalike.jobs.opening import open_job
 
 NAMES = ["sketches", "leaders", "links", "pairs", "matches", "matches-at-0.9", "matches-slice-3-9", "verified", "states-1", "standing",
          "tallies", "reading candidates again"]  # fmt: skip
@@ -27,7 +27,7 @@ def files(tmp_path):
 
 def test_references_come_first_and_all_settings_reach_the_reading(files):
     inputs, reference = files
-    settings = sb.Settings(id="id", keep="largest:n", within="n", html=True, encoding_errors="replace", annotate=True)
+    settings = la.Settings(id="id", keep="largest:n", within="n", html=True, encoding_errors="replace", annotate=True)
     opened = open_job(inputs, reference, settings, None)
     assert [split.name for split in opened.splits] == [reference, *inputs]
     reading = opened.reading
@@ -36,37 +36,37 @@ def test_references_come_first_and_all_settings_reach_the_reading(files):
     assert reading.free == ("keep", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance", "cluster",
                             "cluster_is_reference")  # fmt: skip
     assert not opened.workspace.on_disk and opened.skipped["files"] == 0 and list(opened.clock.seconds) == ["opening"]
-    bare = open_job(inputs, None, sb.Settings(), None)
+    bare = open_job(inputs, None, la.Settings(), None)
     assert bare.reading.free == () and bare.reading.n_references == 0 and bare.reading.priority is None
 
 
 def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
     inputs, reference = files
-    open_job(inputs, reference, sb.Settings(work=tmp_path / "w"), None)
+    open_job(inputs, reference, la.Settings(work=tmp_path / "w"), None)
     job = json.loads((tmp_path / "w/job.json").read_text())["job"]
-    assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(sb.Settings().to_dict()))
+    assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(la.Settings().to_dict()))
     assert [held["name"] for held in job["inputs"]] == [reference, *inputs]
-    open_job(inputs, reference, sb.Settings(work=tmp_path / "w", resume=True, threads=3, memory="2GB"), None)
-    with pytest.raises(sb.ParameterError, match="reference was 1, is 0"):
-        open_job([reference, *inputs], None, sb.Settings(work=tmp_path / "w", resume=True), None)
+    open_job(inputs, reference, la.Settings(work=tmp_path / "w", resume=True, threads=3, memory="2GB"), None)
+    with pytest.raises(la.ParameterError, match="reference was 1, is 0"):
+        open_job([reference, *inputs], None, la.Settings(work=tmp_path / "w", resume=True), None)
     os.mkfifo(tmp_path / "pipe")
     for data in (["text of words"], iter(["some text"])):
-        with pytest.raises(sb.ParameterError, match="a work folder is for inputs that can be read again"):
-            open_job(data, None, sb.Settings(work=tmp_path / "other"), None)
+        with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
+            open_job(data, None, la.Settings(work=tmp_path / "other"), None)
     assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("engine", [None, "local"])
 def test_progress_is_told_by_the_names_that_people_know(files, engine):
     seen = []
-    opened = open_job(files[0], None, sb.Settings(), lambda name, amount: seen.append((name, amount)), engine)
+    opened = open_job(files[0], None, la.Settings(), lambda name, amount: seen.append((name, amount)), engine)
     for number, name in enumerate(NAMES):
         opened.engine.progress(name, number)
     said = ["sketching", *["finding candidates"] * 3, *["verifying"] * 3, *["deciding"] * 4, "reading candidates again"]
     assert seen == [(name, number) for number, name in enumerate(said)]
-    open_job(files[0], None, sb.Settings(), None).engine.progress("sketches", 3)
-    with pytest.raises(sb.ParameterError, match="engine"):
-        open_job(files[0], None, sb.Settings(), None, "none such")
+    open_job(files[0], None, la.Settings(), None).engine.progress("sketches", 3)
+    with pytest.raises(la.ParameterError, match="engine"):
+        open_job(files[0], None, la.Settings(), None, "none such")
 
 
 class Disk:
@@ -86,21 +86,21 @@ RECORD = 384  # 16 keys of 8 bytes, 96 codes of 2, and 64 besides
 
 
 def test_what_a_document_needs_is_what_the_plan_says():
-    assert sb.plan().bytes_per_document == RECORD
-    method = sb.Settings().finder
+    assert la.plan().bytes_per_document == RECORD
+    method = la.Settings().finder
     assert (method.n_keys, method.n_codes, method.n_estimates) == (16, 96, 0)
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 1000])
 def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, monkeypatch, n):
     """Of many files some are asked; where all are alike the estimate is right."""
-    settings = sb.Settings(work=tmp_path / "deep/er")
+    settings = la.Settings(work=tmp_path / "deep/er")
     needed = n * 50 * RECORD
     disk = Disk(monkeypatch, needed)
     opening._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
     assert disk.asked == [tmp_path], "the folder that is there"
     Disk(monkeypatch, needed - 1)
-    with pytest.raises(sb.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
+    with pytest.raises(la.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
         opening._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
 
 
@@ -108,30 +108,30 @@ def test_what_fits_the_memory_needs_no_disk(monkeypatch):
     memory = Memory(1 << 30)
     disk = Disk(monkeypatch, 0)
     text = memory.held - 10 * RECORD
-    opening._check_room(splits(1, 10, text), sb.Settings(), memory)
+    opening._check_room(splits(1, 10, text), la.Settings(), memory)
     assert not disk.asked
-    with pytest.raises(sb.OutputError, match="pass --work"):
-        opening._check_room(splits(1, 10, text + 1), sb.Settings(), memory)
+    with pytest.raises(la.OutputError, match="pass --work"):
+        opening._check_room(splits(1, 10, text + 1), la.Settings(), memory)
     assert [str(path) for path in disk.asked] == [tempfile.gettempdir()]
-    opening._check_room([], sb.Settings(), memory)
+    opening._check_room([], la.Settings(), memory)
 
 
 def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch):
     (tmp_path / "x.part").write_bytes(bytes(300))
     (tmp_path / "y.other").write_bytes(bytes(9000))
     Disk(monkeypatch, RECORD - 300)
-    opening._check_room(splits(1, 1, 5), sb.Settings(work=tmp_path, resume=True), Memory(1 << 30))
-    with pytest.raises(sb.OutputError, match="too small"):
-        opening._check_room(splits(1, 1, 5), sb.Settings(work=tmp_path), Memory(1 << 30))
+    opening._check_room(splits(1, 1, 5), la.Settings(work=tmp_path, resume=True), Memory(1 << 30))
+    with pytest.raises(la.OutputError, match="too small"):
+        opening._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
 
 
 def test_far_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
     """Three times as many as fit: the number is a guess."""
     Disk(monkeypatch, 1 << 60)
     memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
-    opening._check_room(splits(1, 3002, 1 << 40), sb.Settings(), memory)
-    with pytest.raises(sb.ParameterError, match="1,001 documents need"):
-        opening._check_room(splits(1, 3003, 1 << 40), sb.Settings(), memory)
+    opening._check_room(splits(1, 3002, 1 << 40), la.Settings(), memory)
+    with pytest.raises(la.ParameterError, match="1,001 documents need"):
+        opening._check_room(splits(1, 3003, 1 << 40), la.Settings(), memory)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_far_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
 )
 def test_how_large_documents_may_be(files, settings, most, skip):
     inputs, reference = files
-    opened = open_job(inputs, reference, sb.Settings(**settings), None)
+    opened = open_job(inputs, reference, la.Settings(**settings), None)
     assert {(split.limit.most, split.limit.skip) for split in opened.splits} == {(most, skip)}
     assert opened.reading.skip is skip and ("skipped" in opened.reading.schema.names) is skip
     said = opened.settings.to_dict()
@@ -167,8 +167,8 @@ def test_how_large_documents_may_be(files, settings, most, skip):
     ],
 )
 def test_a_limit_that_cannot_be_kept_is_refused(files, settings, said):
-    with pytest.raises(sb.ParameterError, match=said):
-        sb.dedup(files[0], **settings)
+    with pytest.raises(la.ParameterError, match=said):
+        la.dedup(files[0], **settings)
 
 
 def test_documents_are_left_out_of_every_job(tmp_path):
@@ -176,16 +176,16 @@ def test_documents_are_left_out_of_every_job(tmp_path):
     text = " ".join(f"w{i}" for i in range(60))
     data, large = [text, "x " * 600, f"{text} more", "x " * 600, ""], ["x " * 600, "y z"]
     given = {"against": large, "max_document": 500, "on_error": "skip", "evidence": "all", "empty": "drop"}
-    result = sb.dedup(data, **given)
+    result = la.dedup(data, **given)
     assert result.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "near", "skipped", "empty"]
     assert result.decisions["keeper"].null_count == 4 and result.summary.documents_skipped == 3
     assert (result.summary.kept, result.summary.empty, result.summary.empty_dropped) == (1, 1, 1)
     assert result.clusters.tolist() == [0, 1, 0, 3, 4] and result.removed["duplicate_of"].to_pylist() == [None, 0, None, None]
     result.save(tmp_path / "saved")
-    for some in (result.rethreshold(1.0), sb.Result.load(tmp_path / "saved").rethreshold(1.0)):
+    for some in (result.rethreshold(1.0), la.Result.load(tmp_path / "saved").rethreshold(1.0)):
         assert some.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "kept", "skipped", "empty"]
         assert some.summary.documents_skipped == 3
     result.write(tmp_path / "out.jsonl", annotate=True)
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
-    assert len(sb.pairs(data, max_document=500, on_error="skip")) == 1
-    assert json.loads((tmp_path / "out.jsonl_semblance.json").read_text())["parameters"]["max_document"] == 500
+    assert len(la.pairs(data, max_document=500, on_error="skip")) == 1
+    assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["max_document"] == 500

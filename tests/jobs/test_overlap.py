@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.engines.memory import Memory
-from semblance.files.store import Workspace
-from semblance.jobs import passages
-from semblance.text.texts import Texts
+import lookalike as la
+from lookalike.engines.memory import Memory
+from lookalike.files.store import Workspace
+from lookalike.jobs import passages
+from lookalike.text.texts import Texts
 
 WIDTH = 3
 
@@ -47,7 +47,7 @@ def twin(data, against, measure, threshold, passage):
 
 def found_by(data, against, measure, threshold, passage, threads=1):
     """What the library finds, in the form of the twin's answer."""
-    result = sb.overlap(
+    result = la.overlap(
         [" ".join(d) for d in data], against=[" ".join(d) for d in against], measure=measure, threshold=threshold,
         passage=passage, width=WIDTH, threads=threads,
     )  # fmt: skip
@@ -96,7 +96,7 @@ def test_removal_and_annotation(tmp_path):
     )
     pq.write_table(table, tmp_path / "train.parquet")
     (tmp_path / "eval.jsonl").write_text(json.dumps({"text": question, "key": "q"}) + "\n")
-    result = sb.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
+    result = la.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
     assert result.overlaps.tolist() == [True, False, True]
     assert result.matches["reference"].to_pylist() == ["q", "q"]
     result.write(tmp_path / "clean.parquet")
@@ -112,16 +112,16 @@ def test_removal_and_annotation(tmp_path):
 
 
 def test_nothing_overlaps_with_nothing():
-    assert not sb.overlap(["a b c"], against=[""]).overlaps.any()
-    assert not sb.overlap([""], against=["a b c"]).overlaps.any()
-    assert len(sb.overlap([], against=[]).matches) == 0
+    assert not la.overlap(["a b c"], against=[""]).overlaps.any()
+    assert not la.overlap([""], against=["a b c"]).overlaps.any()
+    assert len(la.overlap([], against=[]).matches) == 0
 
 
 def test_a_passage_of_a_long_document_is_found(rng):
     words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
     piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]
-    assert not sb.overlap([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
-    found = sb.overlap([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
+    assert not la.overlap([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
+    found = la.overlap([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
     assert len(found) == 1 and found[0]["containment"] == 1.0 and 1200 <= found[0]["passage"] <= 1260
 
 
@@ -130,22 +130,22 @@ PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to th
 
 
 def test_a_question_inside_a_long_page_is_found_by_default():
-    result = sb.overlap([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
+    result = la.overlap([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
     assert result.overlaps.tolist() == [True, False]
     (match,) = result.matches.to_pylist()
     assert match["containment"] == 1.0 and match["resemblance"] < 0.02
-    assert not sb.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
+    assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
 
 
 def test_a_document_inside_a_reference_document_does_not_contain_it():
     """Containment is over the reference document, whichever of the two is the smaller."""
-    assert not sb.overlap([QUESTION], against=[PAGE]).overlaps.any()
-    assert sb.overlap([PAGE], against=[QUESTION]).overlaps.all()
+    assert not la.overlap([QUESTION], against=[PAGE]).overlaps.any()
+    assert la.overlap([PAGE], against=[QUESTION]).overlaps.all()
 
 
 def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
     against = ["of France", QUESTION, "", None, "...", "the capital of France", "the capital of all France"]
-    result = sb.overlap([PAGE, "Of FRANCE!"], against=against)
+    result = la.overlap([PAGE, "Of FRANCE!"], against=against)
     assert result.not_searchable.to_pylist() == [
         {"reference": 0, "tokens": 2}, {"reference": 2, "tokens": 0}, {"reference": 3, "tokens": 0},
         {"reference": 4, "tokens": 0}, {"reference": 5, "tokens": 4},
@@ -156,14 +156,14 @@ def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
     }  # fmt: skip
     assert result.provenance["summary"] == result.summary
     assert [m["reference"] for m in result.matches.to_pylist()] == [1, 0], "a short one is found where a document is the same"
-    wider = sb.overlap([PAGE, "Of FRANCE!"], against=against, width=2)
+    wider = la.overlap([PAGE, "Of FRANCE!"], against=against, width=2)
     assert wider.not_searchable["reference"].to_pylist() == [2, 3, 4]
     assert {(m["id"], m["reference"]) for m in wider.matches.to_pylist()} >= {(0, 0), (0, 1), (1, 0)}
 
 
 @pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
 def test_short_reference_documents_of_all_units(unit, text, tokens):
-    result = sb.overlap(
+    result = la.overlap(
         ["x"], against=[text, "long enough\nto be\nsearched\nfor", text], unit=unit, width=5 if unit != "line" else 3
     )
     assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": tokens}, {"reference": 2, "tokens": tokens}]
@@ -178,17 +178,17 @@ def test_each_corpus_has_its_own_columns(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "url": "u1"}])
     test = write_lines(tmp_path / "test.jsonl", [{"question": QUESTION, "qid": 5}])
     ours = {"text": "text", "id": "url"}
-    found = sb.overlap(train, against=test, against_text="question", against_id="qid", **ours).matches
+    found = la.overlap(train, against=test, against_text="question", against_id="qid", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", 5)]
-    found = sb.overlap(train, against=test, against_text="question", against_id="", **ours).matches
+    found = la.overlap(train, against=test, against_text="question", against_id="", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
-    assert sb.overlap(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
+    assert la.overlap(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
     with pytest.raises(
-        sb.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*--against-text \(against_text=\)"
+        la.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*--against-text \(against_text=\)"
     ):
-        sb.overlap(train, against=test)
-    with pytest.raises(sb.InputDataError, match=r"field 'url' is missing.*--against-id \(against_id=\)"):
-        sb.overlap(train, against=test, against_text="question", id="url")
+        la.overlap(train, against=test)
+    with pytest.raises(la.InputDataError, match=r"field 'url' is missing.*--against-id \(against_id=\)"):
+        la.overlap(train, against=test, against_text="question", id="url")
 
 
 @pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
@@ -196,18 +196,18 @@ def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against)
     text = pa.string()
     for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
         train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
-        schema = sb.overlap(train, against=against, id="id").matches.schema
+        schema = la.overlap(train, against=against, id="id").matches.schema
         assert str(schema.field("id").type).removeprefix("large_") == str(kind)
         assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
             "int64", "int64", "double", "double"
         ]  # fmt: skip
-    assert str(sb.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
-    assert str(sb.overlap(train, against=against).matches.schema.field("id").type) == "string"
+    assert str(la.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
+    assert str(la.overlap(train, against=against).matches.schema.field("id").type) == "string"
 
 
 def test_mixed_ids_are_text(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": 1}, {"text": PAGE, "id": "a"}])
-    result = sb.overlap(train, against=[QUESTION], id="id")
+    result = la.overlap(train, against=[QUESTION], id="id")
     assert result.matches["id"].to_pylist() == ["1", "a"]
 
 
@@ -215,24 +215,24 @@ def test_ids_that_appear_twice_are_refused(tmp_path):
     once = write_lines(tmp_path / "once.jsonl", [{"text": PAGE, "id": 1}])
     twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
     for data, against in ((once, twice), (twice, once)):
-        with pytest.raises(sb.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
-            sb.overlap(data, against=against, id="id")
-    assert len(sb.overlap(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches) == 1
+        with pytest.raises(la.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
+            la.overlap(data, against=against, id="id")
+    assert len(la.overlap(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches) == 1
 
 
 def test_a_file_in_both_corpora_is_refused(tmp_path):
     both = write_lines(tmp_path / "both.jsonl", [{"text": PAGE, "title": QUESTION}])
     (tmp_path / "link.jsonl").symlink_to(both)
     for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
-        with pytest.raises(sb.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
-            sb.overlap(both, against=other)
-    assert sb.overlap(both, against=both, against_text="title").overlaps.tolist() == [True], "another column is another corpus"
+        with pytest.raises(la.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
+            la.overlap(both, against=other)
+    assert la.overlap(both, against=both, against_text="title").overlaps.tolist() == [True], "another column is another corpus"
 
 
 def test_writing_where_nothing_matches(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE}])
     before = train.read_bytes()
-    result = sb.overlap(train, against=["nothing like it at all, not even in part"])
+    result = la.overlap(train, against=["nothing like it at all, not even in part"])
     result.write(tmp_path / "clean.jsonl")
     assert (tmp_path / "clean.jsonl").read_bytes() == before
     for name in ("all.jsonl", "all.parquet", "all.csv"):
@@ -248,8 +248,8 @@ def test_writing_where_nothing_matches(tmp_path):
     ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
 ])  # fmt: skip
 def test_parameters(settings, message):
-    with pytest.raises(sb.ParameterError, match=message):
-        sb.overlap(["a"], against=["a"], **settings)
+    with pytest.raises(la.ParameterError, match=message):
+        la.overlap(["a"], against=["a"], **settings)
 
 
 @pytest.mark.parametrize(("width", "entries"), [(None, 10), (4, 16)])
@@ -259,7 +259,7 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries)
     assert passages.Passages.of(values, offsets, width).sizes.sum() == entries
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
-    with pytest.raises(sb.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
+    with pytest.raises(la.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
         passages.Passages.of(values, offsets, width)
 
 
@@ -274,9 +274,9 @@ FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash 
 
 
 def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
-    assert sb.shingle(FORGED).resemblance(0, 1) == 1.0
-    assert sb.overlap([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
-    assert sb.overlap([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
+    assert la.shingle(FORGED).resemblance(0, 1) == 1.0
+    assert la.overlap([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
+    assert la.overlap([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
 
 
 def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
@@ -285,7 +285,7 @@ def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
     found = []
     for key in (bytes(16), b"\xff" * 16, bytes(range(16))):
         monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
-        found.append(sb.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
+        found.append(la.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
     assert found[0] == found[1] == found[2] and len(found[0]) > 20
 
 
@@ -297,7 +297,7 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     against = write_lines(tmp_path / "a.jsonl", [{"text": " ".join(some), "id": i} for i, some in enumerate(words[::3])])
 
     def outcome(name):
-        result = sb.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1)
+        result = la.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1)
         out = []
         for kind in ("clean.jsonl", "annotated.parquet", "matches.csv"):
             path = tmp_path / f"{name}-{kind}"

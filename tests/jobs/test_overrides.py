@@ -11,7 +11,7 @@ from corpora import planted
 from engine_kinds import KINDS, prepare
 from same_results import same
 
-import semblance as sb
+import lookalike as la
 
 PAGE = [f"word{i}" for i in range(60)]
 A, A2, A3, B = " ".join(PAGE), " ".join([*PAGE, "more"]), " ".join([*PAGE, "other"]), "nothing like that"
@@ -40,8 +40,8 @@ def file_of(path, texts, ids=None):
 def test_one_that_is_removed_stands_for_nobody():
     """Its copies and near-duplicates are judged without it."""
     texts = [A, A, A2, B]
-    assert reasons(sb.dedup(texts)) == [("kept", None), ("exact", 0), ("near", 0), ("kept", None)]
-    result = sb.dedup(texts, overrides=remove(0))
+    assert reasons(la.dedup(texts)) == [("kept", None), ("exact", 0), ("near", 0), ("kept", None)]
+    result = la.dedup(texts, overrides=remove(0))
     assert reasons(result) == [("override", None), ("kept", None), ("near", 1), ("kept", None)]
     row = result.decisions.to_pylist()[0]
     assert row["override"] == "remove" and not row["kept"] and row["bytes"] == len(A)
@@ -58,8 +58,8 @@ def test_one_that_is_removed_stands_for_nobody():
 def test_one_that_is_kept_removes_nobody():
     """Its former keeper stands for one less; a copy of it still follows the first of both."""
     texts = [A, A2, A2, A, B]
-    assert reasons(sb.dedup(texts)) == [("kept", None), ("near", 0), ("near", 0), ("exact", 0), ("kept", None)]
-    result = sb.dedup(texts, overrides=keep(1, 4))
+    assert reasons(la.dedup(texts)) == [("kept", None), ("near", 0), ("near", 0), ("exact", 0), ("kept", None)]
+    result = la.dedup(texts, overrides=keep(1, 4))
     assert reasons(result) == [("kept", None), ("kept", None), ("near", 0), ("exact", 0), ("kept", None)]
     rows = result.decisions.to_pylist()
     assert [(row["n_exact"], row["n_duplicates"]) for row in rows] == [(1, 2), (0, 0), (0, 0), (0, 0), (0, 0)]
@@ -72,7 +72,7 @@ def test_one_that_is_kept_removes_nobody():
 
 def test_empty_documents():
     """One that would be dropped can be kept; one that is removed does not count as empty."""
-    result = sb.dedup(["", "!", "", B], empty="drop", overrides=keep(0) + remove(1))
+    result = la.dedup(["", "!", "", B], empty="drop", overrides=keep(0) + remove(1))
     assert [reason for reason, _ in reasons(result)] == ["kept", "override", "empty", "kept"]
     assert (result.summary.empty, result.summary.empty_dropped, result.summary.removed_by_override) == (2, 1, 1)
 
@@ -80,31 +80,31 @@ def test_empty_documents():
 def test_documents_that_are_left_out_stay_so():
     large = " ".join(f"large{i}" for i in range(99))
     table = pa.table({"text": [A, large, A2, large], "id": ["a", "b", "c", "d"]})
-    result = sb.dedup(table, id="id", max_document=600, on_error="skip", overrides=keep("b") + remove("d"))
+    result = la.dedup(table, id="id", max_document=600, on_error="skip", overrides=keep("b") + remove("d"))
     assert [reason for reason, _ in reasons(result)] == ["kept", "skipped", "near", "skipped"]
     assert result.summary.documents_skipped == 2 and result.summary.removed_by_override == 0
-    everything = sb.dedup(table, id="id", max_document=600, on_error="skip", overrides=keep("b") + remove("d"), evidence="all")
+    everything = la.dedup(table, id="id", max_document=600, on_error="skip", overrides=keep("b") + remove("d"), evidence="all")
     assert reasons(everything.rethreshold(0.9)) == reasons(result)
 
 
 def test_what_is_written(tmp_path):
     digest = file_of(tmp_path / "in.jsonl", [A, A, A2, B])
     by_hand = [{**entry, "sha256": digest} for entry in keep(f"{tmp_path}/in.jsonl:3") + remove(f"{tmp_path}/in.jsonl:4")]
-    result = sb.dedup(tmp_path / "in.jsonl", overrides=by_hand)
+    result = la.dedup(tmp_path / "in.jsonl", overrides=by_hand)
     result.write(tmp_path / "out.jsonl")
     result.write(tmp_path / "all.jsonl", annotate=True)
     result.save(tmp_path / "saved")
-    loaded = sb.Result.load(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
     assert [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [A, A2]
     rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert [row["keep"] for row in rows] == [True, False, True, False]
     assert [row["cluster"] is None for row in rows] == [False, False, False, True]
-    written = json.loads((tmp_path / "out.jsonl_semblance.json").read_text())
+    written = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())
     said = written["parameters"]["overrides"]
     assert (said["keep"], said["remove"], len(said["sha256"])) == (1, 1, 64)
     assert loaded.settings == result.settings and loaded.provenance == result.provenance and loaded.summary == result.summary
     assert same(loaded, result)
-    assert "overrides" not in sb.dedup([A]).provenance["parameters"], "nothing is said of what there is not"
+    assert "overrides" not in la.dedup([A]).provenance["parameters"], "nothing is said of what there is not"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -116,26 +116,26 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
         {"id": f"{files[1]}:1", "action": "keep", "input": "b.jsonl", "sha256": digests[1].upper()},
         {"id": f"{files[0]}:2", "action": "remove", "sha256": digests[0]},
     ]
-    with closing(sb.dedup(files, overrides=by_hand, **prepare(kind, monkeypatch))) as result:
+    with closing(la.dedup(files, overrides=by_hand, **prepare(kind, monkeypatch))) as result:
         assert [reason for reason, _ in reasons(result)] == ["kept", "override", "kept", "near"]
     more = prepare(kind, monkeypatch)
     said = rf"overrides, number 1: '.*b\.jsonl:1' was given for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digests[1]}"
-    with pytest.raises(sb.InputDataError, match=said):
-        sb.dedup(files, overrides=[by_hand[0] | {"sha256": "0" * 64}], **more)
+    with pytest.raises(la.InputDataError, match=said):
+        la.dedup(files, overrides=[by_hand[0] | {"sha256": "0" * 64}], **more)
 
 
 def test_a_digest_is_needed_where_ids_are_made(tmp_path):
     digest = file_of(tmp_path / "a.jsonl", [A, B], ["x", "y"])
     with pytest.raises(
-        sb.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row, .*\(.*a\.jsonl: {digest}\)"
+        la.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row, .*\(.*a\.jsonl: {digest}\)"
     ):
-        sb.dedup(tmp_path / "a.jsonl", overrides=keep(f"{tmp_path}/a.jsonl:1"))
+        la.dedup(tmp_path / "a.jsonl", overrides=keep(f"{tmp_path}/a.jsonl:1"))
     stale = [{"id": "x", "action": "remove", "input": "elsewhere", "sha256": "0" * 64}]
-    assert reasons(sb.dedup(tmp_path / "a.jsonl", id="id", overrides=stale))[0] == ("override", None), (
+    assert reasons(la.dedup(tmp_path / "a.jsonl", id="id", overrides=stale))[0] == ("override", None), (
         "a column of ids needs none"
     )
-    with pytest.raises(sb.InputDataError, match="input has none, as it is no file"):
-        sb.dedup([A, B], overrides=[{"id": 0, "action": "keep", "sha256": digest}])
+    with pytest.raises(la.InputDataError, match="input has none, as it is no file"):
+        la.dedup([A, B], overrides=[{"id": 0, "action": "keep", "sha256": digest}])
 
 
 def test_a_folder_of_texts(tmp_path):
@@ -144,17 +144,17 @@ def test_a_folder_of_texts(tmp_path):
         (tmp_path / f"{name}.txt").write_text(text)
     printed = "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p}\n" for p in sorted(tmp_path.iterdir()))
     entry = {"id": f"{tmp_path}/b.txt", "action": "keep", "sha256": hashlib.sha256(printed.encode()).hexdigest()}
-    assert sb.dedup(tmp_path, overrides=[entry]).keep.all()
+    assert la.dedup(tmp_path, overrides=[entry]).keep.all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_that_no_document_has(kind, monkeypatch):
     table = pa.table({"text": [A, A2, B], "id": [1, 2, 3]})
     said = r"no document has the id '4' \(overrides, number 2\), '5' \(overrides, number 3\), '6' \(overrides, number 4\) and 1 more$"
-    with pytest.raises(sb.InputDataError, match=said):
-        sb.dedup(table, id="id", overrides=keep(1, 4, 5, 6, "\ud800"), **prepare(kind, monkeypatch))
-    with pytest.raises(sb.InputDataError, match=r"no document has the id '1' .*; reference documents cannot be overridden"):
-        sb.dedup(table.slice(1), against=table.slice(0, 1), id="id", overrides=remove(1), **prepare(kind, monkeypatch))
+    with pytest.raises(la.InputDataError, match=said):
+        la.dedup(table, id="id", overrides=keep(1, 4, 5, 6, "\ud800"), **prepare(kind, monkeypatch))
+    with pytest.raises(la.InputDataError, match=r"no document has the id '1' .*; reference documents cannot be overridden"):
+        la.dedup(table.slice(1), against=table.slice(0, 1), id="id", overrides=remove(1), **prepare(kind, monkeypatch))
 
 
 def test_an_id_that_two_files_share(tmp_path):
@@ -163,17 +163,17 @@ def test_an_id_that_two_files_share(tmp_path):
     for name in names:
         with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:
             file.write('{"text": "a b c d e f"}\n')
-    result = sb.dedup(tmp_path)
+    result = la.dedup(tmp_path)
     (shared,) = {row["id"] for row in result.decisions.to_pylist()}
     with pytest.raises(
-        sb.InputDataError, match="number 1: the id '.*xff.jsonl:1' is that of two documents; name a column of ids"
+        la.InputDataError, match="number 1: the id '.*xff.jsonl:1' is that of two documents; name a column of ids"
     ):
-        sb.dedup(tmp_path, overrides=keep(shared))
+        la.dedup(tmp_path, overrides=keep(shared))
 
 
 def test_a_reference_of_the_same_id_is_not_meant():
     table = pa.table({"text": [A, B], "id": ["x", "y"]})
-    result = sb.dedup(pa.table({"text": [A2, B], "id": ["x", "z"]}), against=table, id="id", overrides=keep("x"))
+    result = la.dedup(pa.table({"text": [A2, B], "id": ["x", "z"]}), against=table, id="id", overrides=keep("x"))
     assert result.keep.tolist() == [True, False]
     assert [row["override"] for row in result.decisions.to_pylist()] == [None, None, "keep", None]
 
@@ -182,13 +182,13 @@ def test_a_job_that_is_resumed_has_the_same_overrides(tmp_path):
     digest = file_of(tmp_path / "in.jsonl", [A, A2, B], ["a", "b", "c"])
     given = {"id": "id", "work": tmp_path / "work"}
     (tmp_path / "o.jsonl").write_text('{"id": "b", "action": "keep"}\n')
-    first = sb.dedup(tmp_path / "in.jsonl", overrides=tmp_path / "o.jsonl", **given)
+    first = la.dedup(tmp_path / "in.jsonl", overrides=tmp_path / "o.jsonl", **given)
     assert first.keep.all() and digest
     del first
     for other in (None, remove("b")):
-        with pytest.raises(sb.ParameterError, match="other parameters or inputs: parameters.overrides"):
-            sb.dedup(tmp_path / "in.jsonl", overrides=other, resume=True, **given)
-    with closing(sb.dedup(tmp_path / "in.jsonl", overrides=str(tmp_path / "o.jsonl"), resume=True, **given)) as again:
+        with pytest.raises(la.ParameterError, match="other parameters or inputs: parameters.overrides"):
+            la.dedup(tmp_path / "in.jsonl", overrides=other, resume=True, **given)
+    with closing(la.dedup(tmp_path / "in.jsonl", overrides=str(tmp_path / "o.jsonl"), resume=True, **given)) as again:
         assert again.keep.all()
     assert not list((tmp_path / "work").glob("*.part"))
 
@@ -196,20 +196,20 @@ def test_a_job_that_is_resumed_has_the_same_overrides(tmp_path):
 def test_the_audit_leaves_out_what_was_decided_by_hand(rng):
     """A document that is kept by hand beside its near-duplicate was not missed, and one that was removed was not found."""
     texts = planted(rng, n_families=40)
-    plain = sb.dedup(texts, threshold=0.6)
+    plain = la.dedup(texts, threshold=0.6)
     assert plain.audit(10**6)["missed"] == 0
     gone = [i for i, kept in enumerate(plain.keep.tolist()) if not kept]
-    result = sb.dedup(texts, threshold=0.6, overrides=keep(*gone[::2]))
+    result = la.dedup(texts, threshold=0.6, overrides=keep(*gone[::2]))
     found = result.audit(10**6)
     assert found["missed"] == 0 and 0 < found["found"] < plain.audit(10**6)["found"]
     firsts = {row["keeper"] for row in plain.decisions.to_pylist() if row["reason"] == "near"}
     by_hand = sorted(firsts)[::2]
-    judged = sb.dedup(texts, threshold=0.6, overrides=remove(*by_hand))
+    judged = la.dedup(texts, threshold=0.6, overrides=remove(*by_hand))
     rows = judged.decisions.to_pylist()
     assert judged.audit(10**6)["missed"] == 0 and sum(row["reason"] == "override" for row in rows) == len(by_hand)
 
 
 def test_pairs_show_what_was_overruled():
     """The evidence is that of the walk."""
-    result = sb.dedup([A, A2, A3], overrides=keep(1))
+    result = la.dedup([A, A2, A3], overrides=keep(1))
     assert [(row["left_id"], row["right_id"]) for row in result.pairs.to_pylist()] == [(0, 1), (0, 2)]

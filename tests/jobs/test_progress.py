@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import semblance as sb
-from semblance.jobs import progress as module
-from semblance.jobs.progress import Bar, duration, make_bar, shown
+import lookalike as la
+from lookalike.jobs import progress as module
+from lookalike.jobs.progress import Bar, duration, make_bar, shown
 
 TEXTS = [" ".join(f"word{(i // 2) * j}" for j in range(200)) + f" {i}" for i in range(400)]
 
@@ -125,7 +125,7 @@ def test_nothing_is_drawn_into_files(monkeypatch):
         assert make_bar() is None
         with shown(True) as said:
             assert said is None
-    assert sb.dedup(["a b c d e f"], progress=True).keep.tolist() == [True]
+    assert la.dedup(["a b c d e f"], progress=True).keep.tolist() == [True]
 
 
 def test_in_a_notebook_one_output_is_updated(monkeypatch):
@@ -154,8 +154,8 @@ def test_what_progress_can_be():
     with shown(print) as said:
         assert said is print
     for wrong in ("yes", 1.5, 1):
-        with pytest.raises(sb.ParameterError, match="progress must be True, False, or a callable"):
-            sb.dedup(["a"], progress=wrong)
+        with pytest.raises(la.ParameterError, match="progress must be True, False, or a callable"):
+            la.dedup(["a"], progress=wrong)
 
 
 class Heard:
@@ -195,8 +195,8 @@ def stored(folder, kind):
 @pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet", "txt"])
 def test_reading_reports_bytes_on_the_disk(tmp_path, kind):
     n_bytes, heard, plain = stored(tmp_path, kind), Heard(), {}
-    sb.dedup(tmp_path, progress=heard)
-    sb.dedup(tmp_path, progress=lambda stage, amount: plain.update({stage: plain.get(stage, 0) + amount}))
+    la.dedup(tmp_path, progress=heard)
+    la.dedup(tmp_path, progress=lambda stage, amount: plain.update({stage: plain.get(stage, 0) + amount}))
     assert plain == heard.amounts and heard.amounts["sketching"] == len(TEXTS), "who takes amounts is told the same"
     done = [report[0] for report in heard.shares["sketching"]]
     assert done == sorted(done) and {report[1:] for report in heard.shares["sketching"]} == {(n_bytes, "bytes")}
@@ -206,7 +206,7 @@ def test_reading_reports_bytes_on_the_disk(tmp_path, kind):
 def test_later_stages_have_totals_of_their_own(tmp_path, small_parts):
     stored(tmp_path, "jsonl")
     heard = Heard()
-    result = sb.dedup(tmp_path, threshold=0.6, progress=heard, work=tmp_path.parent / "work", threads=2)
+    result = la.dedup(tmp_path, threshold=0.6, progress=heard, work=tmp_path.parent / "work", threads=2)
     assert result.summary.near_duplicates
     result.close()
     for stage, unit in (("finding candidates", "bands"), ("verifying", "bytes"), ("reading candidates again", "documents")):
@@ -217,21 +217,21 @@ def test_later_stages_have_totals_of_their_own(tmp_path, small_parts):
 
 def test_values_in_memory_are_counted_by_rows():
     heard = Heard()
-    sb.dedup(TEXTS, progress=heard)
+    la.dedup(TEXTS, progress=heard)
     assert heard.shares["sketching"][-1] == (len(TEXTS), len(TEXTS), "documents")
 
 
 def test_pairs_and_overlap_report_alike(tmp_path):
     n_bytes = stored(tmp_path, "jsonl")
     heard = Heard()
-    sb.pairs(tmp_path, progress=heard)
+    la.pairs(tmp_path, progress=heard)
     assert heard.shares["sketching"][-1][1:] == (n_bytes, "bytes")
-    sb.overlap(tmp_path, against=TEXTS[:3], progress=heard)
+    la.overlap(tmp_path, against=TEXTS[:3], progress=heard)
     assert heard.shares["matching"][-1] == (n_bytes, n_bytes, "bytes") and heard.amounts["matching"] == len(TEXTS)
 
 
 def test_the_command_draws_on_terminals_unless_it_is_quiet(tmp_path, monkeypatch):
-    import semblance.cli.progress as cli
+    import lookalike.cli.progress as cli
 
     stored(tmp_path, "jsonl")
     monkeypatch.setenv("TERM", "xterm")
@@ -242,7 +242,7 @@ def test_the_command_draws_on_terminals_unless_it_is_quiet(tmp_path, monkeypatch
         time.sleep(0.25)
         import logging
 
-        logging.getLogger("semblance").info("a note")
+        logging.getLogger("lookalike").info("a note")
         time.sleep(0.15)
     drawn = sys.stderr.getvalue()
     assert "\rsketching" in drawn and "\ra note\n" in drawn and drawn.endswith("\r")

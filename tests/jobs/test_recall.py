@@ -5,8 +5,8 @@ import pytest
 from listing import find_pairs
 from scipy import stats
 
-import semblance as sb
-from semblance.theory import banding, shares, simhash
+import lookalike as la
+from lookalike.theory import banding, shares, simhash
 
 
 def planted(rng, n, union, common):
@@ -37,13 +37,13 @@ def test_pairs_at_the_threshold_are_found_with_the_recall_stated(rng, verify, un
 
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9, 0.95, 1.0])
 def test_recall_by_estimates_is_the_product_of_both_probabilities(threshold):
-    plan = sb.plan(threshold=threshold, verify="sketch")
+    plan = la.plan(threshold=threshold, verify="sketch")
     compared = banding.candidate_probability(threshold, plan.bands, plan.rows)
     least = next(m for m in range(257) if m / 256 >= threshold)
     expected = compared * stats.binom.sf(least - 1, 256, threshold)
     assert plan.recall_at_threshold == pytest.approx(expected) == plan.to_dict()["recall_at_threshold"]
-    assert sb.plan(threshold=threshold, verify="none").recall_at_threshold == pytest.approx(compared)
-    assert sb.plan(threshold=threshold).recall_at_threshold == pytest.approx(compared)
+    assert la.plan(threshold=threshold, verify="none").recall_at_threshold == pytest.approx(compared)
+    assert la.plan(threshold=threshold).recall_at_threshold == pytest.approx(compared)
 
 
 def test_probability_of_reaching_a_threshold():
@@ -63,17 +63,17 @@ def test_recall_of_fingerprints_is_that_of_all_they_have_to_pass(rng, verify, ra
     assert stated == pytest.approx(simhash.within_radius(threshold, most, 64))
     assert abs(found_share(found.table) / n - stated) < 5 * (stated * (1 - stated) / n) ** 0.5
     if verify == "sketch":
-        beyond = sb.dedup(["a b c"], method="simhash", threshold=1.0, radius=radius, verify="sketch").summary
+        beyond = la.dedup(["a b c"], method="simhash", threshold=1.0, radius=radius, verify="sketch").summary
         assert beyond.recall_planned == 1.0, "equal vectors have equal fingerprints"
 
 
 @pytest.mark.parametrize("verify", ["exact", "sketch"])
 def test_a_higher_threshold_states_the_bands_that_were_searched(rng, verify):
     """0.1 wrote bands into the provenance that nobody had searched, and the recall of the lower threshold into the plan."""
-    base = sb.dedup(planted(rng, 30, 40, 36), threshold=0.7, verify=verify, width=1)
+    base = la.dedup(planted(rng, 30, 40, 36), threshold=0.7, verify=verify, width=1)
     higher = base.rethreshold(0.9)
     bands, rows = base.summary.plan["bands"], base.summary.plan["rows"]
-    assert sb.plan(threshold=0.9).bands != bands
+    assert la.plan(threshold=0.9).bands != bands
     for described in (higher.summary.plan, higher.provenance["parameters"], base.provenance["parameters"]):
         assert (described["bands"], described["rows"]) == (bands, rows)
     assert higher.summary.found_by == base.summary.found_by
@@ -91,7 +91,7 @@ def test_a_higher_threshold_states_the_bands_that_were_searched(rng, verify):
 def test_an_index_states_the_recall_of_its_answers(rng, tmp_path, settings, union, common):
     n = 800
     texts = planted(rng, n, union, common)
-    with sb.Index.create(tmp_path / "index", width=1, **settings) as index:
+    with la.Index.create(tmp_path / "index", width=1, **settings) as index:
         stated = index.info["recall_at_threshold"]
         index.add(list(range(n)), texts[0::2])
         found = index.query(texts[1::2])

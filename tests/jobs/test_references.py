@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from listing import find_pairs
 from naive import walk as naive
 
-import semblance as sb
+import lookalike as la
 
 BASES = [" ".join(f"{letter}{i}" for i in range(60)) for letter in "ab"]
 TEXTS = ["", "!", *BASES, *(f"{base} more" for base in BASES), *(f"{base}  more!" for base in BASES)]
-SHINGLES = sb.shingle(TEXTS)
+SHINGLES = la.shingle(TEXTS)
 SETS = [set(SHINGLES.row(i).tolist()) for i in range(len(TEXTS))]
 documents = st.lists(st.tuples(st.integers(0, len(TEXTS) - 1), st.sampled_from(["x", "y", None])), max_size=7)
 
@@ -69,7 +69,7 @@ def files(tmp_path):
 
 def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_path):
     old, new, _ = files
-    result = sb.dedup(new, against=old, id="id", empty="drop")
+    result = la.dedup(new, against=old, id="id", empty="drop")
     assert [tuple(row.values())[:4] for row in result.removed.to_pylist()] == [
         ("r", "p", str(new), False), ("s", "p", str(old), True), ("t", None, None, None)]  # fmt: skip
     assert result.removed.column_names == ["id", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance"]
@@ -86,7 +86,7 @@ def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_p
 
 
 def test_the_source_of_a_reference_in_memory_is_null():
-    row = sb.dedup([BASES[0]], against=[BASES[1], BASES[0]]).removed.to_pylist()[0]
+    row = la.dedup([BASES[0]], against=[BASES[1], BASES[0]]).removed.to_pylist()[0]
     assert row == {"id": 0, "duplicate_of": 1, "duplicate_source": None, "duplicate_is_reference": True, "resemblance": 1.0}
 
 
@@ -96,31 +96,31 @@ def test_the_source_of_a_text_file_is_that_file(tmp_path):
     (tmp_path / "old/a.txt").write_text(BASES[1])
     (tmp_path / "old/b.txt").write_text(BASES[0])
     (tmp_path / "new/c.txt").write_text(BASES[0])
-    row = sb.dedup(tmp_path / "new", against=tmp_path / "old").removed.to_pylist()[0]
+    row = la.dedup(tmp_path / "new", against=tmp_path / "old").removed.to_pylist()[0]
     assert row["duplicate_source"] == row["duplicate_of"] == str(tmp_path / "old/b.txt")
 
 
 def test_an_empty_reference_file_changes_nothing_but_the_columns(files, tmp_path):
     _, new, empty = files
-    alone, beside = sb.dedup(new, id="id"), sb.dedup(new, against=empty, id="id")
+    alone, beside = la.dedup(new, id="id"), la.dedup(new, against=empty, id="id")
     assert beside.removed.select(alone.removed.column_names) == alone.removed
     assert beside.removed["duplicate_is_reference"].to_pylist() == [False]
     beside.write(tmp_path / "folder")
-    assert sorted(p.name for p in (tmp_path / "folder").iterdir()) == ["_semblance.json", "new.jsonl"]
+    assert sorted(p.name for p in (tmp_path / "folder").iterdir()) == ["_lookalike.json", "new.jsonl"]
     (tmp_path / "none.csv").write_text("text,id\n")
     new.write_text('{"id": "é",  "text": "a b c", "x": 1.10}\n')
-    sb.dedup(new, against=tmp_path / "none.csv", id="id").write(tmp_path / "one.jsonl")
+    la.dedup(new, against=tmp_path / "none.csv", id="id").write(tmp_path / "one.jsonl")
     assert (tmp_path / "one.jsonl").read_bytes() == new.read_bytes()
 
 
 def test_a_column_that_annotation_would_add_is_refused(files, tmp_path):
     old, _, _ = files
     taken = write(tmp_path / "taken.jsonl", [{"text": "a b", "duplicate_source": 1}])
-    with pytest.raises(sb.InputDataError, match="duplicate_source"):
-        sb.dedup(taken, against=old, annotate=True)
-    with pytest.raises(sb.InputDataError, match="duplicate_source"):
-        sb.dedup(taken, against=old).write(tmp_path / "out.jsonl", annotate=True)
-    sb.dedup(taken, annotate=True).write(tmp_path / "out.jsonl", annotate=True)
+    with pytest.raises(la.InputDataError, match="duplicate_source"):
+        la.dedup(taken, against=old, annotate=True)
+    with pytest.raises(la.InputDataError, match="duplicate_source"):
+        la.dedup(taken, against=old).write(tmp_path / "out.jsonl", annotate=True)
+    la.dedup(taken, annotate=True).write(tmp_path / "out.jsonl", annotate=True)
 
 
 def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path):
@@ -131,8 +131,8 @@ def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path
     note = tmp_path / "notes/a.txt"
     note.write_text(BASES[0])
     for inputs, references in ((new, new), (new, [old, tmp_path / "link.jsonl"]), (note, tmp_path / "notes")):
-        for function in (sb.dedup, sb.pairs):
-            with pytest.raises(sb.InputDataError, match="both an input and a reference"):
+        for function in (la.dedup, la.pairs):
+            with pytest.raises(la.InputDataError, match="both an input and a reference"):
                 function(inputs, against=references)
 
 
@@ -140,17 +140,17 @@ def test_a_refused_pair_of_inputs_leaves_no_work_folder(tmp_path):
     path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     for file in (path, other):
         file.write_text('{"text": "one two three four five six"}\n')
-    with pytest.raises(sb.InputDataError, match="both an input and a reference"):
-        sb.dedup(path, against=path, work=tmp_path / "w")
-    assert sb.dedup(path, against=other, work=tmp_path / "w").keep.tolist() == [False]
+    with pytest.raises(la.InputDataError, match="both an input and a reference"):
+        la.dedup(path, against=path, work=tmp_path / "w")
+    assert la.dedup(path, against=other, work=tmp_path / "w").keep.tolist() == [False]
 
 
 def test_what_shares_its_documents_is_closed_with_it(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one two three four five six"}\n{"text": "One two three four five six"}\n')
-    result = sb.dedup(path, threshold=0.5)
+    result = la.dedup(path, threshold=0.5)
     again = result.rethreshold(0.6)
     result.close()
     for ask in (lambda: again.pairs, lambda: again.removed, lambda: again.clusters, lambda: again.write(tmp_path / "o.jsonl")):
-        with pytest.raises(sb.ParameterError, match="closed"):
+        with pytest.raises(la.ParameterError, match="closed"):
             ask()

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from same_results import TABLES, corpus, same
 
-import semblance as sb
-from semblance.jobs import result as result_module
-from semblance.jobs import telling as telling_module
-from semblance.values.tables import DECISIONS, SOURCE_BITS
+import lookalike as la
+from lookalike.jobs import result as result_module
+from lookalike.jobs import telling as telling_module
+from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
@@ -20,7 +20,7 @@ B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"
 
 def test_decisions_say_everything(files):
     old, new = files
-    result = sb.dedup(new, against=old, id="id", empty="drop", keep="longest", threshold=0.7)
+    result = la.dedup(new, against=old, id="id", empty="drop", keep="longest", threshold=0.7)
     found = result.decisions
     assert found.column_names == [*DECISIONS.names[:6], "id", *DECISIONS.names[6:]]
     for field in DECISIONS:
@@ -65,7 +65,7 @@ def test_decisions_say_everything(files):
 def test_the_tables_are_those_of_the_decisions(rng):
     """Plain Python over the rows of decisions makes every other table."""
     table = corpus(rng)
-    result = sb.dedup(table, id="id", threshold=0.6)
+    result = la.dedup(table, id="id", threshold=0.6)
     rows = result.decisions.to_pylist()
     texts = table["text"].to_pylist()
     assert [row["id"] for row in rows] == table["id"].to_pylist()
@@ -90,7 +90,7 @@ def test_the_tables_are_those_of_the_decisions(rng):
 
 
 def test_an_empty_job_has_all_tables():
-    result = sb.dedup([])
+    result = la.dedup([])
     assert [len(getattr(result, name)) for name in TABLES] == [0] * len(TABLES) and result.keep.tolist() == []
     assert len(pickle.loads(pickle.dumps(result))) == 0
 
@@ -98,13 +98,13 @@ def test_an_empty_job_has_all_tables():
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
 def test_evidence_is_the_pairs_with_kept_documents_or_all(rng, keep):
     table = corpus(rng)
-    keepers, everything = (sb.dedup(table, id="id", threshold=0.5, keep=keep, evidence=e) for e in ("keepers", "all"))
+    keepers, everything = (la.dedup(table, id="id", threshold=0.5, keep=keep, evidence=e) for e in ("keepers", "all"))
     assert keepers.decisions.equals(everything.decisions.drop("leader"))
     kept = {row["id"]: (row["kept"], row["order"]) for row in keepers.decisions.to_pylist()}
     ends = [sorted((row["left_id"], row["right_id"]), key=lambda i: kept[i][1]) for row in everything.pairs.to_pylist()]
     mask = [kept[first][0] and not kept[second][0] for first, second in ends]
     assert keepers.pairs.equals(everything.pairs.filter(pa.array(mask))) and 0 < sum(mask) < len(mask)
-    listed = sb.pairs(pa.table({"text": list(dict.fromkeys(table["text"].to_pylist()))}), threshold=0.5)
+    listed = la.pairs(pa.table({"text": list(dict.fromkeys(table["text"].to_pylist()))}), threshold=0.5)
     assert len(everything.pairs) == len(listed)
     near = {(row["duplicate_of"], row["id"]) for row in keepers.decisions.to_pylist() if row["reason"] == "near"}
     told = {tuple(end) for end, wanted in zip(ends, mask, strict=True) if wanted}
@@ -116,7 +116,7 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
     """Deciding, writing and saving make some rows at a time, and only the columns that they need."""
     table = corpus(rng)
     pq.write_table(table, tmp_path / "in.parquet")
-    expected = sb.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
+    expected = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
     expected.write(tmp_path / "expected.parquet", annotate=True)
     made = []
     make = telling_module.Decisions.batches
@@ -126,10 +126,10 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
             made.append((batch.num_rows, batch.schema.names))
             yield batch
 
-    monkeypatch.setattr("semblance.engines.local_tables.ROWS", 7)
+    monkeypatch.setattr("lookalike.engines.local_tables.ROWS", 7)
     monkeypatch.setattr(telling_module.Decisions, "batches", watched)
-    monkeypatch.setattr("semblance.formats._selection._ADDED", 10)
-    result = sb.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
+    monkeypatch.setattr("lookalike.formats._selection._ADDED", 10)
+    result = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
     assert made and {len(names) for n, names in made if n > 1} == {2}, "the summary needs two columns of all rows"
     made.clear()
     result.write(tmp_path / "kept.parquet")
@@ -138,7 +138,7 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
     result.save(tmp_path / "saved")
     monkeypatch.undo()
     assert max(n for n, _ in made) == 7
-    monkeypatch.setattr("semblance.engines.local_tables.ROWS", 7)
+    monkeypatch.setattr("lookalike.engines.local_tables.ROWS", 7)
     result.write(tmp_path / "all.parquet", annotate=True)
     assert pq.read_table(tmp_path / "all.parquet").equals(pq.read_table(tmp_path / "expected.parquet"))
-    assert same(result, expected) and same(sb.Result.load(tmp_path / "saved"), expected)
+    assert same(result, expected) and same(la.Result.load(tmp_path / "saved"), expected)

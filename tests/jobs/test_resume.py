@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 FIXED = {"id": "id", "threads": 1, "annotate": True, "keep": "largest:score"}
 
@@ -33,7 +33,7 @@ def runner():
 @pytest.fixture(scope="module")
 def expected(inputs, tmp_path_factory):
     path = tmp_path_factory.mktemp("expected") / "out.jsonl"
-    result = sb.dedup(inputs, **FIXED)
+    result = la.dedup(inputs, **FIXED)
     assert result.summary.near_duplicates > 100 and result.summary.exact_duplicates >= 30
     result.write(path, annotate=True)
     return path.read_bytes()
@@ -41,7 +41,7 @@ def expected(inputs, tmp_path_factory):
 
 def check_clean(output, work, expected):
     assert output.read_bytes() == expected
-    assert sorted(p.name for p in output.parent.iterdir()) == ["out.jsonl", "out.jsonl_semblance.json"]
+    assert sorted(p.name for p in output.parent.iterdir()) == ["out.jsonl", "out.jsonl_lookalike.json"]
     assert not work.exists() or not list(work.iterdir())
 
 
@@ -114,10 +114,10 @@ def test_a_full_disk_leaves_the_output_alone(inputs, expected, tmp_path):
     output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
     output.parent.mkdir()
     code = (
-        "import resource, signal, sys, json, semblance as sb\n"
+        "import resource, signal, sys, json, lookalike as la\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))\n"
-        "from semblance.cli.main import main\n"
+        "from lookalike.cli.main import main\n"
         "main(sys.argv[1:])\n"
     )
     arguments = [*inputs, "--work", str(work), "-o", str(output), "--id", "id", "--keep", "largest:score", "--annotate"]
@@ -127,7 +127,7 @@ def test_a_full_disk_leaves_the_output_alone(inputs, expected, tmp_path):
     assert not output.exists() and not [p for p in work.iterdir() if p.name.endswith(".tmp")]
     from click.testing import CliRunner
 
-    from semblance.cli.main import program
+    from lookalike.cli.main import program
 
     again = CliRunner().invoke(program, ["dedup", *arguments, "--resume", "--quiet"])
     assert again.exit_code == 0, again.output

@@ -5,7 +5,7 @@ import pickle
 import pytest
 from same_results import VARIANTS, corpus
 
-import semblance as sb
+import lookalike as la
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
@@ -18,10 +18,10 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
     table = corpus(rng)
     data, reference = (table.slice(30), table.slice(0, 30)) if against else (table, None)
     settings = {"threshold": 0.55, "id": "id", "max_bucket": 10**6} | settings
-    opened = sb.dedup(data, against=reference, **settings)
-    everything = sb.dedup(data, against=reference, evidence="all", **settings)
+    opened = la.dedup(data, against=reference, **settings)
+    everything = la.dedup(data, against=reference, evidence="all", **settings)
     everything.save(tmp_path / "saved")
-    loaded = sb.Result.load(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
     seen = set()
     for threshold in (0.55, 0.7, 0.9, 1.0):
         wanted = opened.rethreshold(threshold)
@@ -40,13 +40,13 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
         again = found.rethreshold(1.0)
         assert again.decisions.equals(everything.rethreshold(1.0).decisions)
     assert len(seen) > 1
-    with pytest.raises(sb.ParameterError, match="from 0.55 to 1"):
+    with pytest.raises(la.ParameterError, match="from 0.55 to 1"):
         loaded.rethreshold(0.5)
 
 
 def test_copies_follow_their_first_at_any_threshold():
     """The first of a set of equal texts is kept at the higher threshold: its copy is no longer named after another document."""
-    result = pickle.loads(pickle.dumps(sb.dedup([A, A3, A3, A2], threshold=0.5, evidence="all")))
+    result = pickle.loads(pickle.dumps(la.dedup([A, A3, A3, A2], threshold=0.5, evidence="all")))
     assert [row["reason"] for row in result.decisions.to_pylist()] == ["kept", "near", "near", "near"]
     higher = result.rethreshold(0.97)
     assert [(r["reason"], r["duplicate_of"]) for r in higher.decisions.to_pylist()] == [
@@ -54,11 +54,11 @@ def test_copies_follow_their_first_at_any_threshold():
 
 
 def test_rethreshold_says_what_it_needs(tmp_path):
-    result = sb.dedup([A, A2, B], threshold=0.5)
+    result = la.dedup([A, A2, B], threshold=0.5)
     result.save(tmp_path / "saved")
-    for other in (sb.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(sb.ParameterError, match='run dedup with evidence="all"'):
+    for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
+        with pytest.raises(la.ParameterError, match='run dedup with evidence="all"'):
             other.rethreshold(0.9)
     assert result.rethreshold(0.9).rethreshold(0.6).threshold == 0.6, "an open job goes back to its own threshold"
-    with pytest.raises(sb.ParameterError, match="evidence must be one of keepers, all"):
-        sb.dedup([A], evidence="some")
+    with pytest.raises(la.ParameterError, match="evidence must be one of keepers, all"):
+        la.dedup([A], evidence="some")

@@ -10,10 +10,10 @@ from engine_rows import rows_of, running
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from semblance.jobs import rounds as module
-from semblance.jobs.rounds import Rounds
-from semblance.steps.members import MEMBERS, distinct, sides
-from semblance.values.tables import MATCHES, PAIRS
+from lookalike.jobs import rounds as module
+from lookalike.jobs.rounds import Rounds
+from lookalike.steps.members import MEMBERS, distinct, sides
+from lookalike.values.tables import MATCHES, PAIRS
 
 THRESHOLD = 0.5
 graphs = st.dictionaries(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.jobs import rows as rows_module
-from semblance.jobs.rows import HeldRows, ParquetRows, collect, filtered
-from semblance.jobs.telling import Decisions
+from lookalike.jobs import rows as rows_module
+from lookalike.jobs.rows import HeldRows, ParquetRows, collect, filtered
+from lookalike.jobs.telling import Decisions
 
 TABLE = pa.table({"a": range(10), "b": [str(i) for i in range(10)]})
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from same_results import same
 
-import semblance as sb
-from semblance.jobs.saved_inputs import INPUTS, inputs_of
-from semblance.jobs.saved_job import SavedJob
+import lookalike as la
+from lookalike.jobs.saved_inputs import INPUTS, inputs_of
+from lookalike.jobs.saved_job import SavedJob
 
 BASE = " ".join(f"word{i}" for i in range(40))
 TEXTS = [BASE, f"{BASE} more", "else", "", "größer 文書"]
@@ -40,7 +40,7 @@ def as_files(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "txt"])
 def test_texts_are_read_again(tmp_path, kind):
-    sb.dedup(as_files(tmp_path, kind)).save(tmp_path / "job")
+    la.dedup(as_files(tmp_path, kind)).save(tmp_path / "job")
     assert texts_of(tmp_path / "job") == dict(enumerate(TEXTS))
     assert texts_of(tmp_path / "job", [4, 1]) == {1: TEXTS[1], 4: TEXTS[4]}
     assert texts_of(tmp_path / "job", []) == {}
@@ -49,7 +49,7 @@ def test_texts_are_read_again(tmp_path, kind):
 
 def test_places_are_rows_of_decisions_references_first(files, tmp_path):
     old, new = files
-    result = sb.dedup(new, against=old, id="id", keep="longest")
+    result = la.dedup(new, against=old, id="id", keep="longest")
     result.save(tmp_path / "job")
     job = SavedJob.open(tmp_path / "job")
     texts = job.texts(range(job.result.decisions.num_rows))
@@ -64,10 +64,10 @@ def test_places_are_rows_of_decisions_references_first(files, tmp_path):
 
 def test_only_the_files_wanted_are_opened(tmp_path):
     folder = as_files(tmp_path, "txt")
-    sb.dedup(folder).save(tmp_path / "job")
+    la.dedup(folder).save(tmp_path / "job")
     (folder / "2.txt").unlink()
     assert texts_of(tmp_path / "job", [1, 4]) == {1: TEXTS[1], 4: TEXTS[4]}
-    with pytest.raises(sb.InputDataError, match=r"2\.txt: the input is not there any more"):
+    with pytest.raises(la.InputDataError, match=r"2\.txt: the input is not there any more"):
         texts_of(tmp_path / "job", [2])
 
 
@@ -75,35 +75,35 @@ def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch)
     (tmp_path / "here").mkdir()
     path = as_files(tmp_path / "here", "jsonl")
     monkeypatch.chdir(tmp_path / "here")
-    sb.dedup("in.jsonl").save("job")
+    la.dedup("in.jsonl").save("job")
     monkeypatch.chdir(tmp_path)
     assert texts_of("here/job")[2] == "else"
     (tmp_path / "here").rename(tmp_path / "moved")
     monkeypatch.chdir(tmp_path / "moved")
     assert texts_of("job")[2] == "else", "input and result went together"
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(sb.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
+    with pytest.raises(la.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
         texts_of("moved/job")
 
 
 def test_a_changed_input_is_refused(tmp_path):
     path = as_files(tmp_path, "jsonl")
-    sb.dedup(path).save(tmp_path / "job")
+    la.dedup(path).save(tmp_path / "job")
     status = path.stat()
     path.write_bytes(path.read_bytes().replace(b"else", b"also"))
-    with pytest.raises(sb.InputDataError, match=r"in\.jsonl: the file has changed since the result was made"):
+    with pytest.raises(la.InputDataError, match=r"in\.jsonl: the file has changed since the result was made"):
         texts_of(tmp_path / "job")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     path.write_bytes(path.read_bytes() + b"\n")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(sb.InputDataError, match="has changed"):
+    with pytest.raises(la.InputDataError, match="has changed"):
         texts_of(tmp_path / "job")
 
 
 def test_values_in_memory_cannot_be_read_again(tmp_path):
     for name, data in (("list", TEXTS), ("table", pa.table({"text": TEXTS}))):
-        sb.dedup(data).save(tmp_path / name)
-        with pytest.raises(sb.InputDataError, match="input was no file"):
+        la.dedup(data).save(tmp_path / name)
+        with pytest.raises(la.InputDataError, match="input was no file"):
             texts_of(tmp_path / name)
 
 
@@ -111,42 +111,42 @@ def test_standard_input_cannot_be_read_again(tmp_path, monkeypatch):
     path = as_files(tmp_path, "jsonl")
     with path.open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        sb.dedup("-", format="jsonl").save(tmp_path / "job")
-    with pytest.raises(sb.InputDataError, match="the texts cannot be read again: this input was no file"):
+        la.dedup("-", format="jsonl").save(tmp_path / "job")
+    with pytest.raises(la.InputDataError, match="the texts cannot be read again: this input was no file"):
         texts_of(tmp_path / "job")
 
 
 def test_names_that_are_not_utf8_are_found(tmp_path):
     path = os.fsencode(tmp_path) + b"/\xe9.jsonl"
     os.rename(as_files(tmp_path, "jsonl"), path)
-    sb.dedup(os.fsdecode(path)).save(tmp_path / "job")
+    la.dedup(os.fsdecode(path)).save(tmp_path / "job")
     assert texts_of(tmp_path / "job")[2] == "else"
 
 
 def test_the_inputs_go_with_copies_of_the_result(tmp_path):
     import pickle
 
-    result = sb.dedup(as_files(tmp_path, "jsonl"), evidence="all")
+    result = la.dedup(as_files(tmp_path, "jsonl"), evidence="all")
     result.save(tmp_path / "job")
-    loaded = sb.Result.load(tmp_path / "job")
+    loaded = la.Result.load(tmp_path / "job")
     loaded.save(tmp_path / "again")
     pickle.loads(pickle.dumps(result)).rethreshold(0.9).save(tmp_path / "third")
     for name in ("again", "third"):
         assert texts_of(tmp_path / name)[2] == "else"
-    assert same(sb.Result.load(tmp_path / "again"), result)
+    assert same(la.Result.load(tmp_path / "again"), result)
 
 
 def test_results_of_older_versions_say_what_they_lack(tmp_path):
-    result = sb.dedup(as_files(tmp_path, "jsonl"))
+    result = la.dedup(as_files(tmp_path, "jsonl"))
     result._job.sources, noted = (), inputs_of(result._job.sources, 0)
     assert noted.num_rows == 1
-    loaded = sb.Result(
+    loaded = la.Result(
         decisions=result._decisions, matches=result._matches, settings=result.settings, summary=result.summary,
-        provenance=result.provenance | {"semblance": "0.1.1"}, against=False,
+        provenance=result.provenance | {"lookalike": "0.1.1"}, against=False,
     )  # fmt: skip
     loaded.save(tmp_path / "job")
     assert not (tmp_path / "job/inputs.parquet").exists()
-    with pytest.raises(sb.InputDataError, match=r"saved by semblance 0\.1\.1, which did not note where the inputs are"):
+    with pytest.raises(la.InputDataError, match=r"saved by lookalike 0\.1\.1, which did not note where the inputs are"):
         texts_of(tmp_path / "job")
 
 
@@ -169,12 +169,12 @@ def test_many_places_of_one_source_stay_in_order():
 def test_the_files_of_an_input(tmp_path):
     path = as_files(tmp_path, "txt")
     jsonl = as_files(tmp_path, "jsonl")
-    sb.dedup([jsonl, path]).save(tmp_path / "job")
+    la.dedup([jsonl, path]).save(tmp_path / "job")
     job = SavedJob.open(tmp_path / "job")
     assert [place.path for place in job.places(0)] == [jsonl]
     assert [place.path.name for place in job.places(1)] == [f"{i}.txt" for i in range(5)]
     (path / "3.txt").write_text("changed")
-    with pytest.raises(sb.InputDataError, match="changed"):
+    with pytest.raises(la.InputDataError, match="changed"):
         job.places(1)
-    sb.dedup(TEXTS).save(tmp_path / "memory")
+    la.dedup(TEXTS).save(tmp_path / "memory")
     assert SavedJob.open(tmp_path / "memory").places(0) == []

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from same_results import VARIANTS, corpus, same
 
-import semblance as sb
+import lookalike as la
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
@@ -23,13 +23,13 @@ def counts(result):
 
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)
 def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
-    result = sb.dedup(corpus(rng), id="id", threshold=0.6, **settings)
+    result = la.dedup(corpus(rng), id="id", threshold=0.6, **settings)
     result.save(tmp_path / "x=1" / "saved")  # no partition of a data set
-    loaded = sb.Result.load(str(tmp_path / "x=1" / "saved"))
+    loaded = la.Result.load(str(tmp_path / "x=1" / "saved"))
     copied = pickle.loads(pickle.dumps(result))
     loaded.save(tmp_path / "again")
     result.close()
-    for other in (copied, loaded, sb.Result.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
+    for other in (copied, loaded, la.Result.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
         assert other.summary == copied.summary and other.settings == copied.settings
         assert other.provenance == json.loads(json.dumps(copied.provenance)) and other.evidence == "keepers"
         assert same(other, copied)
@@ -37,27 +37,27 @@ def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
 
 
 def test_only_an_open_job_writes_documents(tmp_path):
-    result = sb.dedup([A, A2, B])
+    result = la.dedup([A, A2, B])
     result.save(tmp_path / "saved")
-    for other in (sb.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(sb.ParameterError, match="loaded or unpickled"):
+    for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
+        with pytest.raises(la.ParameterError, match="loaded or unpickled"):
             other.write(tmp_path / "out.jsonl")
         other.close()
         assert other.removed.num_rows == 1
-    everything = sb.dedup([A, A2, B], evidence="all", threshold=0.5)
+    everything = la.dedup([A, A2, B], evidence="all", threshold=0.5)
     everything.rethreshold(0.99).write(tmp_path / "out.jsonl")
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
     result.close()
     for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions, lambda: result.groups,
                 lambda: result.kept):  # fmt: skip
-        with pytest.raises(sb.ParameterError, match="this result is closed"):
+        with pytest.raises(la.ParameterError, match="this result is closed"):
             ask()
     assert not (tmp_path / "late").exists()
 
 
 def test_a_tokenizer_is_named_and_not_kept(tmp_path):
-    sb.dedup([A, B], tokenizer=str.split, work=None).save(tmp_path / "saved")
-    loaded = sb.Result.load(tmp_path / "saved")
+    la.dedup([A, B], tokenizer=str.split, work=None).save(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
     assert loaded.settings.tokenizer is None and loaded.provenance["parameters"]["shingling"]["unit"] == "tokenizer split"
 
 
@@ -95,7 +95,7 @@ def test_pandas_reads_the_tables(saved):
 def test_a_saved_result_is_plain_files(saved):
     result, folder = saved
     assert sorted(p.name for p in folder.iterdir()) == [
-        "_semblance.json",
+        "_lookalike.json",
         "decisions.parquet",
         "inputs.parquet",
         "pairs.parquet",
@@ -103,33 +103,33 @@ def test_a_saved_result_is_plain_files(saved):
     ]
     said = json.loads((folder / "result.json").read_text())
     assert said["summary"]["kept"] == result.summary.kept and said["provenance"] == result.provenance
-    assert said["semblance"] == sb.__version__ and said["settings"]["threshold"] == 0.7
+    assert said["lookalike"] == la.__version__ and said["settings"]["threshold"] == 0.7
     assert not any(pa.types.is_nested(field.type) for field in pq.read_schema(folder / "decisions.parquet"))
 
 
 def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
     result, folder = saved
-    with pytest.raises(sb.OutputError, match="exists"):
+    with pytest.raises(la.OutputError, match="exists"):
         result.save(folder)
     result.save(folder, force=True)
-    assert same(sb.Result.load(folder), result)
+    assert same(la.Result.load(folder), result)
     (folder / "mine.txt").write_text("mine")
-    with pytest.raises(sb.OutputError, match=r"mine\.txt"):
+    with pytest.raises(la.OutputError, match=r"mine\.txt"):
         result.save(folder, force=True)
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "decisions.parquet").write_text("mine")
-    with pytest.raises(sb.OutputError, match="no _semblance.json"):
+    with pytest.raises(la.OutputError, match="no _lookalike.json"):
         result.save(foreign, force=True)
     assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
-    with pytest.raises(sb.OutputError, match="a directory, but a file"):
+    with pytest.raises(la.OutputError, match="a directory, but a file"):
         result.save(files[1][0], force=True)
-    with pytest.raises(sb.OutputError):
+    with pytest.raises(la.OutputError):
         result.save(tmp_path / "saved" / "result.json" / "inside")
 
 
 def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
-    from semblance.jobs import saved_result
+    from lookalike.jobs import saved_result
 
     result, folder = saved
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -144,8 +144,8 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
     _, folder = saved
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "none", tmp_path / "empty", folder / "result.json"):
-        with pytest.raises(sb.InputDataError, match="not a saved result"):
-            sb.Result.load(path)
+        with pytest.raises(la.InputDataError, match="not a saved result"):
+            la.Result.load(path)
     for content in (
         b"",
         b"\xff",
@@ -154,16 +154,16 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
         b"null",
         b"[" * 10**5,
         b'{"checksum": 1, "format": 1}',
-        b'{"format": "x", "semblance": "9"}',
+        b'{"format": "x", "lookalike": "9"}',
     ):
         (tmp_path / "empty/result.json").write_bytes(content)
-        with pytest.raises(sb.InputDataError, match="damaged"):
-            sb.Result.load(tmp_path / "empty")
+        with pytest.raises(la.InputDataError, match="damaged"):
+            la.Result.load(tmp_path / "empty")
 
 
 def described(folder, **changes):
     """Change a description and make its checksum right again."""
-    from semblance.jobs.saved_result import _checksum
+    from lookalike.jobs.saved_result import _checksum
 
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")
@@ -174,15 +174,15 @@ def described(folder, **changes):
 def test_a_newer_or_strange_description_is_refused(saved):
     _, folder = saved
     good = (folder / "result.json").read_text()
-    described(folder, format=2, semblance="7.0")
-    with pytest.raises(sb.InputDataError, match=r"saved by semblance 7\.0, which this version .* cannot read: upgrade"):
-        sb.Result.load(folder)
+    described(folder, format=2, lookalike="7.0")
+    with pytest.raises(la.InputDataError, match=r"saved by lookalike 7\.0, which this version .* cannot read: upgrade"):
+        la.Result.load(folder)
     for change in ({"files": {}}, {"files": None}, {"settings": {"threshold": 5}}, {"settings": {"no": 1}}, {"summary": {}},
                    {"summary": {"least_alike": None}}, {"settings": []}):  # fmt: skip
         (folder / "result.json").write_text(good)
         described(folder, **change)
-        with pytest.raises(sb.InputDataError, match="damaged"):
-            sb.Result.load(folder)
+        with pytest.raises(la.InputDataError, match="damaged"):
+            la.Result.load(folder)
 
 
 def test_every_damage_is_found(saved, rng):
@@ -194,17 +194,17 @@ def test_every_damage_is_found(saved, rng):
             bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
             (folder / name).write_bytes(bad)
             try:
-                loaded = sb.Result.load(folder)
-            except sb.InputDataError as error:
+                loaded = la.Result.load(folder)
+            except la.InputDataError as error:
                 assert str(folder) in str(error)
             else:
                 assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
         for bad in (b"", good[: len(good) // 2], good + b"\0"):
             (folder / name).write_bytes(bad)
-            with pytest.raises(sb.InputDataError):
-                sb.Result.load(folder)
+            with pytest.raises(la.InputDataError):
+                la.Result.load(folder)
         (folder / name).unlink()
-        with pytest.raises(sb.InputDataError):
-            sb.Result.load(folder)
+        with pytest.raises(la.InputDataError):
+            la.Result.load(folder)
         (folder / name).write_bytes(good)
-    assert same(sb.Result.load(folder), result)
+    assert same(la.Result.load(folder), result)

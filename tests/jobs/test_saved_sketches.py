@@ -12,11 +12,11 @@ import pytest
 from engine_kinds import KINDS, prepare
 from weekly import HOW, VARIANTS, said, weeks, written
 
-import semblance as sb
-from semblance.inputs import saved_texts
-from semblance.inputs.again import read_again
-from semblance.inputs.reading import Reading
-from semblance.inputs.saved import as_references, checksum_of
+import lookalike as la
+from lookalike.inputs import saved_texts
+from lookalike.inputs.again import read_again
+from lookalike.inputs.reading import Reading
+from lookalike.inputs.saved import as_references, checksum_of
 
 THREAD = {"threads": 1}
 
@@ -24,7 +24,7 @@ THREAD = {"threads": 1}
 def run(data, *, kind="local", monkeypatch=None, against=None, save=None, write=None, **given):
     """What a job says; its kept documents, or their sketches, are written."""
     how = THREAD if kind == "local" else prepare(kind, monkeypatch)
-    with closing(sb.dedup(data, against=against, **HOW | given, **how)) as result:
+    with closing(la.dedup(data, against=against, **HOW | given, **how)) as result:
         if save is not None:
             result.save_sketches(save)
         if write is not None:
@@ -121,15 +121,15 @@ def test_saved_documents_are_read_again_as_inputs(files, tmp_path):
 
 def test_other_jobs_and_thresholds(files, tmp_path):
     seen, clean = two_weeks(files, tmp_path)
-    found, wanted = (sb.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
+    found, wanted = (la.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
     assert found.equals(wanted) and found["left_is_reference"].to_pylist().count(True) > 5
     plan = json.loads((seen / "w0" / "sketches.json").read_bytes())["settings"]
     given = HOW | {"threshold": 0.8}
-    wanted = sb.pairs(
+    wanted = la.pairs(
         files[2], against=clean, **given, **{name: plan[name] for name in ("permutations", "bands", "rows")}, **THREAD
     )
-    assert sb.pairs(files[2], against=seen, **given, **THREAD).equals(wanted)
-    results = [sb.dedup(files[2], against=some, **HOW, **THREAD) for some in (seen, clean)]
+    assert la.pairs(files[2], against=seen, **given, **THREAD).equals(wanted)
+    results = [la.dedup(files[2], against=some, **HOW, **THREAD) for some in (seen, clean)]
     higher = [said(result.rethreshold(0.9)) for result in results]
     assert higher[0] == higher[1] != said(results[0])
     for result in results:
@@ -138,7 +138,7 @@ def test_other_jobs_and_thresholds(files, tmp_path):
 
 def test_results_say_where_a_saved_document_lies(files, tmp_path):
     run(files[0], save=tmp_path / "seen", id=None)
-    with closing(sb.dedup(files[1], against=tmp_path / "seen", **HOW | {"id": None}, **THREAD)) as result:
+    with closing(la.dedup(files[1], against=tmp_path / "seen", **HOW | {"id": None}, **THREAD)) as result:
         found = [row for row in result.removed.to_pylist() if row["duplicate_is_reference"]]
     texts = {f"{path}:{i + 1}": text for path in files[0] for i, text in enumerate(pq.read_table(path)["text"].to_pylist())}
     assert found and all(
@@ -157,7 +157,7 @@ def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
     assert found != wanted and found[2]["recall_planned"] >= 0.99
     assert found == run(files[1], against=tmp_path / "clean", threshold=0.8, **plan)
     with pytest.raises(
-        sb.ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
+        la.ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
     ):
         run(files[1], against=tmp_path / "seen", threshold=0.4)
 
@@ -172,17 +172,17 @@ OTHER = {
 def test_settings_that_must_agree(name, files, tmp_path):
     run(files[0], save=tmp_path / "seen")
     given = {name: OTHER[name]} if name not in ("bands", "rows") else {"bands": 3, "rows": 2}
-    with pytest.raises(sb.ParameterError, match=rf"seen holds sketches that were made with other settings: .*{name}"):
+    with pytest.raises(la.ParameterError, match=rf"seen holds sketches that were made with other settings: .*{name}"):
         run(files[1], against=tmp_path / "seen", **given)
 
 
 def test_folders_that_cannot_be_used_together(files, tmp_path):
     run(files[0], save=tmp_path / "seen" / "a")
     run(files[1], save=tmp_path / "seen" / "b")
-    with pytest.raises(sb.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
+    with pytest.raises(la.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
         run(files[2], against=tmp_path / "seen")
     run(files[1], save=tmp_path / "c", id=None)
-    with pytest.raises(sb.ParameterError, match="sketches of documents without ids: run without --id"):
+    with pytest.raises(la.ParameterError, match="sketches of documents without ids: run without --id"):
         run(files[2], against=tmp_path / "c")
 
 
@@ -196,7 +196,7 @@ def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
         pq.write_table(pq.read_table(mine[1]).slice(1), mine[1])
     else:
         os.utime(mine[1])
-    with pytest.raises(sb.InputDataError, match=r"week0-1\.parquet: .*the sketches in .*seen rest on it"):
+    with pytest.raises(la.InputDataError, match=r"week0-1\.parquet: .*the sketches in .*seen rest on it"):
         run(files[1], against=tmp_path / "seen", save=tmp_path / "next")
     assert not (tmp_path / "next").exists()
 
@@ -213,7 +213,7 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         file |= {"bytes": os.stat(mine[1]).st_size, "modified_ns": os.stat(mine[1]).st_mtime_ns}
     held.pop("checksum")
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
-    with pytest.raises(sb.InputDataError, match="has other texts than when it was sketched, and .*seen rests on it"):
+    with pytest.raises(la.InputDataError, match="has other texts than when it was sketched, and .*seen rests on it"):
         run(files[1], against=tmp_path / "seen")
 
 
@@ -233,27 +233,27 @@ def test_damaged_folders(what, files, tmp_path):
         path.write_text(path.read_text().replace('"bands": ', '"bands": 1'))
     else:
         path.unlink()
-    with pytest.raises(sb.InputDataError, match=rf"{path.name}"):
+    with pytest.raises(la.InputDataError, match=rf"{path.name}"):
         run(files[1], against=folder)
 
 
 def test_where_sketches_may_go(files, tmp_path):
     run(files[0], save=tmp_path / "seen" / "w0")
-    with pytest.raises(sb.OutputError, match="w0 exists; pass --force"):
+    with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
         run(files[1], save=tmp_path / "seen" / "w0")
-    with closing(sb.dedup(files[1], against=tmp_path / "seen", **HOW, **THREAD)) as result:
-        with pytest.raises(sb.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
+    with closing(la.dedup(files[1], against=tmp_path / "seen", **HOW, **THREAD)) as result:
+        with pytest.raises(la.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
             result.save_sketches(tmp_path / "seen" / "w0", force=True)
         (tmp_path / "seen" / "notes.txt").write_text("mine")
-    with pytest.raises(sb.InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
+    with pytest.raises(la.InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
         run(files[1], against=tmp_path / "seen")
-    with pytest.raises(sb.InputDataError, match="is both an input and a reference"):
+    with pytest.raises(la.InputDataError, match="is both an input and a reference"):
         run(files[0], against=tmp_path / "seen" / "w0")
-    with closing(sb.dedup(files[1], **HOW, **THREAD)) as result:
+    with closing(la.dedup(files[1], **HOW, **THREAD)) as result:
         result.save_sketches(tmp_path / "seen" / "w0", force=True)
         result.save(tmp_path / "result")
-    with pytest.raises(sb.ParameterError, match="was loaded or unpickled, and does not have the sketches"):
-        sb.Result.load(tmp_path / "result").save_sketches(tmp_path / "other")
+    with pytest.raises(la.ParameterError, match="was loaded or unpickled, and does not have the sketches"):
+        la.Result.load(tmp_path / "result").save_sketches(tmp_path / "other")
     assert run(files[0], against=tmp_path / "seen" / "w0")[2]["reference"] > 0
 
 
@@ -289,6 +289,6 @@ def test_web_pages(tmp_path):
     texts, _ = read_again(as_references(tmp_path / "seen"), Reading(html=True), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
-    with pytest.raises(sb.ParameterError, match="web pages can be saved only where these lie in files"):
+    with pytest.raises(la.ParameterError, match="web pages can be saved only where these lie in files"):
         run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
     assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1

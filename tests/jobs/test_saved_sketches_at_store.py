@@ -9,16 +9,16 @@ import pytest
 from object_store import held, put_folder
 from weekly import HOW, said, weeks, written
 
-import semblance as sb
-from semblance.files.folders import SIDECAR
-from semblance.files.folders_at import NewFolderAt
-from semblance.files.outputs_at import PLANNED
-from semblance.files.urls import Url
-from semblance.inputs import saved_at, saved_texts
-from semblance.inputs.saved import saved_in
-from semblance.inputs.saved_at import DESCRIPTION, ROWS
-from semblance.jobs import saved_sketches
-from semblance.jobs.saved_job import SavedJob
+import lookalike as la
+from lookalike.files.folders import SIDECAR
+from lookalike.files.folders_at import NewFolderAt
+from lookalike.files.outputs_at import PLANNED
+from lookalike.files.urls import Url
+from lookalike.inputs import saved_at, saved_texts
+from lookalike.inputs.saved import saved_in
+from lookalike.inputs.saved_at import DESCRIPTION, ROWS
+from lookalike.jobs import saved_sketches
+from lookalike.jobs.saved_job import SavedJob
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def files(tmp_path, bucket):
 
 
 def job(data, against=None):
-    return closing(sb.dedup(data, against=str(against) if isinstance(against, Url) else against, threads=1, **HOW))
+    return closing(la.dedup(data, against=str(against) if isinstance(against, Url) else against, threads=1, **HOW))
 
 
 def saved(data, folder, against=None, force=False):
@@ -99,7 +99,7 @@ def test_damaged_folders(what, files, bucket):
         message = r"seen/sketches\.json: damaged or changed: the checksum does not match"
     elif what == "version":
         (folder / DESCRIPTION).write_bytes(described.replace(b'"format": 1', b'"format": 2'))
-        message = r"seen/sketches\.json: saved by semblance .*, which this version .* cannot read: upgrade"
+        message = r"seen/sketches\.json: saved by lookalike .*, which this version .* cannot read: upgrade"
     elif what == "missing":
         rows.unlink()
         message = r"seen.*: cannot be read: no such object"
@@ -114,7 +114,7 @@ def test_damaged_folders(what, files, bucket):
         data = (folder / "secret").read_bytes()
         (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(data[:-1] + b"?")
         message = "seen/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
-    with pytest.raises(sb.InputDataError, match=message):
+    with pytest.raises(la.InputDataError, match=message):
         against(files[1], folder)
 
 
@@ -128,7 +128,7 @@ def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
         return opened(url, *args)
 
     monkeypatch.setattr(Url, "open_anywhere", refusing)
-    with pytest.raises(sb.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
+    with pytest.raises(la.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
         against(files[1], bucket / "seen")
 
 
@@ -143,7 +143,7 @@ def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucke
     if how == "changed":
         url.write_bytes(data + b" ")
     wanted = {"gone": "cannot be read: no such object", "changed": "has changed since it was sketched"}[how]
-    with pytest.raises(sb.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; the sketches in .*/seen rest on it"):
+    with pytest.raises(la.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; the sketches in .*/seen rest on it"):
         against(files[1], bucket / "seen")
 
 
@@ -156,16 +156,16 @@ def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
     (seen / "w1" / ROWS / "x.parquet").write_bytes(b"")
     (seen / "w1/secret").write_bytes(b"")
     assert against(files[1], seen) == wanted
-    for other in ("notes.txt", "w1/a.parquet", "documents/a.parquet", "w1-clean/_semblance.json"):
+    for other in ("notes.txt", "w1/a.parquet", "documents/a.parquet", "w1-clean/_lookalike.json"):
         (seen / other).write_bytes(b"{}")
         with pytest.raises(
-            sb.InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"
+            la.InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"
         ):
             against(files[1], seen)
         (seen / other).unlink()
     assert against(files[1], seen) == wanted
     (seen / "w1" / PLANNED).unlink()
-    with pytest.raises(sb.InputDataError, match=r"something else \(w1\)"):
+    with pytest.raises(la.InputDataError, match=r"something else \(w1\)"):
         against(files[1], seen)
 
 
@@ -174,7 +174,7 @@ def test_sketches_are_no_documents(files, bucket, tmp_path):
     saved(files[0], tmp_path / "seen")
     put_folder(tmp_path / "seen", bucket / "copied")
     for name in (f"seen/{ROWS}/00000.parquet", "copied/sketches-00000.parquet"):
-        with pytest.raises(sb.InputDataError, match=r"(seen|copied) holds saved sketches, which have no texts"):
+        with pytest.raises(la.InputDataError, match=r"(seen|copied) holds saved sketches, which have no texts"):
             against(str(bucket / name), None)
 
 
@@ -216,7 +216,7 @@ def test_a_save_that_is_killed_leaves_no_sketches(where, force, files, bucket, m
         left = held(seen / "w1")
         assert PLANNED in left and DESCRIPTION not in left
         assert against(files[2], seen) == wanted
-        with pytest.raises(sb.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
+        with pytest.raises(la.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
             against(files[2], seen / "w1")
         result.save_sketches(str(seen / "w1"))
     assert set(held(seen / "w1")) == {DESCRIPTION, SIDECAR, "secret", f"{ROWS}/00000.parquet"}
@@ -247,15 +247,15 @@ def test_where_sketches_may_go(files, bucket):
     saved(files[0], seen / "w0")
     before = held(bucket)
     with job(files[1]) as result:
-        with pytest.raises(sb.OutputError, match="w0 exists; pass --force"):
+        with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
             result.save_sketches(str(seen / "w0"))
-        with pytest.raises(sb.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
+        with pytest.raises(la.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
             result.save_sketches(str(bucket / "in"), force=True)
-    with job(files[1], seen) as result, pytest.raises(sb.OutputError, match="w0 is, or holds, the sketches that this job"):
+    with job(files[1], seen) as result, pytest.raises(la.OutputError, match="w0 is, or holds, the sketches that this job"):
         result.save_sketches(str(seen / "w0"), force=True)
     assert held(bucket) == before
     (seen / "w0" / "mine").write_bytes(b"precious")
-    with job(files[1]) as result, pytest.raises(sb.OutputError, match=r"w0 contains 1 file that no earlier run wrote \(mine\)"):
+    with job(files[1]) as result, pytest.raises(la.OutputError, match=r"w0 contains 1 file that no earlier run wrote \(mine\)"):
         result.save_sketches(str(seen / "w0"), force=True)
     (seen / "w0" / "mine").unlink()
     assert held(bucket) == before

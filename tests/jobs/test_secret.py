@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from same_results import corpus
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.files.secrets import read_secret, write_secret
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.files.secrets import read_secret, write_secret
 
 
 def written_forms(secret):
@@ -42,7 +42,7 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
     caplog.set_level("DEBUG")
     work, out = tmp_path / "work", tmp_path / "out"
     out.mkdir()
-    result = sb.dedup(inputs, work=work, id="id", evidence="all", method=method, against=None)
+    result = la.dedup(inputs, work=work, id="id", evidence="all", method=method, against=None)
     secret = read_secret(work)
     assert len(secret) == 16
     for name in ("a.jsonl", "a.csv", "a.parquet", "folder"):
@@ -70,7 +70,7 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
 
 def test_it_is_in_no_output_of_the_command(inputs, tmp_path, monkeypatch, capfd):
     secret = bytes(range(97, 113))
-    monkeypatch.setattr("semblance.files.store.new_secret", lambda: secret)
+    monkeypatch.setattr("lookalike.files.store.new_secret", lambda: secret)
     with pytest.raises(SystemExit):
         main(["dedup", *inputs, "--json", "--work", str(tmp_path / "work"), "-o", str(tmp_path / "out.jsonl"), "--annotate"])
     (tmp_path / "said.txt").write_text("".join(capfd.readouterr()))
@@ -81,7 +81,7 @@ def test_it_is_in_no_output_of_the_command(inputs, tmp_path, monkeypatch, capfd)
 def test_each_job_has_its_own(inputs, tmp_path):
     secrets = set()
     for i in range(5):
-        result = sb.dedup(inputs[0], work=tmp_path / f"work{i}")
+        result = la.dedup(inputs[0], work=tmp_path / f"work{i}")
         secrets.add(read_secret(tmp_path / f"work{i}"))
         result.close()
     assert len(secrets) == 5 and None not in secrets
@@ -90,7 +90,7 @@ def test_each_job_has_its_own(inputs, tmp_path):
 def test_only_the_owner_can_read_its_file_whatever_the_umask(inputs, tmp_path):
     before = os.umask(0)
     try:
-        result = sb.dedup(inputs[0], work=tmp_path / "work")
+        result = la.dedup(inputs[0], work=tmp_path / "work")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "work/secret").stat().st_mode) == 0o600
@@ -146,62 +146,62 @@ DAMAGE = [truncated, turned, foreign, exchanged, emptied, made_a_folder, made_a_
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
 def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_parts, tmp_path, damage):
     work = tmp_path / "work"
-    kept = sb.dedup(inputs, work=work).keep.tolist()
+    kept = la.dedup(inputs, work=work).keep.tolist()
     path = work / "secret"
     whole, parts = path.read_bytes(), {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"}
     assert len(parts) > 5
     damage(path)
     for _ in range(2):
         with pytest.raises(
-            sb.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
+            la.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
         ):
-            sb.dedup(inputs, work=work, resume=True)
+            la.dedup(inputs, work=work, resume=True)
         assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts
     if path.is_dir():
         path.rmdir()
     path.unlink(missing_ok=True)
     path.write_bytes(whole)
-    result = sb.dedup(inputs, work=work, resume=True)
+    result = la.dedup(inputs, work=work, resume=True)
     assert result.keep.tolist() == kept
     result.close()
     assert list(work.iterdir()) == []
 
 
 @pytest.mark.parametrize("resume", [False, True])
-@pytest.mark.parametrize("held", [b"", b"mine", b"semblance secret" + bytes(20), b"semblance secret"])
+@pytest.mark.parametrize("held", [b"", b"mine", b"lookalike secret" + bytes(20), b"lookalike secret"])
 def test_a_file_of_its_name_that_is_none_is_left_alone(inputs, tmp_path, held, resume):
     work = tmp_path / "work"
     work.mkdir()
     (work / "secret").write_bytes(held)
     (work / "secret").chmod(0o644)
-    with pytest.raises(sb.ParameterError, match=r"contains files that do not belong to a job \(secret\)"):
-        sb.dedup(inputs, work=work, resume=resume)
+    with pytest.raises(la.ParameterError, match=r"contains files that do not belong to a job \(secret\)"):
+        la.dedup(inputs, work=work, resume=resume)
     assert (work / "secret").read_bytes() == held and stat.S_IMODE((work / "secret").stat().st_mode) == 0o644
     assert {p.name for p in work.iterdir()} <= {"secret", "lock"}
 
 
 def test_one_that_was_left_behind_is_replaced(inputs, tmp_path):
     """A job that was killed before it had a description leaves its secret alone in the folder."""
-    first = sb.dedup(inputs[0], work=tmp_path / "work")
+    first = la.dedup(inputs[0], work=tmp_path / "work")
     left = (tmp_path / "work/secret").read_bytes()
     first.close()
     (tmp_path / "work").mkdir()
     (tmp_path / "work/secret").write_bytes(left)
-    again = sb.dedup(inputs[0], work=tmp_path / "work")
+    again = la.dedup(inputs[0], work=tmp_path / "work")
     assert read_secret(tmp_path / "work") != left[16:32]
     again.close()
 
 
 def everything(data, folder, old, settings):
     """All bytes that a job writes."""
-    result = sb.dedup(data, against=old, id="id", within="site", evidence="all", threshold=0.6, **settings)
+    result = la.dedup(data, against=old, id="id", within="site", evidence="all", threshold=0.6, **settings)
     result.write(folder / "out.jsonl", annotate=True, force=True)
     pairs = json.dumps(result.pairs.to_pydict())
     result.close()
     return (
         (folder / "out.jsonl").read_bytes(),
         pairs,
-        sb.pairs(data, against=old, id="id", within="site", threshold=0.6, **settings),
+        la.pairs(data, against=old, id="id", within="site", threshold=0.6, **settings),
     )
 
 
@@ -214,7 +214,7 @@ def test_no_result_depends_on_it(tmp_path, monkeypatch, rng, settings):
     secrets = [bytes(16), b"\xff" * 16, bytes(15) + b"\x01", *(rng.bytes(16) for _ in range(17))]
     results, drawn = [], []
     for secret in secrets:
-        monkeypatch.setattr("semblance.files.store.new_secret", lambda secret=secret: drawn.append(secret) or secret)
+        monkeypatch.setattr("lookalike.files.store.new_secret", lambda secret=secret: drawn.append(secret) or secret)
         results.append(everything(new, tmp_path, old, settings))
     assert set(drawn) == set(secrets) and len(json.loads(results[0][1])["left_id"]) > 5 and len(results[0][2]) > 5
     assert [i for i, found in enumerate(results) if found != results[0]] == []
@@ -224,8 +224,8 @@ def test_no_result_on_the_disk_depends_on_it(inputs, small_parts, tmp_path, monk
     found = set()
     for i in range(4):
         secret = bytes([i * 85]) * 16
-        monkeypatch.setattr("semblance.files.store.new_secret", lambda secret=secret: secret)
-        result = sb.dedup(inputs, id="id", work=tmp_path / "work", evidence="all")
+        monkeypatch.setattr("lookalike.files.store.new_secret", lambda secret=secret: secret)
+        result = la.dedup(inputs, id="id", work=tmp_path / "work", evidence="all")
         result.write(tmp_path / "out.jsonl", annotate=True, force=True)
         result.close()
         found.add((tmp_path / "out.jsonl").read_bytes())

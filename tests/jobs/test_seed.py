@@ -5,8 +5,8 @@ import json
 import pytest
 from listing import find_pairs
 
-import semblance as sb
-from semblance.cli.main import main
+import lookalike as la
+from lookalike.cli.main import main
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
@@ -26,26 +26,26 @@ def run(capfd, *arguments):
 
 
 def test_the_settings_have_a_number_of_64_bits_each_time_another():
-    seeds = {sb.Settings(seed="random").seed for _ in range(50)}
+    seeds = {la.Settings(seed="random").seed for _ in range(50)}
     assert len(seeds) == 50 and all(type(seed) is int and 0 <= seed < 1 << 64 for seed in seeds)
-    assert max(seeds) >= 1 << 60 and sb.Settings().seed == 1
+    assert max(seeds) >= 1 << 60 and la.Settings().seed == 1
 
 
 @pytest.mark.parametrize("wrong", ["Random", "", "1", b"random", ["random"]])
 def test_another_word_is_refused(wrong):
-    with pytest.raises(sb.ParameterError, match='seed must be an integer or "random"; got '):
-        sb.Settings(seed=wrong)
-    with pytest.raises(sb.ParameterError, match="seed must be of type int"):
-        sb.Index.create("never-made", seed=wrong)
+    with pytest.raises(la.ParameterError, match='seed must be an integer or "random"; got '):
+        la.Settings(seed=wrong)
+    with pytest.raises(la.ParameterError, match="seed must be of type int"):
+        la.Index.create("never-made", seed=wrong)
 
 
 def test_the_number_is_in_settings_and_provenance(tmp_path):
-    result = sb.dedup(TEXTS, seed="random")
+    result = la.dedup(TEXTS, seed="random")
     seed = result.settings.seed
     assert result.provenance["parameters"]["seed"] == result.settings.to_dict()["seed"] == seed != 1
     assert result.rethreshold(0.9).settings.seed == seed
     result.save(tmp_path / "saved")
-    assert sb.Result.load(tmp_path / "saved").settings.seed == seed
+    assert la.Result.load(tmp_path / "saved").settings.seed == seed
     assert type(find_pairs(TEXTS, seed="random").provenance["parameters"]["seed"]) is int
 
 
@@ -61,33 +61,33 @@ def test_the_number_repeats_the_job():
 
 def test_a_resumed_job_keeps_its_seed(path, tmp_path):
     work = tmp_path / "work"
-    first = sb.dedup(path, work=work, seed="random")
+    first = la.dedup(path, work=work, seed="random")
     seed = first.settings.seed
     del first
-    with pytest.raises(sb.ParameterError, match="holds an unfinished job; pass --resume"):
-        sb.dedup(path, work=work, seed="random")
-    with pytest.raises(sb.ParameterError, match=f"parameters.seed was {seed}, is 1"):
-        sb.dedup(path, work=work, resume=True)
-    again = sb.dedup(path, work=work, seed="random", resume=True)
+    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass --resume"):
+        la.dedup(path, work=work, seed="random")
+    with pytest.raises(la.ParameterError, match=f"parameters.seed was {seed}, is 1"):
+        la.dedup(path, work=work, resume=True)
+    again = la.dedup(path, work=work, seed="random", resume=True)
     assert again.settings.seed == seed
     again.close()
-    assert sb.dedup(path, work=work, seed="random", resume=True).settings.seed != seed  # nothing is left to resume
+    assert la.dedup(path, work=work, seed="random", resume=True).settings.seed != seed  # nothing is left to resume
 
 
 @pytest.mark.parametrize("held", [b"", b"{}", b"[1]"])
 def test_a_damaged_job_is_refused_as_with_a_number(path, tmp_path, held):
     (tmp_path / "work").mkdir()
     (tmp_path / "work/job.json").write_bytes(held)
-    with pytest.raises(sb.IndexFormatError, match=r"job\.json: damaged"):
-        sb.dedup(path, work=tmp_path / "work", seed="random", resume=True)
+    with pytest.raises(la.IndexFormatError, match=r"job\.json: damaged"):
+        la.dedup(path, work=tmp_path / "work", seed="random", resume=True)
 
 
 @pytest.mark.parametrize("kind", ["minhash", "simhash"])
 def test_an_index_keeps_its_seed(tmp_path, kind):
-    with sb.Index.create(tmp_path / "index", kind=kind, seed="random") as index:
+    with la.Index.create(tmp_path / "index", kind=kind, seed="random") as index:
         seed = index.info["parameters"]["seed"]
     assert type(seed) is int and seed > 1
-    with sb.Index.open(tmp_path / "index") as index:
+    with la.Index.open(tmp_path / "index") as index:
         assert index.info["parameters"]["seed"] == seed
 
 

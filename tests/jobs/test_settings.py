@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from listing import find_pairs
 
-import semblance as sb
-from semblance.jobs import result as result_module
+import lookalike as la
+from lookalike.jobs import result as result_module
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
 
-@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+@pytest.mark.parametrize("function", [la.dedup, la.pairs])
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -40,7 +40,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
     ],
 )
 def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
-    with pytest.raises(sb.ParameterError, match=said):
+    with pytest.raises(la.ParameterError, match=said):
         function(TEXTS, **wrong)
 
 
@@ -48,54 +48,54 @@ def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
 @pytest.mark.parametrize("value", [None, "", True, b"first", ["first"]])
 def test_a_choice_is_one_of_its_words(name, value):
     """None is not the default: what is documented as one of some words must be one of them."""
-    with pytest.raises(sb.ParameterError, match=f"{name} must be (a str; got|one of)"):
-        sb.dedup(TEXTS, **{name: value})
+    with pytest.raises(la.ParameterError, match=f"{name} must be (a str; got|one of)"):
+        la.dedup(TEXTS, **{name: value})
 
 
 @pytest.mark.parametrize("name", ["html", "fold_case", "resume", "annotate"])
 @pytest.mark.parametrize("value", [None, 0, "yes"])
 def test_a_switch_is_true_or_false(name, value):
-    with pytest.raises(sb.ParameterError, match=f"{name} must be True or False; got {value!r}"):
-        sb.dedup(TEXTS, **{name: value})
+    with pytest.raises(la.ParameterError, match=f"{name} must be True or False; got {value!r}"):
+        la.dedup(TEXTS, **{name: value})
 
 
 def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
     settings = {"threshold": np.float32(0.5), "seed": np.uint64(3), "threads": np.int32(1), "fold_case": np.True_}
-    result = sb.dedup(TEXTS, **settings)
+    result = la.dedup(TEXTS, **settings)
     assert result.keep.tolist() == [True, False, True]
     result.write(tmp_path / "out.jsonl")
-    assert json.loads((tmp_path / "out.jsonl_semblance.json").read_text())["parameters"]["seed"] == 3
+    assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["seed"] == 3
 
 
 @pytest.mark.parametrize("verify", ["exact", "sketch"])
 def test_simhash_needs_no_plan(verify):
     """No number of bands reaches this recall at this threshold, and none is needed."""
-    with pytest.raises(sb.ParameterError, match="cannot reach recall"):
-        sb.dedup(TEXTS, threshold=0.001)
-    result = sb.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
+    with pytest.raises(la.ParameterError, match="cannot reach recall"):
+        la.dedup(TEXTS, threshold=0.001)
+    result = la.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
     assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
     assert find_pairs(TEXTS, threshold=0.001, method="simhash", verify=verify).summary["plan"] == {}
 
 
 def test_a_closed_result_says_so(tmp_path):
-    result = sb.dedup(TEXTS)
+    result = la.dedup(TEXTS)
     removed = result.removed
     result.close()
     for ask in (lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
                 lambda: result.write(tmp_path / "out.jsonl")):  # fmt: skip
-        with pytest.raises(sb.ParameterError, match="this result is closed"):
+        with pytest.raises(la.ParameterError, match="this result is closed"):
             ask()
     assert result.removed is removed and result.keep.sum() == 2 and result.summary.kept == 2
-    again = sb.dedup(TEXTS)
+    again = la.dedup(TEXTS)
     again.close()
-    with pytest.raises(sb.ParameterError, match="this result is closed"):
+    with pytest.raises(la.ParameterError, match="this result is closed"):
         _ = again.removed
     assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
-    for job in (sb.dedup(TEXTS), find_pairs(TEXTS)):
-        for module in (result_module, __import__("semblance.jobs.pairs", fromlist=["pairs"])):
+    for job in (la.dedup(TEXTS), find_pairs(TEXTS)):
+        for module in (result_module, __import__("lookalike.jobs.pairs", fromlist=["pairs"])):
             monkeypatch.setattr(module, "peak_memory", lambda: 12345)
         job.write(tmp_path / f"{type(job).__name__}.jsonl")
         summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()
@@ -104,7 +104,7 @@ def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
 
 
 def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
-    result = sb.dedup(TEXTS, threshold=0.5)
+    result = la.dedup(TEXTS, threshold=0.5)
     began = time.perf_counter()
     again = result.rethreshold(0.9)
     assert sum(again.summary.seconds.values()) <= time.perf_counter() - began
@@ -114,6 +114,6 @@ def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
 def test_threads_where_the_system_does_not_tell_processors(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 6)
-    assert sb.Settings().n_threads == 6
+    assert la.Settings().n_threads == 6
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert sb.Settings().n_threads == 1
+    assert la.Settings().n_threads == 1

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from naive import walk as naive
 
-import semblance as sb
+import lookalike as la
 
 
 def corpus(rng, n=60):
@@ -32,13 +32,13 @@ def cosine(a, b):
 
 def test_pairs_are_those_within_the_radius_and_the_threshold(rng):
     texts = corpus(rng)
-    table = sb.pairs(texts, method="simhash", width=1, radius=6, threshold=0.9)
+    table = la.pairs(texts, method="simhash", width=1, radius=6, threshold=0.9)
     assert table.column_names == ["left_id", "right_id", "cosine", "distance"]
     assert len(table) > 40
     for row in table.to_pylist():
         assert row["cosine"] == pytest.approx(cosine(texts[row["left_id"]], texts[row["right_id"]])) and row["cosine"] >= 0.9
         assert 0 <= row["distance"] <= 6
-    wide = sb.pairs(texts, method="simhash", width=1, radius=16, threshold=0.9)
+    wide = la.pairs(texts, method="simhash", width=1, radius=16, threshold=0.9)
     exact = {(i, j) for i in range(len(texts)) for j in range(i + 1, len(texts)) if cosine(texts[i], texts[j]) >= 0.9}
     found = set(zip(wide["left_id"].to_pylist(), wide["right_id"].to_pylist(), strict=True))
     assert found <= exact and len(found) > 0.95 * len(exact)
@@ -47,8 +47,8 @@ def test_pairs_are_those_within_the_radius_and_the_threshold(rng):
 def test_removed_documents_name_kept_ones(rng):
     texts = corpus(rng)
     settings = {"method": "simhash", "width": 1, "radius": 5, "threshold": 0.9}
-    result = sb.dedup(texts, **settings)
-    pairs = {(r["left_id"], r["right_id"]): r["cosine"] for r in sb.pairs(texts, **settings).to_pylist()}
+    result = la.dedup(texts, **settings)
+    pairs = {(r["left_id"], r["right_id"]): r["cosine"] for r in la.pairs(texts, **settings).to_pylist()}
     assert [r["duplicate_of"] for r in result.removed.to_pylist()] == [
         k for i, k in enumerate(naive.keep(len(texts), pairs)) if k != i
     ]
@@ -56,28 +56,28 @@ def test_removed_documents_name_kept_ones(rng):
     assert "cosine >= 0.9" in str(result.summary) and "within 5 of 64 bits" in str(result.summary)
     assert result.rethreshold(0.99).keep.sum() > result.keep.sum()
     for threads in (1, 3):
-        assert sb.dedup(texts, threads=threads, **settings).annotations == result.annotations
+        assert la.dedup(texts, threads=threads, **settings).annotations == result.annotations
 
 
 def test_estimates_groups_references_and_empty_texts(rng):
     text = " ".join(rng.choice([f"w{i}" for i in range(400)], 200))
     near = text + " w1"
-    estimated = sb.dedup([text, near], method="simhash", radius=8, width=1, verify="sketch")
+    estimated = la.dedup([text, near], method="simhash", radius=8, width=1, verify="sketch")
     assert estimated.removed.column_names == ["id", "duplicate_of", "estimated_cosine", "distance"]
     assert "estimated from fingerprints" in str(estimated.summary)
     table = pa.table({"text": [text, near, near, "", None], "site": ["x", "x", "y", "x", "x"]})
-    kept = sb.dedup(table, method="simhash", radius=8, width=1, within="site").keep.tolist()
+    kept = la.dedup(table, method="simhash", radius=8, width=1, within="site").keep.tolist()
     assert kept == [True, False, True, True, True]
-    assert sb.dedup([near], against=[text], method="simhash", radius=8, width=1).keep.tolist() == [False]
-    assert sb.pairs([text, text, near], method="simhash", radius=8, width=1)["distance"].to_pylist()[0] == 0
-    with pytest.raises(sb.ParameterError):
-        sb.dedup([text], method="simhash", radius=17)
-    with pytest.raises(sb.ParameterError):
-        sb.dedup([text], method="guess")
+    assert la.dedup([near], against=[text], method="simhash", radius=8, width=1).keep.tolist() == [False]
+    assert la.pairs([text, text, near], method="simhash", radius=8, width=1)["distance"].to_pylist()[0] == 0
+    with pytest.raises(la.ParameterError):
+        la.dedup([text], method="simhash", radius=17)
+    with pytest.raises(la.ParameterError):
+        la.dedup([text], method="guess")
 
 
 def test_recall_is_stated_as_what_it_is():
-    summary = sb.dedup(["a b c"], method="simhash", threshold=0.95).summary
+    summary = la.dedup(["a b c"], method="simhash", threshold=0.95).summary
     assert summary.recall_planned == pytest.approx(0.101, abs=0.001)
     assert np.isfinite(summary.recall_vouched)
 
@@ -93,10 +93,10 @@ def test_large_sets_of_equal_fingerprints_are_walked_as_pairs_are(rng, verify):
     """Buckets in place of all pairs: the same documents are kept, for the same kept ones."""
     texts = [*templates(rng, 300), *corpus(rng, 5)]
     settings = {"method": "simhash", "width": 1, "radius": 4, "threshold": 0.98, "verify": verify}
-    many = sb.dedup(texts, max_bucket=8, **settings)
-    few = sb.dedup(texts, max_bucket=10**6, **settings)
+    many = la.dedup(texts, max_bucket=8, **settings)
+    few = la.dedup(texts, max_bucket=10**6, **settings)
     assert many.annotations == few.annotations
-    table = sb.pairs(texts, **settings)
+    table = la.pairs(texts, **settings)
     scores = dict(
         zip(zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True), table[2].to_pylist(), strict=True)
     )
@@ -109,7 +109,7 @@ def test_documents_of_one_fingerprint_are_not_paired_all_with_all(rng):
     """20,000 documents of the same feature counts in other orders would make 2e8 pairs."""
     words = [f"w{i}" for i in range(12)]
     texts = [" ".join(rng.permutation(words)) for _ in range(20_000)]
-    result = sb.dedup(texts, method="simhash", width=1, threshold=0.9)
+    result = la.dedup(texts, method="simhash", width=1, threshold=0.9)
     assert result.keep.sum() == 1
     assert result.summary.candidate_pairs < 10 * len(texts)
 
@@ -119,6 +119,6 @@ def test_a_limit_counts_no_pairs_of_reference_documents(rng):
     reference = templates(rng, 60)
     texts = corpus(rng, 8)
     settings = {"method": "simhash", "width": 1, "radius": 6, "threshold": 0.9}
-    every = sb.pairs(texts, against=reference, **settings)
+    every = la.pairs(texts, against=reference, **settings)
     assert 8 < len(every) < 50
-    assert sb.pairs(texts, against=reference, max_pairs=50, **settings).equals(every)
+    assert la.pairs(texts, against=reference, max_pairs=50, **settings).equals(every)

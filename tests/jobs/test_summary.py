@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.jobs.rows import HeldRows
-from semblance.jobs.summary import Summary, count
-from semblance.steps.outcomes import LEAST_ALIKE
+import lookalike as la
+from lookalike.jobs.rows import HeldRows
+from lookalike.jobs.summary import Summary, count
+from lookalike.steps.outcomes import LEAST_ALIKE
 
 BASE = [f"word{i}" for i in range(100)]
 
@@ -69,7 +69,7 @@ def test_no_more_is_vouched_for_than_was_planned():
 def test_a_walk_over_all_pairs_keeps_the_share_that_is_vouched_for():
     """In a crowd less is vouched for than planned, before and after."""
     texts = [" ".join([*BASE, *(f"own{i // 2}x{j}" for j in range(14)), f"tail{i}"]) for i in range(200)]
-    result = sb.dedup(texts, max_bucket=8, evidence="all")
+    result = la.dedup(texts, max_bucket=8, evidence="all")
     before, after = result.summary, result.rethreshold(0.9).summary
     assert before.recall_vouched < before.recall_planned - 0.001
     assert after.recall_vouched / after.recall_planned == pytest.approx(before.recall_vouched / before.recall_planned)

@@ -9,29 +9,29 @@ from pathlib import Path
 import click
 import pytest
 
-import semblance as sb
-from semblance.cli.main import main, program
-from semblance.inputs.overrides import read_overrides
-from semblance.jobs.compare import compare_texts
+import lookalike as la
+from lookalike.cli.main import main, program
+from lookalike.inputs.overrides import read_overrides
+from lookalike.jobs.compare import compare_texts
 
-SETTINGS = {field.name: field.default for field in fields(sb.Settings)}
+SETTINGS = {field.name: field.default for field in fields(la.Settings)}
 OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
 FUNCTIONS = {
     "dedup": (
-        sb.dedup,
+        la.dedup,
         {"inputs", "report", "report_texts", "audit", "save", "save_sketches", "fail_if_removed", *OF_A_CLUSTER},
         {"data", "progress", "tokenizer", "max_bucket", "evidence"},
     ),
-    "pairs": (sb.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (sb.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress"}),
+    "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
-    "plan": (sb.plan, OF_FORESIGHT, set()),
-    "index create": (sb.Index.create, set(), {"bands", "rows"}),
+    "plan": (la.plan, OF_FORESIGHT, set()),
+    "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
-        sb.Index.add,
+        la.Index.add,
         {"path", "inputs", "text", "glob", "format", "encoding_errors", "wait", "id", "memory", "max_document", "on_error"},
         {"ids", "texts"},
     ),
@@ -47,8 +47,8 @@ GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "ove
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
-    *((sb.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine", "overrides")),
-    (sb.dedup, "max_pairs"), (sb.overlap, "keep"), (sb.Index.create, "permutations"), (sb.Index.create, "sketcher"),
+    *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine", "overrides")),
+    (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),
 ]  # fmt: skip
 """Keywords that a function must refuse: its job has no use for them."""
@@ -75,8 +75,8 @@ def typed(values):
 
 def public():
     """Yield (name, function) of every public function and method."""
-    for name in sb.__all__:
-        thing = getattr(sb, name)
+    for name in la.__all__:
+        thing = getattr(la, name)
         for method, found in [(name, thing)] if inspect.isfunction(thing) else inspect.getmembers(thing, callable):
             if inspect.isclass(thing) and method.startswith("_") and method != "__init__":
                 continue
@@ -90,7 +90,7 @@ def test_every_keyword_is_written_out():
     assert "Index.create" in found and "dedup.dedup" in found
     kinds = {name: {p.kind for p in inspect.signature(function).parameters.values()} for name, function in found.items()}
     assert [name for name, some in kinds.items() if inspect.Parameter.VAR_KEYWORD in some] == []
-    for function in (sb.dedup, sb.pairs, sb.overlap, sb.Index.create, compare_texts):
+    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, compare_texts):
         with pytest.raises(TypeError, match="treshold"):
             function("a", "b", treshold=0.9) if function is compare_texts else function("a", treshold=0.9)
 
@@ -98,28 +98,28 @@ def test_every_keyword_is_written_out():
 @pytest.mark.parametrize(("function", "name"), ABSENT, ids=lambda value: getattr(value, "__qualname__", value))
 def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
     """Even None, the value that says nothing; and nothing is made before that."""
-    given = {sb.overlap: {"against": ["b"]}, compare_texts: {"right": "b"}}.get(function, {})
+    given = {la.overlap: {"against": ["b"]}, compare_texts: {"right": "b"}}.get(function, {})
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
         function(str(tmp_path / "made"), **given, **{name: None})
     assert not any(tmp_path.iterdir())
 
 
 def test_the_callbacks_of_commands_are_written_out():
-    for path in (Path(sb.__file__).parent / "cli").glob("*.py"):
+    for path in (Path(la.__file__).parent / "cli").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and any("click" in ast.dump(d) for d in node.decorator_list):
                 assert node.args.kwarg is None, f"{path.name}: {node.name}"
 
 
-@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+@pytest.mark.parametrize("function", [la.dedup, la.pairs])
 def test_the_parameters_of_a_job_are_those_of_settings(function):
     given = {name: default for name, default in parameters(function).items() if name not in OF_THE_JOB}
     assert typed(given) == typed({name: SETTINGS[name] for name in given})
-    all_of_them = {**parameters(sb.dedup), **parameters(sb.pairs)}
+    all_of_them = {**parameters(la.dedup), **parameters(la.pairs)}
     assert set(SETTINGS) <= set(all_of_them)
 
 
-@pytest.mark.parametrize("function", [sb.dedup, sb.pairs])
+@pytest.mark.parametrize("function", [la.dedup, la.pairs])
 def test_every_argument_reaches_the_settings(monkeypatch, function):
     """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
     module = inspect.getmodule(function)
@@ -174,11 +174,11 @@ def test_the_help_names_the_defaults():
 
 def test_every_parameter_of_a_job_is_documented():
     """In its docstring by name, and with its meaning in that of Settings."""
-    for function in (sb.dedup, sb.pairs, sb.overlap, sb.Index.create, compare_texts):
+    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, compare_texts):
         lines = inspect.getdoc(function).splitlines()
         for name in parameters(function):
             assert any(name in line.partition(" :")[0].split(", ") for line in lines), f"{function.__name__}: {name}"
-    said = inspect.getdoc(sb.Settings)
+    said = inspect.getdoc(la.Settings)
     assert [name for name in SETTINGS if name not in said and name != "annotate"] == []
 
 

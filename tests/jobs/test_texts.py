@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ import semblance as sb
     ids=range(13),
 )
 def test_missing_texts_are_empty(texts):
-    assert sb.shingle(texts, width=1).sizes.tolist() == [1, 0, 2]
+    assert la.shingle(texts, width=1).sizes.tolist() == [1, 0, 2]
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_missing_texts_are_empty(texts):
     ids=range(15),
 )
 def test_what_is_not_a_text_is_refused_by_row(texts, message):
-    with pytest.raises(sb.InputDataError, match=message):
-        sb.shingle(texts, width=1)
+    with pytest.raises(la.InputDataError, match=message):
+        la.shingle(texts, width=1)
 
 
 @pytest.mark.parametrize("make", [list, lambda x: np.array(x, object), lambda x: pd.Series(x, dtype=object)])
 def test_lone_surrogates_separate_words_where_asked_for(make):
-    assert sb.shingle(make(["a", "x\ud800b"]), width=1, encoding_errors="replace").sizes.tolist() == [1, 2]
+    assert la.shingle(make(["a", "x\ud800b"]), width=1, encoding_errors="replace").sizes.tolist() == [1, 2]
 
 
 def fails(text):
@@ -91,30 +91,30 @@ def test_failures_of_a_tokenizer_name_the_row(tokenizer, message):
             return [text] if text else list(counted(text))
 
     texts = pa.chunked_array([["a", "b"], ["c", "d", "", "e"]])
-    with pytest.raises(sb.InputDataError, match=f"row 4: {message}"):
-        sb.shingle(texts, tokenizer=tokenizer)
+    with pytest.raises(la.InputDataError, match=f"row 4: {message}"):
+        la.shingle(texts, tokenizer=tokenizer)
 
 
 def test_failures_of_a_tokenizer_name_the_row_of_a_job():
     texts = [f"w{i} x y z" for i in range(9000)]
     texts[8500] = ""
-    with pytest.raises(sb.InputDataError, match=r"row 8500: the tokenizer failed: ZeroDivisionError"):
-        sb.dedup(texts, tokenizer=lambda t: [t, str(1 // len(t))], threads=2)
+    with pytest.raises(la.InputDataError, match=r"row 8500: the tokenizer failed: ZeroDivisionError"):
+        la.dedup(texts, tokenizer=lambda t: [t, str(1 // len(t))], threads=2)
 
 
 def test_tokens_may_come_from_a_generator():
-    lazy = sb.shingle(["a b", "c", ""], tokenizer=lambda t: (x for x in t.split()), width=1)
-    assert lazy.values.tolist() == sb.shingle(["a b", "c", ""], tokenizer=str.split, width=1).values.tolist()
+    lazy = la.shingle(["a b", "c", ""], tokenizer=lambda t: (x for x in t.split()), width=1)
+    assert lazy.values.tolist() == la.shingle(["a b", "c", ""], tokenizer=str.split, width=1).values.tolist()
 
 
 @pytest.mark.parametrize(
     "wrong", [{"width": "5"}, {"width": 2.5}, {"fold_case": "no"}, {"tokenizer": "words"}, {"encoding_errors": "ignore"}]
 )
 def test_parameters_of_the_wrong_type_are_refused(wrong):
-    with pytest.raises(sb.ParameterError, match=next(iter(wrong))):
-        sb.shingle(["a"], **wrong)
+    with pytest.raises(la.ParameterError, match=next(iter(wrong))):
+        la.shingle(["a"], **wrong)
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert sb.Shingling(width=np.int64(3), fold_case=np.True_) == sb.Shingling(width=3)
-    assert type(sb.Shingling(width=np.int64(3)).to_dict()["width"]) is int
+    assert la.Shingling(width=np.int64(3), fold_case=np.True_) == la.Shingling(width=3)
+    assert type(la.Shingling(width=np.int64(3)).to_dict()["width"]) is int

@@ -1,4 +1,4 @@
-"""The program decides as its definition does: ``sb.dedup`` against a twin in plain Python, on small corpora of every kind."""
+"""The program decides as its definition does: ``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
 
 import random
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from naive.crowds import Rule
 from naive.dedup import dedup, least_codes
 
-import semblance as sb
+import lookalike as la
 
 SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")
 
@@ -63,7 +63,7 @@ crowds = st.integers(2, 6)
 def decided(table, references, **chosen):
     """What the program decides about the rows after the references: the ids that are kept, {id: (keeper, score)} of others."""
     against = table.slice(0, references) if references else None
-    result = sb.dedup(table.slice(references), against=against, id="id", threads=1, **chosen)
+    result = la.dedup(table.slice(references), against=against, id="id", threads=1, **chosen)
     removed = result.removed
     score = next(name for name in SCORES if name in removed.column_names)
     found = zip(*(removed[name].to_pylist() for name in ("id", "duplicate_of", score)), strict=True)
@@ -84,7 +84,7 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
     bands, plan = {}, {}
     if chosen.get("method") != "simhash":
         banding = chosen.pop("banding")
-        planned = sb.plan(threshold=chosen["threshold"])
+        planned = la.plan(threshold=chosen["threshold"])
         bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
         plan = dict(bands) or {"bands": planned.bands, "rows": planned.rows}
         plan["least"] = least_codes(chosen["threshold"], **plan, recall=None if bands else 0.99)

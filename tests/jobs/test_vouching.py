@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.jobs import judging
-from semblance.theory.agreement import crowded_recall
-from semblance.theory.banding import candidate_probability
+import lookalike as la
+from lookalike.jobs import judging
+from lookalike.theory.agreement import crowded_recall
+from lookalike.theory.banding import candidate_probability
 
 PAGE = [f"word{i}" for i in range(90)]
 
@@ -72,7 +72,7 @@ BY_HAND = [{"id": i, "action": "keep" if i % 2 else "remove"} for i in range(0, 
 @pytest.mark.parametrize("references", [0, 40])
 def test_a_mean_over_kept_documents(rng, watched, settings, references):
     made = texts(rng, 160)
-    result = sb.dedup(made[references:], against=made[:references] or None, max_bucket=8, **settings)
+    result = la.dedup(made[references:], against=made[:references] or None, max_bucket=8, **settings)
     ((given, found),) = watched
     wanted, crowded = mean(*given)
     assert found == pytest.approx(wanted, abs=1e-12) and result.summary.recall_vouched == found
@@ -83,15 +83,15 @@ def test_a_mean_over_kept_documents(rng, watched, settings, references):
 def test_without_crowds_it_is_the_plan(rng, watched):
     made = texts(rng, 30)
     for settings in ({}, {"method": "simhash", "radius": 4}):
-        result = sb.dedup(made, **settings)
+        result = la.dedup(made, **settings)
         assert result.summary.recall_vouched == result.summary.recall_planned and result.summary.crowded == 0
-    nobody = sb.dedup(["", ""], empty="drop", max_bucket=2)
+    nobody = la.dedup(["", ""], empty="drop", max_bucket=2)
     assert nobody.summary.kept == 0 and nobody.summary.recall_vouched == nobody.summary.recall_planned
 
 
 def test_an_open_job_decides_once_at_each_threshold(rng, watched):
     """What it found at one is at hand when it is asked for again, and nothing of it is decided anew."""
-    result = sb.dedup(texts(rng, 40), threshold=0.7)
+    result = la.dedup(texts(rng, 40), threshold=0.7)
     first, again, other = (result.rethreshold(threshold) for threshold in (0.9, 0.9, 0.8))
     deciders = [given[0] for given, _ in watched]
     assert deciders[1] is deciders[2] and len({id(decider) for decider in deciders}) == 3

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.jobs.groups import clusters_of, groups_of
-from semblance.jobs.rethreshold import walk_again
-from semblance.jobs.rows import HeldRows
-from semblance.theory.shares import share_error
-from semblance.values.tables import DECISIONS
+from lookalike.jobs.groups import clusters_of, groups_of
+from lookalike.jobs.rethreshold import walk_again
+from lookalike.jobs.rows import HeldRows
+from lookalike.theory.shares import share_error
+from lookalike.values.tables import DECISIONS
 
 SCHEMA = pa.schema([
     *(pa.field(f.name, pa.string()) if f.name in ("duplicate_of", "cluster") else f for f in DECISIONS), pa.field("id", pa.string()),
@@ -134,7 +134,7 @@ def test_groups_and_clusters_follow_from_decisions(corpus, against, batch):
     decisions = walk_again(decisions, verified, 0.6, 64)[0]
     rows = walked(*corpus, 0.6, 64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semblance.jobs.rows.BATCH_ROWS", batch)
+        patch.setattr("lookalike.jobs.rows.BATCH_ROWS", batch)
         groups = groups_of(HeldRows(decisions), against).to_pylist()
         clusters = clusters_of(HeldRows(decisions), references).tolist()
     wanted = [

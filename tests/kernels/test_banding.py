@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from semblance.kernels.banding import find_roots, join_pairs
-from semblance.search import buckets
-from semblance.search.buckets import find_candidates
+from lookalike.kernels.banding import find_roots, join_pairs
+from lookalike.search import buckets
+from lookalike.search.buckets import find_candidates
 
 
 def by_dictionary(keys):

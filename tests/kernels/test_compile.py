@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from conftest import MODE
 
-import semblance.kernels
+import lookalike.kernels
 
 if MODE != "jit":
     pytest.skip("kernels are not compiled here when they are called", allow_module_level=True)
 
-from semblance.kernels._jit import Kernel, compiled, typed
+from lookalike.kernels._jit import Kernel, compiled, typed
 
 
 @typed
@@ -144,9 +144,9 @@ def test_threads_may_come_first_together():
 
 def kernels():
     """Yield the names and kernels of all modules."""
-    for module in pkgutil.iter_modules(semblance.kernels.__path__):
-        for name, value in vars(importlib.import_module(f"semblance.kernels.{module.name}")).items():
-            if isinstance(value, Kernel) and value.__module__ == f"semblance.kernels.{module.name}":
+    for module in pkgutil.iter_modules(lookalike.kernels.__path__):
+        for name, value in vars(importlib.import_module(f"lookalike.kernels.{module.name}")).items():
+            if isinstance(value, Kernel) and value.__module__ == f"lookalike.kernels.{module.name}":
                 yield f"{module.name}.{name}", value
 
 
@@ -159,7 +159,7 @@ def test_each_signature_has_a_type_for_each_argument():
 
 def test_importing_compiles_nothing():
     """Kernels are compiled when they are called, those that other kernels call included."""
-    modules = [f"semblance.kernels.{module.name}" for module in pkgutil.iter_modules(semblance.kernels.__path__)]
+    modules = [f"lookalike.kernels.{module.name}" for module in pkgutil.iter_modules(lookalike.kernels.__path__)]
     code = (
         f"import importlib\nmodules = [importlib.import_module(name) for name in {modules}]\n"
         "found = [x for module in modules for x in vars(module).values() if hasattr(x, 'overloads')]\n"

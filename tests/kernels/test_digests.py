@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.hashing import PRIME, keyed_digest
 
-from semblance.hashing import digest_secret
-from semblance.kernels import digests as kernel
+from lookalike.hashing import digest_secret
+from lookalike.kernels import digests as kernel
 
 KEYS = [bytes([i]) * 16 for i in range(3)]
 EXTREMES = [0, 1, (1 << 56) - 1, PRIME - 1]

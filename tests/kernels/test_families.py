@@ -6,8 +6,8 @@ from conftest import JIT_OFF
 from naive import families as naive
 from naive.hashing import derive, fmix64
 
-import semblance as sb
-from semblance import hashing
+import lookalike as la
+from lookalike import hashing
 
 KEYS = [0, 1, 2, 255, 256, 65535, 65536, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0x123456789ABCDEF0]
 
@@ -42,7 +42,7 @@ def test_permutation_of_all_64_bit_integers():
 def test_least_images_of_sets_equal_twin(universe):
     k, sets = 5, [[], [0], [0, universe // 2], list(range(0, universe, universe // 9 + 1))]
     sets = [sorted(set(some)) for some in sets]
-    scheme = sb.PermutationMinHash(universe=universe, permutations=k, seed=3)
+    scheme = la.PermutationMinHash(universe=universe, permutations=k, seed=3)
     found = scheme.sign_sets(np.array([x for some in sets for x in some], np.uint64), np.cumsum([0, *map(len, sets)])).values
     n = hashing.ROUNDS
     keys = derive(3, "permutations", n * k)
@@ -98,9 +98,9 @@ def test_shuffled_is_a_permutation():
         lambda: hashing.MultiplyShift(seed=-1), lambda: hashing.Permutation(universe=0), lambda: hashing.Permutation(universe=5, seed=-1),
         lambda: hashing.Permutation(universe=5).apply([5]), lambda: hashing.shuffled(0, 1),
         lambda: hashing.shuffled((1 << 31) + 1, 1),
-        lambda: sb.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: sb.PermutationMinHash(universe=9, permutations=0),
+        lambda: la.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: la.PermutationMinHash(universe=9, permutations=0),
     ],
 )  # fmt: skip
 def test_wrong_parameters(call):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         call()

@@ -5,8 +5,8 @@ import pytest
 from conftest import JIT_OFF
 from naive import hamming as naive
 
-import semblance as sb
-from semblance.kernels import hamming, weak_bits
+import lookalike as la
+from lookalike.kernels import hamming, weak_bits
 
 
 @pytest.mark.parametrize("bits", [32, 64, 96, 128, 256])
@@ -16,8 +16,8 @@ def test_fingerprints_equal_twin(rng, bits):
     weights = rng.random(sum(sizes)) + 0.1
     offsets = np.cumsum([0, *sizes])
     values = np.concatenate([np.sort(part) for part in np.split(values, offsets[1:-1])])
-    plain = sb.SimHash(bits=bits, seed=3, margins=True).sign(sb.Shingles(values, offsets))
-    weighted = sb.SimHash(bits=bits, seed=3, margins=True).sign(sb.WeightedSets(values, weights, offsets))
+    plain = la.SimHash(bits=bits, seed=3, margins=True).sign(la.Shingles(values, offsets))
+    weighted = la.SimHash(bits=bits, seed=3, margins=True).sign(la.WeightedSets(values, weights, offsets))
     for row in range(len(sizes)):
         part = slice(offsets[row], offsets[row + 1])
         for found, w in ((plain, np.ones(sizes[row])), (weighted, weights[part])):

@@ -5,7 +5,7 @@ import pytest
 from conftest import MODE
 from naive import hashing as naive
 
-from semblance.kernels import hashing
+from lookalike.kernels import hashing
 
 EDGES = [0, 1, 2, 63, 64, 65, (1 << 31) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 2, (1 << 64) - 1]
 
@@ -50,7 +50,7 @@ def test_mix_keys_is_one_to_one():
 def test_instructions_have_the_meaning_of_their_twins():
     from numba import njit
 
-    from semblance.kernels._compile import load64, multiply_high, popcount, trailing_zeros
+    from lookalike.kernels._compile import load64, multiply_high, popcount, trailing_zeros
 
     @njit
     def run(data, a, b):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from semblance.kernels import lookup, overlap
-from semblance.kernels.hits import room_for
+from lookalike.kernels import lookup, overlap
+from lookalike.kernels.hits import room_for
 
 NONE = np.empty((0, 0), np.uint32)
 

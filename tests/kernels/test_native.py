@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from conftest import MODE
 
-import semblance.kernels
-from semblance.kernels import banding, crowds, hashing, resemblance, shingling
+import lookalike.kernels
+from lookalike.kernels import banding, crowds, hashing, resemblance, shingling
 
 if MODE != "library":
     pytest.skip("the library comes with an installed wheel", allow_module_level=True)
 
-from semblance.kernels import _native
+from lookalike.kernels import _native
 
-KERNELS = Path(semblance.kernels.__path__[0])
+KERNELS = Path(lookalike.kernels.__path__[0])
 
 
 @pytest.fixture(params=range(_native.best + 1))
@@ -32,8 +32,8 @@ def level(request):
 
 def modules():
     """Yield all modules of kernels."""
-    for module in pkgutil.iter_modules(semblance.kernels.__path__):
-        yield importlib.import_module(f"semblance.kernels.{module.name}")
+    for module in pkgutil.iter_modules(lookalike.kernels.__path__):
+        yield importlib.import_module(f"lookalike.kernels.{module.name}")
 
 
 def test_each_kernel_of_the_sources_is_in_the_library_and_no_other():
@@ -53,8 +53,8 @@ def test_no_kernel_comes_from_anywhere_else():
 
 def test_a_job_needs_no_compiler():
     code = (
-        "import sys\nsys.modules['numba'] = sys.modules['llvmlite'] = None\nimport semblance as sb\n"
-        "assert sb.dedup(['a b c d e f', 'A b c d e f.', 'x y z']).keep.tolist() == [True, False, True]"
+        "import sys\nsys.modules['numba'] = sys.modules['llvmlite'] = None\nimport lookalike as la\n"
+        "assert la.dedup(['a b c d e f', 'A b c d e f.', 'x y z']).keep.tolist() == [True, False, True]"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
@@ -103,7 +103,7 @@ def test_integers_of_64_bits_come_and_go_whole():
     ],
 )
 def test_other_types_are_refused_by_name(given, said):
-    with pytest.raises(TypeError, match=r"semblance\.kernels\.crowds\.equal_to:? " + said):
+    with pytest.raises(TypeError, match=r"lookalike\.kernels\.crowds\.equal_to:? " + said):
         crowds.equal_to(*given)
 
 

@@ -5,8 +5,8 @@ import pytest
 from conftest import JIT_OFF
 from naive import walk as naive
 
-from semblance.kernels import resemblance as kernel
-from semblance.methods.exact_sets import RowSets, numbered
+from lookalike.kernels import resemblance as kernel
+from lookalike.methods.exact_sets import RowSets, numbered
 
 
 def arrays(sets):

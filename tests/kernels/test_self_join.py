@@ -7,9 +7,9 @@ import pytest
 from conftest import JIT_OFF
 from naive import hamming as naive
 
-import semblance as sb
-from semblance.search import self_join
-from semblance.theory import hamming_search as theory
+import lookalike as la
+from lookalike.search import self_join
+from lookalike.theory import hamming_search as theory
 
 
 def near(rng, n, bits, radius):
@@ -95,8 +95,8 @@ def test_equal_rows_are_spread_over_pairs():
 
 
 def test_a_limit_bounds_the_pairs_of_equal_fingerprints():
-    index = sb.HammingIndex(radius=2, bits=64).add(np.zeros(50_000, np.uint64))
+    index = la.HammingIndex(radius=2, bits=64).add(np.zeros(50_000, np.uint64))
     pairs = index.pairs(limit=1000)
     assert len(pairs) == 1000 and (pairs.left < pairs.right).all() and (pairs.distance == 0).all()
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         index.pairs(limit=0)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import text as naive
 
-from semblance.errors import IncompatibleSketchError, ParameterError
-from semblance.text.characters import UNICODE_VERSION, normalize
-from semblance.text.shingle import Shingling
-from semblance.text.texts import from_strings
+from lookalike.errors import IncompatibleSketchError, ParameterError
+from lookalike.text.characters import UNICODE_VERSION, normalize
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_strings
 
 same_unicode = pytest.mark.skipif(
     unicodedata.unidata_version != UNICODE_VERSION, reason=f"the twin needs an interpreter with Unicode {UNICODE_VERSION}"
@@ -132,7 +132,7 @@ def test_any_bytes_equal_twin(rows, unit, normalization, fold_case):
     """Every kind of character, invalid bytes too, beside every other and at every place in a block."""
     import pyarrow as pa
 
-    from semblance.text.texts import from_arrow_array
+    from lookalike.text.texts import from_arrow_array
 
     data = [b"".join(in_bytes(piece) * times for piece, times in row) for row in rows]
     shingling = Shingling(unit=unit, width=1, normalization=normalization, fold_case=fold_case)
@@ -151,7 +151,7 @@ def test_hashes_do_not_depend_on_where_a_word_stands(unit):
     """Two characters side by side make the same shingles at every distance from the beginning and the end of a buffer."""
     import pyarrow as pa
 
-    from semblance.text.texts import from_arrow_array
+    from lookalike.text.texts import from_arrow_array
 
     shingling = Shingling(unit=unit, width=1)
     around = [0, 1, 7, 8, 9, 60, 63, 64, 65, 127, 128, 130] if JIT_OFF else range(131)
@@ -251,7 +251,7 @@ def test_rows_do_not_run_into_each_other():
 def test_invalid_utf8_separates_words_and_counts_as_a_character():
     import pyarrow as pa
 
-    from semblance.text.texts import from_arrow_array
+    from lookalike.text.texts import from_arrow_array
 
     bad = [b"ab\xffcd", b"ab\xe2\x82", b"\xed\xa0\x80x", b"\xc0\xafx", b"\xf4\x90\x80\x80"]
     texts = from_arrow_array(pa.array(bad, pa.binary()))
@@ -267,7 +267,7 @@ def test_invalid_utf8_separates_words_and_counts_as_a_character():
 def test_invalid_bytes_are_found_where_they_are(position):
     import pyarrow as pa
 
-    from semblance.text.texts import from_arrow_array
+    from lookalike.text.texts import from_arrow_array
 
     good, bad = "säfe täxt ".encode(), b"a" * position + b"\x80" + b"b" * 20
     assert from_arrow_array(pa.array([good, bad, good], pa.binary())).find_invalid() == (1, position)
@@ -275,7 +275,7 @@ def test_invalid_bytes_are_found_where_they_are(position):
 
 @same_unicode
 def test_tables_are_those_of_the_pinned_unicode_version():
-    from semblance.text.characters import character_tables
+    from lookalike.text.characters import character_tables
 
     pages, kinds, folds, fold_bytes = character_tables()
     parts = {"mark": 3, "single": 2, "letter": 1}

@@ -5,15 +5,15 @@ import pytest
 from conftest import JIT_OFF
 from naive import sketches as naive
 
-import semblance as sb
-from semblance.kernels import banding
+import lookalike as la
+from lookalike.kernels import banding
 
 
 def shingles(rng, sizes):
     values = rng.integers(0, 1 << 64, sum(sizes), dtype=np.uint64)
     edges = np.array([0, 1, (1 << 64) - 1, 1 << 32, (1 << 32) - 1], np.uint64)
     values[: len(edges)] = edges[: len(values)]
-    return sb.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
+    return la.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
 
 
 SIZES = [5, 0, 1, 2, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
@@ -23,7 +23,7 @@ SIZES = [5, 0, 1, 2, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
 @pytest.mark.parametrize("seed", [0, 1, (1 << 64) - 1])
 def test_fast_similarity_equals_twin(rng, permutations, seed):
     sets = shingles(rng, SIZES)
-    signatures = sb.FastSimilarity(permutations=permutations, seed=seed).sign(sets)
+    signatures = la.FastSimilarity(permutations=permutations, seed=seed).sign(sets)
     assert signatures.values.dtype == np.uint32
     for row in range(len(sets)):
         assert signatures.values[row].tolist() == naive.fast_similarity(sets.row(row).tolist(), permutations, seed)
@@ -32,29 +32,29 @@ def test_fast_similarity_equals_twin(rng, permutations, seed):
 @pytest.mark.parametrize("permutations", [1, 63, 64, 65])
 def test_minhash_equals_twin(rng, permutations):
     sets = shingles(rng, SIZES)
-    signatures = sb.MinHash(permutations=permutations, seed=9).sign(sets)
+    signatures = la.MinHash(permutations=permutations, seed=9).sign(sets)
     for row in range(len(sets)):
         assert signatures.values[row].tolist() == naive.minhash(sets.row(row).tolist(), permutations, 9)
 
 
-@pytest.mark.parametrize("scheme", [sb.FastSimilarity, sb.MinHash])
+@pytest.mark.parametrize("scheme", [la.FastSimilarity, la.MinHash])
 def test_union_is_the_smaller_of_each_slot(rng, scheme):
     left, right = (rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (40, 9))
     union = np.concatenate([left, right, right])
-    sets = sb.Shingles(np.concatenate([left, right, union]), np.array([0, 40, 49, 107]))
+    sets = la.Shingles(np.concatenate([left, right, union]), np.array([0, 40, 49, 107]))
     values = scheme(permutations=48, seed=3).sign(sets).values
     assert np.minimum(values[0], values[1]).tolist() == values[2].tolist()
     merged = scheme(permutations=48, seed=3)
-    one = merged.sign(sb.Shingles(left, np.array([0, 40])))
-    other = merged.sign(sb.Shingles(right, np.array([0, 9])))
+    one = merged.sign(la.Shingles(left, np.array([0, 40])))
+    other = merged.sign(la.Shingles(right, np.array([0, 9])))
     assert one.merge(other).values[0].tolist() == values[2].tolist()
 
 
 def test_order_and_repeats_do_not_matter(rng):
     values = rng.integers(0, 1 << 64, 30, dtype=np.uint64)
     shuffled = np.concatenate([values[::-1], values])
-    sets = sb.Shingles(np.concatenate([values, shuffled]), np.array([0, 30, 90]))
-    signed = sb.FastSimilarity(permutations=100).sign(sets).values
+    sets = la.Shingles(np.concatenate([values, shuffled]), np.array([0, 30, 90]))
+    signed = la.FastSimilarity(permutations=100).sign(sets).values
     assert (signed[0] == signed[1]).all()
 
 
@@ -64,8 +64,8 @@ def test_long_texts_that_repeat_themselves(rng, distinct):
     values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
     values[0] = 0
     many = np.resize(values, 400 if JIT_OFF else 20_000)
-    sets = sb.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
-    signed = sb.FastSimilarity(permutations=64, seed=4).sign(sets).values
+    sets = la.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
+    signed = la.FastSimilarity(permutations=64, seed=4).sign(sets).values
     assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
 
 

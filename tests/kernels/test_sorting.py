@@ -8,7 +8,7 @@ from conftest import JIT_OFF
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.kernels import sorting
+from lookalike.kernels import sorting
 
 SIZE = 300 if JIT_OFF else 20_000
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import JIT_OFF
 
-from semblance.kernels import sorting
+from lookalike.kernels import sorting
 
 
 def killer(n):

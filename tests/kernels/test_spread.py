@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from conftest import JIT_OFF
 
-import semblance as sb
-from semblance.kernels import _spread, fast_similarity, hashing, overlap, resemblance, shingling
-from semblance.sketches.fast_similarity import FastSimilarity
-from semblance.values import drop_repeats
+import lookalike as la
+from lookalike.kernels import _spread, fast_similarity, hashing, overlap, resemblance, shingling
+from lookalike.sketches.fast_similarity import FastSimilarity
+from lookalike.values import drop_repeats
 
 COUNT = 64 if JIT_OFF else 4096
 SIZE = 4 * COUNT
@@ -80,7 +80,7 @@ def test_who_knew_the_factor_could_make_them_meet(fill):
 
 
 def test_a_process_draws_an_odd_factor_of_its_own():
-    code = "from semblance.kernels._spread import spread; print(int(spread()))"
+    code = "from lookalike.kernels._spread import spread; print(int(spread()))"
     drawn = {int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(2)}
     drawn.add(int(_spread.spread()))
     assert len(drawn) == 3 and all(spread & 1 for spread in drawn)
@@ -89,13 +89,13 @@ def test_a_process_draws_an_odd_factor_of_its_own():
 def everything():
     """What tables give, as bytes: sets, signatures that look for distinct values, an exact job, an overlap."""
     texts = ["a b c d e f g", "a b c d e f h", "x " * 300, "u v w x y z u v w x y z", ""]
-    sets = sb.shingle(texts, width=2)
-    ready = sb.Shingles.from_arrays(np.arange(60) % 7, [0, 50, 50, 60])
+    sets = la.shingle(texts, width=2)
+    ready = la.Shingles.from_arrays(np.arange(60) % 7, [0, 50, 50, 60])
     repeated = np.tile(np.arange(1, 5, dtype=np.uint64) << np.uint64(60), 40), np.array([0, 160])
     yield sets.values, sets.offsets, ready.values, ready.offsets
     yield (*drop_repeats(*repeated), FastSimilarity(permutations=16).sign_values(*repeated))
-    yield (np.array([str(sb.pairs(texts, width=2, threshold=0.3).to_pylist())]),)
-    yield (np.array([str(sb.overlap(texts, against=texts[1:3], width=2, threshold=0.2).matches.to_pylist())]),)
+    yield (np.array([str(la.pairs(texts, width=2, threshold=0.3).to_pylist())]),)
+    yield (np.array([str(la.overlap(texts, against=texts[1:3], width=2, threshold=0.2).matches.to_pylist())]),)
 
 
 def test_no_result_depends_on_the_factor(monkeypatch):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from conftest import JIT_OFF
 
-from semblance.kernels.resemblance import FINGERPRINTS, Rows, count_rows
-from semblance.kernels.walk import resolve, walk_bundles
+from lookalike.kernels.resemblance import FINGERPRINTS, Rows, count_rows
+from lookalike.kernels.walk import resolve, walk_bundles
 
 NONE = np.empty(0, np.int32)
 

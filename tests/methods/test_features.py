@@ -9,10 +9,10 @@ from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semblance.kernels.resemblance import VECTORS, Rows
-from semblance.methods.exact_sets import RowSets, compare_rows, numbered
-from semblance.methods.features import FeatureVectors, FingerprintRows
-from semblance.theory import simhash
+from lookalike.kernels.resemblance import VECTORS, Rows
+from lookalike.methods.exact_sets import RowSets, compare_rows, numbered
+from lookalike.methods.features import FeatureVectors, FingerprintRows
+from lookalike.theory import simhash
 
 texts = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=8)
 

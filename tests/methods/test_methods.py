@@ -8,11 +8,11 @@ import pytest
 from naive import sketches as naive
 from naive.hashing import K0, fmix64, fold_multiply
 
-import semblance as sb
-from semblance.methods.exact_sets import compare_rows, numbered
-from semblance.methods.method import Method
-from semblance.methods.registry import MethodSettings, make_method
-from semblance.theory import shares, simhash
+import lookalike as la
+from lookalike.methods.exact_sets import compare_rows, numbered
+from lookalike.methods.method import Method
+from lookalike.methods.registry import MethodSettings, make_method
+from lookalike.theory import shares, simhash
 
 ALL = [(name, verify) for name in ("minhash", "simhash") for verify in ("exact", "sketch", "none")]
 SETS = [list(range(40)), list(range(1, 41)), [], [5], list(range(100, 700)), [5, 5, 5, 6]]
@@ -100,7 +100,7 @@ def test_simhash_keys_are_the_fingerprints_and_estimates_their_halves():
     method = make_method("simhash", MethodSettings(verify="sketch", seed=11))
     values, offsets = rows_of(SETS)
     made = method.sketch(values, offsets, np.arange(6, dtype=np.uint64))
-    words = sb.SimHash(seed=11).sign(sb.Shingles(values, offsets)).words
+    words = la.SimHash(seed=11).sign(la.Shingles(values, offsets)).words
     assert (made.keys == words).all() and method.n_codes == 0
     assert [int(low) | int(high) << 32 for low, high in made.estimates] == words[:, 0].tolist()
 
@@ -127,7 +127,7 @@ def test_scores_are_measured_and_estimated():
 
 
 def test_recall_is_that_of_the_plan_and_of_the_radius():
-    assert make_method("minhash", MethodSettings(threshold=0.7)).recall(0.75) == sb.plan(threshold=0.7).recall_at(0.75)
+    assert make_method("minhash", MethodSettings(threshold=0.7)).recall(0.75) == la.plan(threshold=0.7).recall_at(0.75)
     simple = make_method("simhash", MethodSettings(radius=5))
     assert simple.recall(0.95) == float(simhash.within_radius(0.95, 5, 64))
     estimated = make_method("simhash", MethodSettings(radius=16, verify="sketch"))

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-import semblance as sb
-from semblance.methods import registry
-from semblance.methods.registry import MethodSettings, make_method
+import lookalike as la
+from lookalike.methods import registry
+from lookalike.methods.registry import MethodSettings, make_method
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def install(monkeypatch, tmp_path):
 
 
 def test_built_in_methods_follow_the_settings():
-    plan = sb.plan(threshold=0.7, recall=0.95, verify="sketch")
+    plan = la.plan(threshold=0.7, recall=0.95, verify="sketch")
     made = make_method("minhash", MethodSettings(threshold=0.7, recall=0.95, verify="sketch", seed=4))
     assert (made.plan, made.seed, made.exact, made.n_estimates) == (plan, 4, False, plan.estimation_slots)
     assert make_method("minhash", MethodSettings(bands=5, rows=3)).n_codes == 15
@@ -38,7 +38,7 @@ def test_built_in_methods_follow_the_settings():
 
 @pytest.mark.parametrize("given", [{"bands": 4, "rows": 2}, {"permutations": 128}])
 def test_simhash_has_no_bands(given):
-    with pytest.raises(sb.ParameterError, match="permutations, bands and rows are for minhash; simhash has radius"):
+    with pytest.raises(la.ParameterError, match="permutations, bands and rows are for minhash; simhash has radius"):
         make_method("simhash", MethodSettings(**given))
 
 
@@ -55,7 +55,7 @@ def test_a_built_in_name_cannot_be_taken(install):
 def test_a_package_that_cannot_be_imported_is_named(install):
     install("raise RuntimeError('no luck')")
     with pytest.raises(
-        sb.ParameterError, match=r"method 'other' \(other: other_module:make\) cannot be loaded: RuntimeError: no luck"
+        la.ParameterError, match=r"method 'other' \(other: other_module:make\) cannot be loaded: RuntimeError: no luck"
     ) as caught:
         make_method("other", MethodSettings())
     assert isinstance(caught.value.__cause__, RuntimeError)
@@ -63,26 +63,26 @@ def test_a_package_that_cannot_be_imported_is_named(install):
 
 def test_what_makes_no_method_is_refused(install):
     install("make = 3")
-    with pytest.raises(sb.ParameterError, match="must be a function from settings to a method; got 3"):
+    with pytest.raises(la.ParameterError, match="must be a function from settings to a method; got 3"):
         make_method("other", MethodSettings())
 
 
 def test_a_method_must_be_whole(install):
     install("class Half:\n    name = 'other'\n    score = 'resemblance'\n\ndef make(settings):\n    return Half()\n")
-    with pytest.raises(sb.ParameterError, match="lacks meets, radius, n_keys, n_codes, .*sketch, comparable"):
+    with pytest.raises(la.ParameterError, match="lacks meets, radius, n_keys, n_codes, .*sketch, comparable"):
         make_method("other", MethodSettings())
 
 
 def test_a_method_must_go_by_its_name(install):
     install(
-        "from semblance.methods.registry import make_method\n\ndef make(settings):\n    return make_method('minhash', settings)\n"
+        "from lookalike.methods.registry import make_method\n\ndef make(settings):\n    return make_method('minhash', settings)\n"
     )
-    with pytest.raises(sb.ParameterError, match="made a method named 'minhash'; the names must be equal"):
+    with pytest.raises(la.ParameterError, match="made a method named 'minhash'; the names must be equal"):
         make_method("other", MethodSettings())
 
 
 def test_two_packages_with_one_name_are_refused(install):
     install("make = SimpleNamespace", "one")
     install("make = SimpleNamespace", "two")
-    with pytest.raises(sb.ParameterError, match="comes from several packages .one: one_module:make, two: two_module:make"):
+    with pytest.raises(la.ParameterError, match="comes from several packages .one: one_module:make, two: two_module:make"):
         make_method("other", MethodSettings())

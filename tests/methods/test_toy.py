@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import semblance as sb
-from semblance.methods import registry
-from semblance.methods.exact_sets import compare_rows, numbered
-from semblance.methods.registry import MethodSettings, make_method
-from semblance.steps.sketch import Sketching, sketch
-from semblance.text.shingle import Shingling
+import lookalike as la
+from lookalike.methods import registry
+from lookalike.methods.exact_sets import compare_rows, numbered
+from lookalike.methods.registry import MethodSettings, make_method
+from lookalike.steps.sketch import Sketching, sketch
+from lookalike.text.shingle import Shingling
 
 TOY = Path(__file__).parent / "toy"
 
@@ -35,7 +35,7 @@ def test_it_is_found_by_name(toy):
 
 def test_without_the_package_the_name_is_unknown():
     assert registry.names() == ("minhash", "simhash")
-    with pytest.raises(sb.ParameterError, match="^method must be one of minhash, simhash; got 'toy'$"):
+    with pytest.raises(la.ParameterError, match="^method must be one of minhash, simhash; got 'toy'$"):
         make_method("toy", MethodSettings())
 
 
@@ -50,7 +50,7 @@ def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
     assert [len(some) for some in keys] == [8, 8, 0, 8] and "code" not in rows[0]
     meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, keys[a], keys[b]))}
     assert meeting == {(0, 1)}
-    sets = toy.comparable(numbered([settings.shingling.hashes(sb.text.texts.from_strings(texts))]))
+    sets = toy.comparable(numbered([settings.shingling.hashes(la.text.texts.from_strings(texts))]))
     assert compare_rows(sets.rows, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
 
 
@@ -59,7 +59,7 @@ def test_whole_jobs_go_by_it(tmp_path):
     """What it finds is told, saved, read again and decided about at another threshold."""
     words = [f"w{i}" for i in range(60)]
     texts = [" ".join(words), " ".join([*words[:-1], "else"]), "", " ".join(reversed(words)), " ".join(words)]
-    result = sb.dedup(texts, method="toy", width=2, threshold=0.9, evidence="all")
+    result = la.dedup(texts, method="toy", width=2, threshold=0.9, evidence="all")
     assert result.removed.to_pylist() == [
         {"id": 1, "duplicate_of": 0, "resemblance": 58 / 60}, {"id": 4, "duplicate_of": 0, "resemblance": 1.0},
     ]  # fmt: skip
@@ -68,7 +68,7 @@ def test_whole_jobs_go_by_it(tmp_path):
     assert "8 smallest elements" in str(result.summary) and result.summary.recall_planned == 1 - 0.1**8
     assert result.rethreshold(0.99).keep.tolist() == [True, True, True, True, False]
     result.save(tmp_path / "result")
-    again = sb.DedupResult.load(tmp_path / "result")
+    again = la.DedupResult.load(tmp_path / "result")
     assert again.removed.equals(result.removed) and again.settings.method == "toy"
     assert again.rethreshold(0.99).keep.tolist() == [True, True, True, True, False]
-    assert sb.pairs(texts, method="toy", width=2, threshold=0.9).num_rows == 3
+    assert la.pairs(texts, method="toy", width=2, threshold=0.9).num_rows == 3

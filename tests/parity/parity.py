@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-import semblance as sb
+import lookalike as la
 
 sys.path[:0] = [str(Path(__file__).parent)]
 from made import MADE, REAL, corpus  # noqa: E402
@@ -91,12 +91,12 @@ def decide(name: str, threads: int = 1) -> pa.Table:
     if settings.pop("against", False):
         reference, data = data.slice(0, len(data) // 4), data.slice(len(data) // 4)
         ids = ids[len(ids) // 4 :]
-    with tempfile.TemporaryDirectory(prefix="semblance-parity-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lookalike-parity-") as folder:
         form, on_disk = settings.pop("file", None), settings.pop("work", False)
         source: Any = write(data, form, Path(folder)) if form else data
         if on_disk:
             source, settings["work"] = write(data, "parquet", Path(folder)), Path(folder) / "work"
-        result = sb.dedup(source, against=reference, id=None if form == "txt" else "id", threads=threads, **settings)
+        result = la.dedup(source, against=reference, id=None if form == "txt" else "id", threads=threads, **settings)
         removed = result.removed
         keep = result.keep
         if form == "txt":

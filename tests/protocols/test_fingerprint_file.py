@@ -10,8 +10,8 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.search.fingerprint_files import ChunkedFile
+import lookalike as la
+from lookalike.search.fingerprint_files import ChunkedFile
 
 
 def near(rng, n, bits=64):
@@ -29,8 +29,8 @@ def triples(pairs):
 
 def methods(bits=64):
     return [
-        sb.HammingIndex(radius=3, bits=bits), sb.TableIndex(radius=3, blocks=5, lead=2, bits=bits),
-        sb.WeakBitIndex(radius=3, probes=None, bits=bits), sb.ExhaustiveHammingIndex(radius=3, bits=bits),
+        la.HammingIndex(radius=3, bits=bits), la.TableIndex(radius=3, blocks=5, lead=2, bits=bits),
+        la.WeakBitIndex(radius=3, probes=None, bits=bits), la.ExhaustiveHammingIndex(radius=3, bits=bits),
     ]  # fmt: skip
 
 
@@ -40,15 +40,15 @@ def methods(bits=64):
 def test_every_method_equals_the_oracle(rng, tmp_path, monkeypatch, bits, threads, batches):
     words = near(rng, sum(batches), bits)
     queries = np.concatenate([words[-200:], near(rng, 50, bits)])
-    file = sb.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    file = la.FingerprintFile(tmp_path / "seen.fps", bits=bits)
     starts = np.cumsum([0, *batches])
     for start, count in zip(starts, batches, strict=False):
         assert file.append(words[start : start + count]) == start
-    file = sb.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    file = la.FingerprintFile(tmp_path / "seen.fps", bits=bits)
     assert len(file) == len(words)
     pieces = list(file._chunks.pieces(1024))
     assert all(len(rows) <= 1024 for _, rows in pieces) and sum(len(rows) for _, rows in pieces) == len(words)
-    oracle = triples(sb.ExhaustiveHammingIndex(radius=3, bits=bits).add(words).query(queries))
+    oracle = triples(la.ExhaustiveHammingIndex(radius=3, bits=bits).add(words).query(queries))
     allowed = {}
     for q, row, _ in oracle:
         allowed.setdefault(q, set()).add(row)
@@ -68,16 +68,16 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
     queries, stored = (((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, near_margins))
     distance = np.bitwise_count(queries ^ stored)
     wanted = (distance >= 1) & (distance <= 3)
-    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file = la.FingerprintFile(tmp_path / "seen.fps")
     file.append(stored[: n // 2])
     file.append(stored[n // 2 :])
-    small = sb.Fingerprints(queries[:, None], 64, "x", "y", margins).quantise_margins().margins
+    small = la.Fingerprints(queries[:, None], 64, "x", "y", margins).quantise_margins().margins
     assert small.dtype == np.int8 and np.abs(small).max(1).min() == 127
     shares = []
     for sums in (margins, small, None):
-        found = file.query(queries, sb.WeakBitIndex(radius=3, probes=8), sums)
+        found = file.query(queries, la.WeakBitIndex(radius=3, probes=8), sums)
         shares.append(np.isin(np.flatnonzero(wanted), found.left[found.left == found.right]).mean())
-        again = sb.WeakBitIndex(radius=3, probes=8).add(stored).query(queries, sums)
+        again = la.WeakBitIndex(radius=3, probes=8).add(stored).query(queries, sums)
         assert triples(found) == triples(again)
     assert shares[0] > 0.95 and abs(shares[1] - shares[0]) < 0.01 and shares[2] < shares[0] - 0.1, shares
 
@@ -87,7 +87,7 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
 def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch, method, threads):
     """The answers lie in the first three of thirty batches, the last one at the end of the third."""
     words = rng.integers(0, 1 << 64, 30 * 1500, dtype=np.uint64)
-    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file = la.FingerprintFile(tmp_path / "seen.fps")
     for batch in np.split(words, 30):
         file.append(batch)
     rows = np.array([3, 700, 1600, 4499])
@@ -116,9 +116,9 @@ def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch,
 
 
 def test_memory_is_bounded_whatever_the_file(rng, tmp_path):
-    file = sb.FingerprintFile(tmp_path / "seen.fps")
+    file = la.FingerprintFile(tmp_path / "seen.fps")
     file.append(rng.integers(0, 1 << 64, 1_000_000, dtype=np.uint64))
-    for method in (sb.WeakBitIndex(radius=3), sb.HammingIndex(radius=3)):
+    for method in (la.WeakBitIndex(radius=3), la.HammingIndex(radius=3)):
         file.first(np.arange(100, dtype=np.uint64), method, memory=4 << 20)
         tracemalloc.start()
         file.first(np.arange(100, dtype=np.uint64), method, memory=4 << 20)
@@ -130,14 +130,14 @@ def test_memory_is_bounded_whatever_the_file(rng, tmp_path):
 def test_an_append_cut_off_does_not_count(rng, tmp_path):
     path = tmp_path / "seen.fps"
     words = near(rng, 300)
-    file = sb.FingerprintFile(path)
+    file = la.FingerprintFile(path)
     file.append(words[:100])
     committed = path.stat().st_size
     file.append(words[100:])
     whole = path.read_bytes()
     for size in (committed + 3, committed + 40, committed + 700):
         path.write_bytes(whole[:committed] + bytes(size - committed))  # what a crash before the head leaves
-        reopened = sb.FingerprintFile(path)
+        reopened = la.FingerprintFile(path)
         assert len(reopened) == 100
         assert reopened.append(words[100:]) == 100
         assert path.read_bytes() == whole
@@ -145,46 +145,46 @@ def test_an_append_cut_off_does_not_count(rng, tmp_path):
 
 def test_damage_is_told_from_an_end(rng, tmp_path):
     path = tmp_path / "seen.fps"
-    sb.FingerprintFile(path).append(near(rng, 500))
+    la.FingerprintFile(path).append(near(rng, 500))
     whole = path.read_bytes()
     for position in range(0, len(whole), 97):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
-        with pytest.raises((sb.InputDataError, sb.ParameterError)):
-            sb.FingerprintFile(path).query(np.zeros(1, np.uint64), sb.HammingIndex())
+        with pytest.raises((la.InputDataError, la.ParameterError)):
+            la.FingerprintFile(path).query(np.zeros(1, np.uint64), la.HammingIndex())
     path.write_bytes(whole[:-7])
-    with pytest.raises(sb.InputDataError, match="cut short"):
-        sb.FingerprintFile(path)
+    with pytest.raises(la.InputDataError, match="cut short"):
+        la.FingerprintFile(path)
     path.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
-    with pytest.raises(sb.InputDataError, match="version 9 is newer"):
-        sb.FingerprintFile(path)
+    with pytest.raises(la.InputDataError, match="version 9 is newer"):
+        la.FingerprintFile(path)
     path.write_bytes(b"something else altogether")
-    with pytest.raises(sb.InputDataError, match="not a file of fingerprints"):
-        sb.FingerprintFile(path)
+    with pytest.raises(la.InputDataError, match="not a file of fingerprints"):
+        la.FingerprintFile(path)
 
 
 def test_what_does_not_fit_is_refused(rng, tmp_path):
     path = tmp_path / "seen.fps"
-    file = sb.FingerprintFile(path)
-    assert len(file) == 0 and file.first(np.zeros(2, np.uint64), sb.HammingIndex()).tolist() == [-1, -1]
+    file = la.FingerprintFile(path)
+    assert len(file) == 0 and file.first(np.zeros(2, np.uint64), la.HammingIndex()).tolist() == [-1, -1]
     assert file.append(np.empty(0, np.uint64)) == 0 and not path.exists()
-    prints = sb.SimHash(seed=3).sign(sb.shingle(["a b c", "d e f"], width=1))
+    prints = la.SimHash(seed=3).sign(la.shingle(["a b c", "d e f"], width=1))
     file.append(prints)
-    with_margins = sb.SimHash(seed=3, margins=True).sign(sb.shingle(["a b c"], width=1))
-    assert sb.FingerprintFile(path).query(with_margins, sb.WeakBitIndex()).right.tolist() == [0]
-    with pytest.raises(sb.IncompatibleSketchError):
-        sb.FingerprintFile(path).append(sb.SimHash(seed=4).sign(sb.shingle(["a"], width=1)))
-    with pytest.raises(sb.ParameterError, match="64 bits"):
-        sb.FingerprintFile(path, bits=128)
+    with_margins = la.SimHash(seed=3, margins=True).sign(la.shingle(["a b c"], width=1))
+    assert la.FingerprintFile(path).query(with_margins, la.WeakBitIndex()).right.tolist() == [0]
+    with pytest.raises(la.IncompatibleSketchError):
+        la.FingerprintFile(path).append(la.SimHash(seed=4).sign(la.shingle(["a"], width=1)))
+    with pytest.raises(la.ParameterError, match="64 bits"):
+        la.FingerprintFile(path, bits=128)
     for call in (
-        lambda: file.query(prints, sb.HammingIndex().add(np.zeros(3, np.uint64))),
-        lambda: file.query(prints, sb.HammingIndex(), memory=10),
-        lambda: file.query(prints, sb.HammingIndex(), threads=0),
-        lambda: file.query(np.zeros((2, 2), np.uint64), sb.HammingIndex()),
-        lambda: file.query(prints, sb.WeakBitIndex(), np.zeros((1, 64), np.float32)),
-        lambda: sb.FingerprintFile(path, bits=0),
-        lambda: sb.SimHash().sign(sb.shingle(["a"])).quantise_margins(),
+        lambda: file.query(prints, la.HammingIndex().add(np.zeros(3, np.uint64))),
+        lambda: file.query(prints, la.HammingIndex(), memory=10),
+        lambda: file.query(prints, la.HammingIndex(), threads=0),
+        lambda: file.query(np.zeros((2, 2), np.uint64), la.HammingIndex()),
+        lambda: file.query(prints, la.WeakBitIndex(), np.zeros((1, 64), np.float32)),
+        lambda: la.FingerprintFile(path, bits=0),
+        lambda: la.SimHash().sign(la.shingle(["a"])).quantise_margins(),
     ):
-        with pytest.raises(sb.ParameterError):
+        with pytest.raises(la.ParameterError):
             call()
 
 
@@ -199,37 +199,37 @@ def test_what_made_them_is_known_in_every_process(tmp_path):
         return split
 
     for _ in range(2):
-        prints = sb.SimHash().sign(sb.shingle(["a b c"], tokenizer=tokens()))
-        sb.FingerprintFile(path).append(prints)
-    assert len(sb.FingerprintFile(path)) == 2
+        prints = la.SimHash().sign(la.shingle(["a b c"], tokenizer=tokens()))
+        la.FingerprintFile(path).append(prints)
+    assert len(la.FingerprintFile(path)) == 2
 
 
 def test_one_writer_at_a_time(rng, tmp_path):
     import fcntl
 
     path = tmp_path / "seen.fps"
-    one, two = sb.FingerprintFile(path), sb.FingerprintFile(path)
+    one, two = la.FingerprintFile(path), la.FingerprintFile(path)
     words = near(rng, 60)
     assert one.append(words[:20]) == 0
     assert two.append(words[20:]) == 20  # sees what the other appended
-    assert len(sb.FingerprintFile(path)) == 60
-    late, other = sb.FingerprintFile(tmp_path / "new.fps"), sb.FingerprintFile(tmp_path / "new.fps", bits=128)
+    assert len(la.FingerprintFile(path)) == 60
+    late, other = la.FingerprintFile(tmp_path / "new.fps"), la.FingerprintFile(tmp_path / "new.fps", bits=128)
     other.append(np.zeros((3, 2), np.uint64))
-    with pytest.raises(sb.InputDataError, match="128 bits by now"):
+    with pytest.raises(la.InputDataError, match="128 bits by now"):
         late.append(words)
-    assert len(sb.FingerprintFile(tmp_path / "new.fps", bits=128)) == 3
+    assert len(la.FingerprintFile(tmp_path / "new.fps", bits=128)) == 3
     with path.open("r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(sb.OutputError, match="another process"):
+        with pytest.raises(la.OutputError, match="another process"):
             one.append(words)
-    assert len(sb.FingerprintFile(path)) == 60
+    assert len(la.FingerprintFile(path)) == 60
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_permission(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(sb.OutputError):
-        sb.FingerprintFile(tmp_path / "seen.fps").append(np.zeros(1, np.uint64))
+    with pytest.raises(la.OutputError):
+        la.FingerprintFile(tmp_path / "seen.fps").append(np.zeros(1, np.uint64))
 
 
 def test_the_format_stays(tmp_path):
@@ -241,8 +241,8 @@ def test_the_format_stays(tmp_path):
     batch = (b'{"meta": {}, "arrays": [["words", "<u8", [2, 1], 0, "%08x"], ["rows", "<u4", [2], 64, "%08x"]], "at": 128}'
              % (crc32(words), crc32(rows))).ljust(168)  # fmt: skip
     assert data == b"".join((
-        b"SEMBLFPS", struct.pack("<IIQ", 2, crc32(header), len(header)), header,
-        b"SEMBLFPS", struct.pack("<IIQ", 2, crc32(batch), len(batch)), batch, words.ljust(64, b"\0"), rows.ljust(64, b"\0"),
+        b"LOOKAFPS", struct.pack("<IIQ", 2, crc32(header), len(header)), header,
+        b"LOOKAFPS", struct.pack("<IIQ", 2, crc32(batch), len(batch)), batch, words.ljust(64, b"\0"), rows.ljust(64, b"\0"),
     ))  # fmt: skip
 
 
@@ -252,67 +252,67 @@ WORDS = np.arange(1, 31, dtype=np.uint64)[:, None] * np.array([0x9E3779B97F4A7C1
 
 def test_files_of_version_1_are_searched():
     """Version 0.1.1 wrote them."""
-    file = sb.FingerprintFile(GOLDEN / "arrays.fps", bits=128)
+    file = la.FingerprintFile(GOLDEN / "arrays.fps", bits=128)
     assert len(file) == 30 and np.concatenate(list(file._chunks.batches())).tolist() == WORDS.tolist()
     for method in methods(128):
         assert triples(file.query(WORDS, method)) == triples(
-            sb.ExhaustiveHammingIndex(radius=3, bits=128).add(WORDS).query(WORDS)
+            la.ExhaustiveHammingIndex(radius=3, bits=128).add(WORDS).query(WORDS)
         )
-    prints = sb.SimHash(seed=3).sign(sb.shingle(["The quick brown fox jumps over the lazy dog"], width=1))
-    file = sb.FingerprintFile(GOLDEN / "simhash.fps")
-    assert file.query(prints, sb.HammingIndex(radius=0)).right.tolist() == [0, 3]
-    with pytest.raises(sb.IncompatibleSketchError):
-        file.query(sb.SimHash(seed=4).sign(sb.shingle(["a"], width=1)), sb.HammingIndex())
+    prints = la.SimHash(seed=3).sign(la.shingle(["The quick brown fox jumps over the lazy dog"], width=1))
+    file = la.FingerprintFile(GOLDEN / "simhash.fps")
+    assert file.query(prints, la.HammingIndex(radius=0)).right.tolist() == [0, 3]
+    with pytest.raises(la.IncompatibleSketchError):
+        file.query(la.SimHash(seed=4).sign(la.shingle(["a"], width=1)), la.HammingIndex())
 
 
 @pytest.mark.parametrize(("name", "bits"), [("arrays.fps", 128), ("simhash.fps", 64)])
 def test_files_of_version_1_are_converted_and_not_appended_to(tmp_path, name, bits):
     shutil.copy(GOLDEN / name, tmp_path / "old")
-    old, more = sb.FingerprintFile(tmp_path / "old", bits=bits), np.zeros((1, bits // 64), np.uint64)
-    with pytest.raises(sb.OutputError, match=r"not appended to; append it to a new file: .*extend"):
+    old, more = la.FingerprintFile(tmp_path / "old", bits=bits), np.zeros((1, bits // 64), np.uint64)
+    with pytest.raises(la.OutputError, match=r"not appended to; append it to a new file: .*extend"):
         old.append(more)
     assert (tmp_path / "old").read_bytes() == (GOLDEN / name).read_bytes()
     (tmp_path / "old").unlink()
-    assert old.append(more) == 0 and len(sb.FingerprintFile(tmp_path / "old", bits=bits)) == 1  # a new file by now
+    assert old.append(more) == 0 and len(la.FingerprintFile(tmp_path / "old", bits=bits)) == 1  # a new file by now
     shutil.copy(GOLDEN / name, tmp_path / "old")
-    old = sb.FingerprintFile(tmp_path / "old", bits=bits)
-    new = sb.FingerprintFile(tmp_path / "new", bits=bits)
+    old = la.FingerprintFile(tmp_path / "old", bits=bits)
+    new = la.FingerprintFile(tmp_path / "new", bits=bits)
     assert new.extend(old) == 0 and len(new) == len(old) and new._chunks.header == old._chunks.header
     assert new.append(more) == len(old)
-    new = sb.FingerprintFile(tmp_path / "new", bits=bits)
+    new = la.FingerprintFile(tmp_path / "new", bits=bits)
     assert all((a == b).all() for a, b in zip(old._chunks.batches(), new._chunks.batches(), strict=False))
     queries = np.concatenate(list(old._chunks.batches()))
-    method = sb.HammingIndex(radius=2, bits=bits)
+    method = la.HammingIndex(radius=2, bits=bits)
     assert triples(new.query(queries, method)) == triples(old.query(queries, method))
 
 
 def test_files_are_joined(rng, tmp_path):
     words = near(rng, 500)
-    one, other = sb.FingerprintFile(tmp_path / "one"), sb.FingerprintFile(tmp_path / "other")
+    one, other = la.FingerprintFile(tmp_path / "one"), la.FingerprintFile(tmp_path / "other")
     assert one.extend(other) == 0 and not (tmp_path / "one").exists()
     one.append(words[:100])
     for part in (words[100:250], words[250:]):
         other.append(part)
-    assert one.extend(other) == 100 and one.extend(sb.FingerprintFile(tmp_path / "none")) == 500
-    assert (np.concatenate(list(sb.FingerprintFile(tmp_path / "one")._chunks.batches())) == words).all()
-    with pytest.raises(sb.ParameterError, match="128 bits"):
-        one.extend(sb.FingerprintFile(GOLDEN / "arrays.fps", bits=128))
-    simhash = sb.FingerprintFile(tmp_path / "simhash")
-    simhash.append(sb.SimHash(seed=4).sign(sb.shingle(["a b c"], width=1)))
+    assert one.extend(other) == 100 and one.extend(la.FingerprintFile(tmp_path / "none")) == 500
+    assert (np.concatenate(list(la.FingerprintFile(tmp_path / "one")._chunks.batches())) == words).all()
+    with pytest.raises(la.ParameterError, match="128 bits"):
+        one.extend(la.FingerprintFile(GOLDEN / "arrays.fps", bits=128))
+    simhash = la.FingerprintFile(tmp_path / "simhash")
+    simhash.append(la.SimHash(seed=4).sign(la.shingle(["a b c"], width=1)))
     before = (tmp_path / "simhash").read_bytes()
-    with pytest.raises(sb.IncompatibleSketchError):
-        simhash.extend(sb.FingerprintFile(GOLDEN / "simhash.fps"))
+    with pytest.raises(la.IncompatibleSketchError):
+        simhash.extend(la.FingerprintFile(GOLDEN / "simhash.fps"))
     assert (tmp_path / "simhash").read_bytes() == before
 
 
 def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):
     for bits in (64.0, True, "64", 0, 1025):
-        with pytest.raises(sb.ParameterError, match="bits must be"):
-            sb.FingerprintFile(tmp_path / "f", bits=bits)
-    shingles = sb.shingle(["a b c d"], width=1)
-    wordy = sb.Shingles(shingles.values, shingles.offsets, {f"feature number {i}": i for i in range(60_000)})
-    file = sb.FingerprintFile(tmp_path / "f", bits=np.int64(64))
-    with pytest.raises(sb.ParameterError, match="short name"):
-        file.append(sb.SimHash(bits=64).sign(wordy))
+        with pytest.raises(la.ParameterError, match="bits must be"):
+            la.FingerprintFile(tmp_path / "f", bits=bits)
+    shingles = la.shingle(["a b c d"], width=1)
+    wordy = la.Shingles(shingles.values, shingles.offsets, {f"feature number {i}": i for i in range(60_000)})
+    file = la.FingerprintFile(tmp_path / "f", bits=np.int64(64))
+    with pytest.raises(la.ParameterError, match="short name"):
+        file.append(la.SimHash(bits=64).sign(wordy))
     assert not (tmp_path / "f").exists()
-    assert file.append(sb.SimHash(bits=64).sign(shingles)) == 0 and len(sb.FingerprintFile(tmp_path / "f")) == 1
+    assert file.append(la.SimHash(bits=64).sign(shingles)) == 0 and len(la.FingerprintFile(tmp_path / "f")) == 1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from naive import hamming as naive
 
-import semblance as sb
-from semblance.search import hamming
+import lookalike as la
+from lookalike.search import hamming
 
 
 def planted(rng, n, bits, radius):
@@ -23,13 +23,13 @@ def planted(rng, n, bits, radius):
 
 
 def exact_indexes(radius, bits):
-    out = [sb.HammingIndex(radius=radius, bits=bits)]
+    out = [la.HammingIndex(radius=radius, bits=bits)]
     for blocks, lead in ((radius + 1, 1), (radius + 2, 2), (radius + 3, 2)):
         if lead < blocks <= bits and (blocks, lead) != (1, 1):
             out += [
-                sb.TableIndex(radius=radius, blocks=blocks, lead=lead, bits=bits, lookup=how) for how in ("prefix", "binary")
+                la.TableIndex(radius=radius, blocks=blocks, lead=lead, bits=bits, lookup=how) for how in ("prefix", "binary")
             ]
-    out.append(sb.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits))
+    out.append(la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits))
     return out
 
 
@@ -43,7 +43,7 @@ def triples(pairs):
 def test_exact_indexes_equal_the_oracle(rng, bits, radius, n):
     words = planted(rng, n, bits, radius)
     queries = np.concatenate([words[: n // 2], planted(rng, 20, bits, radius)])
-    oracle = sb.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words)
+    oracle = la.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words)
     expected, joined = triples(oracle.query(queries)), triples(oracle.pairs())
     if n <= 65:
         as_ints = [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
@@ -72,8 +72,8 @@ def test_chosen_tables_are_exact_at_size(rng, radius, bits):
     n, asked = (100_000, 2000) if bits == 64 else (20_000, 500)
     words = planted(rng, n, bits, radius)
     queries = np.concatenate([words[-asked:], planted(rng, 50, bits, radius)])
-    oracle = triples(sb.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words).query(queries))
-    index = sb.HammingIndex(radius=radius, bits=bits).add(words)
+    oracle = triples(la.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words).query(queries))
+    index = la.HammingIndex(radius=radius, bits=bits).add(words)
     found = index.query(queries)
     assert index.layout is not None and index.layout.recall == 1.0
     assert triples(found) == oracle
@@ -89,7 +89,7 @@ def test_wanted_recall_is_reached(rng, recall):
     for row in range(len(queries)):
         for bit in rng.choice(64, radius, replace=False):
             queries[row] ^= np.uint64(1) << np.uint64(bit)
-    index = sb.HammingIndex(radius=radius, recall=recall).add(words)
+    index = la.HammingIndex(radius=radius, recall=recall).add(words)
     found = index.query(queries)
     share = (found.left == found.right).sum() / len(queries)
     stated = index.layout.recall
@@ -103,7 +103,7 @@ def test_clusters_of_keys(rng, cluster):
     words = np.zeros(n, np.uint64)
     if cluster == "one bucket":
         words = rng.integers(0, 1 << 32, n, dtype=np.uint64)
-    oracle = triples(sb.ExhaustiveHammingIndex(radius=3).add(words).pairs())
+    oracle = triples(la.ExhaustiveHammingIndex(radius=3).add(words).pairs())
     for index in exact_indexes(3, 64):
         assert triples(index.add(words).pairs()) == oracle
 
@@ -118,8 +118,8 @@ def real_like(rng, n, features=120):
         values += [keys, changed]
         weights += [w, w]
         offsets += [offsets[-1] + features, offsets[-1] + 2 * features]
-    sets = sb.WeightedSets.from_arrays(np.concatenate(values), np.concatenate(weights), offsets)
-    return sb.SimHash(margins=True).sign(sets)
+    sets = la.WeightedSets.from_arrays(np.concatenate(values), np.concatenate(weights), offsets)
+    return la.SimHash(margins=True).sign(sets)
 
 
 def test_weak_bits_find_most_pairs_with_few_probes(rng):
@@ -130,13 +130,13 @@ def test_weak_bits_find_most_pairs_with_few_probes(rng):
     assert len(near) > 500
     shares = {}
     for name, m in (("weak", margins), ("random", rng.random(margins.shape).astype(np.float32) ** 0.1)):
-        index = sb.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored)
+        index = la.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored)
         found = index.query(asked, m)
         hits = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
         shares[name] = np.mean([(i, i) in hits for i in near.tolist()])
     assert shares["weak"] >= 0.93
     assert shares["random"] < shares["weak"] - 0.1, "an order of bits that tells nothing"
-    first = sb.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored).first(asked, margins)
+    first = la.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored).first(asked, margins)
     assert np.mean(first[near] == near) >= 0.93
 
 
@@ -145,14 +145,14 @@ def test_small_indexes_may_take_64_bytes_for_each_word(rng, monkeypatch):
     monkeypatch.setattr(hamming, "LEAST_MEMORY", 1.0)
     monkeypatch.setattr(hamming, "choose_layout", lambda *given: asked.append(given[4]))
     for n_words in (1, 2):
-        index = sb.HammingIndex(bits=64 * n_words).add(rng.integers(0, 1 << 64, (4096, n_words), dtype=np.uint64))
+        index = la.HammingIndex(bits=64 * n_words).add(rng.integers(0, 1 << 64, (4096, n_words), dtype=np.uint64))
         assert index.layout is None
     assert asked == [64 * 4096, 128 * 4096]
 
 
 def test_streaming_equals_adding_at_once(rng):
     words = planted(rng, 300, 64, 3)
-    for make in (lambda: sb.HammingIndex(radius=3), lambda: sb.TableIndex(radius=3), lambda: sb.WeakBitIndex(probes=10**5)):
+    for make in (lambda: la.HammingIndex(radius=3), lambda: la.TableIndex(radius=3), lambda: la.WeakBitIndex(probes=10**5)):
         whole = triples(make().add(words).pairs())
         index = make()
         for start in range(0, 300, 37):
@@ -163,7 +163,7 @@ def test_streaming_equals_adding_at_once(rng):
 
 def test_assignment_to_clusters_of_a_stream():
     words = np.array([0, 1, 0xFF00, 0xFF01, 3, 0xFFFF_FFFF], np.uint64)
-    index = sb.HammingIndex(radius=2)
+    index = la.HammingIndex(radius=2)
     assert index.assign(words[:3]).tolist() == [0, 0, 2]
     assert index.assign(words[3:]).tolist() == [2, 0, 5]
     assert len(index) == 6
@@ -182,7 +182,7 @@ def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
         near = int(np.argmin(distance)) if row else 0
         founders.append(founders[near] if row and distance[near] <= 3 else row)
     for batch in (1, 37, 300):
-        index = sb.HammingIndex(radius=3)
+        index = la.HammingIndex(radius=3)
         if begun_with:
             index.add(words[:begun_with])
         found = [index.assign(words[start : start + batch]) for start in range(begun_with, 300, batch)]
@@ -192,22 +192,22 @@ def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: sb.HammingIndex(radius=-1), lambda: sb.HammingIndex(recall=0.0), lambda: sb.TableIndex(radius=3, blocks=4, lead=2),
-        lambda: sb.TableIndex(radius=1, blocks=2, lead=0), lambda: sb.TableIndex(lookup="maybe"), lambda: sb.WeakBitIndex(probes=0),
-        lambda: sb.WeakBitIndex(prefix_bits=40), lambda: sb.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
-        lambda: sb.HammingIndex(radius=3).add(np.zeros(3, np.uint64)).query(np.zeros((3, 2), np.uint64)),
-        lambda: sb.HammingIndex(radius=3).add(np.zeros(3)), lambda: sb.SimHash(bits=48), lambda: sb.SimHash(bits=288),
-        lambda: sb.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32)),
-        lambda: sb.HammingIndex().add(sb.SimHash(bits=64).sign(sb.shingle(["a"]))).add(sb.SimHash(bits=128).sign(sb.shingle(["a"]))),
+        lambda: la.HammingIndex(radius=-1), lambda: la.HammingIndex(recall=0.0), lambda: la.TableIndex(radius=3, blocks=4, lead=2),
+        lambda: la.TableIndex(radius=1, blocks=2, lead=0), lambda: la.TableIndex(lookup="maybe"), lambda: la.WeakBitIndex(probes=0),
+        lambda: la.WeakBitIndex(prefix_bits=40), lambda: la.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
+        lambda: la.HammingIndex(radius=3).add(np.zeros(3, np.uint64)).query(np.zeros((3, 2), np.uint64)),
+        lambda: la.HammingIndex(radius=3).add(np.zeros(3)), lambda: la.SimHash(bits=48), lambda: la.SimHash(bits=288),
+        lambda: la.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32)),
+        lambda: la.HammingIndex().add(la.SimHash(bits=64).sign(la.shingle(["a"]))).add(la.SimHash(bits=128).sign(la.shingle(["a"]))),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(call):
-    with pytest.raises((sb.ParameterError, sb.IncompatibleSketchError)):
+    with pytest.raises((la.ParameterError, la.IncompatibleSketchError)):
         call()
 
 
 def test_empty_indexes_answer():
-    for index in (sb.HammingIndex(), sb.TableIndex(), sb.WeakBitIndex(), sb.ExhaustiveHammingIndex(radius=3)):
+    for index in (la.HammingIndex(), la.TableIndex(), la.WeakBitIndex(), la.ExhaustiveHammingIndex(radius=3)):
         assert len(index.pairs()) == 0
         assert len(index.query(np.zeros(2, np.uint64))) == 0
         assert index.first(np.zeros(2, np.uint64)).tolist() == [-1, -1]
@@ -216,25 +216,25 @@ def test_empty_indexes_answer():
 
 def test_defaults_and_what_follows_from_them():
     """Radius 3 for all; Manku's four tables; as many prefix bits as number the fingerprints."""
-    assert {make().radius for make in (sb.HammingIndex, sb.TableIndex, sb.WeakBitIndex)} == {3}
-    assert sb.TableIndex().n_tables == 4 and sb.WeakBitIndex().probes == 23
+    assert {make().radius for make in (la.HammingIndex, la.TableIndex, la.WeakBitIndex)} == {3}
+    assert la.TableIndex().n_tables == 4 and la.WeakBitIndex().probes == 23
     for n, bits in ((1, 1), (2, 1), (3, 2), (1024, 10), (1025, 11), (10**6, 20)):
-        assert sb.WeakBitIndex(bits=64).weak_bits(n).count == bits
-    twins = sb.HammingIndex(bits=64).add(np.zeros(3, np.uint64))
+        assert la.WeakBitIndex(bits=64).weak_bits(n).count == bits
+    twins = la.HammingIndex(bits=64).add(np.zeros(3, np.uint64))
     assert len(twins.pairs(limit=1)) == 1
-    with pytest.raises(sb.ParameterError, match="limit"):
+    with pytest.raises(la.ParameterError, match="limit"):
         twins.pairs(limit=0)
     for wrong in (0.0, 1.5):
-        with pytest.raises(sb.ParameterError, match="recall"):
-            sb.HammingIndex(recall=wrong)
+        with pytest.raises(la.ParameterError, match="recall"):
+            la.HammingIndex(recall=wrong)
 
 
-@pytest.mark.parametrize("index", [sb.HammingIndex(), sb.TableIndex(), sb.WeakBitIndex()])
+@pytest.mark.parametrize("index", [la.HammingIndex(), la.TableIndex(), la.WeakBitIndex()])
 def test_no_more_fingerprints_than_rows_of_32_bits(monkeypatch, index):
-    from semblance.search import _fingerprints
+    from lookalike.search import _fingerprints
 
     monkeypatch.setattr(_fingerprints, "MOST_ROWS", 5)
     index.add(np.arange(3, dtype=np.uint64)).add(np.arange(2, dtype=np.uint64))
-    with pytest.raises(sb.ParameterError, match="at most 5 fingerprints; this would make 6"):
+    with pytest.raises(la.ParameterError, match="at most 5 fingerprints; this would make 6"):
         index.add(np.zeros(1, np.uint64))
     assert len(index) == 5 == len(index.query(np.zeros(1, np.uint64)))

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 WORDS = [f"word{i}" for i in range(400)]
 
@@ -39,6 +39,6 @@ def run(corpus):
     def made(references=True, **settings):
         against = corpus / "ref.jsonl" if references else None
         given = {"id": "id"} | settings
-        return sb.dedup([corpus / f"{name}.jsonl" for name in "abc"], against=against, **given)
+        return la.dedup([corpus / f"{name}.jsonl" for name in "abc"], against=against, **given)
 
     return made

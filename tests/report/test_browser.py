@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from conftest import DATA
 
-import semblance as sb
-from semblance.jobs.pairs import find_pairs
-from semblance.report.page import SECTIONS
+import lookalike as la
+from lookalike.jobs.pairs import find_pairs
+from lookalike.report.page import SECTIONS
 
 CHROMIUM = Path("/usr/bin/chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed (Debian's package chromium)")
@@ -59,7 +59,7 @@ def made(path):
     base = [" ".join(rng.choices(words, k=80)) for _ in range(40)]
     near = [f"{text} more" for text in base]
     close = [" ".join([*text.split()[:71], *(f"z{i}" for i in range(9))]) for text in base[:10]]
-    result = sb.dedup(base + near + base[:7] + close, threshold=0.8)
+    result = la.dedup(base + near + base[:7] + close, threshold=0.8)
     result.audit(30)
     result.report(path)
 
@@ -68,25 +68,25 @@ def hostile(path):
     """The page of documents that would do something."""
     rows = [text + end for text in HOSTILE for end in ("", " x")]
     ids = [f"</script><script>window.hit = 4</script>\u202e\n<b>{i}" for i in range(len(rows))]
-    sb.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.5).report(path, title="<b>\u202e</title>")
+    la.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.5).report(path, title="<b>\u202e</title>")
 
 
 def pairs(path):
     """The page of a list of pairs, of which some documents are hostile."""
     rows = [text + end for text in HOSTILE for end in ("", " x", " x y")]
-    find_pairs(rows + ["some words of no other text " * 3] * 5, sb.Settings(threshold=0.4)).report(path)
+    find_pairs(rows + ["some words of no other text " * 3] * 5, la.Settings(threshold=0.4)).report(path)
 
 
 def overlap(path):
     """The page of an overlap, of which some documents are hostile."""
-    sb.overlap([text + " x" for text in HOSTILE], against=HOSTILE, threshold=0.3).report(path)
+    la.overlap([text + " x" for text in HOSTILE], against=HOSTILE, threshold=0.3).report(path)
 
 
 def real(path):
     """The page of a real corpus."""
     if not DATA.is_dir():
         pytest.skip("the real corpora lie beside the repository, and are absent here")
-    with closing(sb.dedup(DATA / f"{path.stem}.parquet", id="id", threshold=0.7, memory="1200MB")) as result:
+    with closing(la.dedup(DATA / f"{path.stem}.parquet", id="id", threshold=0.7, memory="1200MB")) as result:
         result.report(path)
 
 
@@ -223,7 +223,7 @@ def test_a_million_removals(browser, tmp_path):
         for i in range(1_100_000):
             words = families[i % 100_000]
             file.write(json.dumps({"text": " ".join([*words, f"x{i}"] if i % 3 else words), "id": i}) + "\n")
-    with closing(sb.dedup(tmp_path / "in.jsonl", id="id", threshold=0.7, memory="1500MB")) as result:
+    with closing(la.dedup(tmp_path / "in.jsonl", id="id", threshold=0.7, memory="1500MB")) as result:
         assert result.summary.documents - result.summary.kept == 1_000_000
         began = time.perf_counter()
         result.report(tmp_path / "page.html")

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from semblance.report.compared import DIFFERS, SHARED, compare, hidden_by, ops_of
-from semblance.report.page import as_json
-from semblance.text.shingle import Shingling
+from lookalike.report.compared import DIFFERS, SHARED, compare, hidden_by, ops_of
+from lookalike.report.page import as_json
+from lookalike.text.shingle import Shingling
 
 LEFT = "One two three four five six seven eight nine ten.\nThe second line is here, and it stays the same.\n"
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.report import diff
-from semblance.report.diff import matches
+from lookalike.report import diff
+from lookalike.report.diff import matches
 
 
 def check(left, right):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from corpora import planted
 
-import semblance as sb
-from semblance.jobs.rows import HeldRows, collect
-from semblance.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
+import lookalike as la
+from lookalike.jobs.rows import HeldRows, collect
+from lookalike.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
 
 NONE = np.empty(0, np.int64)
 BY_HAND = {
@@ -66,7 +66,7 @@ def test_a_kept_document_that_an_override_keeps_supports_no_removal():
     texts = [" ".join(f"w{i}" for i in range(first, first + 100)) for first in (0, 23, 33, 48)]
     given = {"threshold": 0.6, "width": 1, "evidence": "all"}
     for overrides, removed, bound in ((None, 1, 1), ([{"id": 2, "action": "keep"}], 0, 0)):
-        result = sb.dedup(texts, overrides=overrides, **given)
+        result = la.dedup(texts, overrides=overrides, **given)
         assert result.keep.tolist() == [True, False, True, False]
         assert result.rethreshold(0.65).summary.near_duplicates == removed
         facts = facts_of(result)
@@ -88,7 +88,7 @@ def test_scores_thresholds_and_the_bound(run, more):
 
 def test_the_bound_holds_where_many_documents_come_back(rng):
     texts = planted(rng, n_families=60)
-    result = sb.dedup(texts, threshold=0.6, evidence="all")
+    result = la.dedup(texts, threshold=0.6, evidence="all")
     facts = facts_of(result)
     exact = [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds]
     assert all(bound <= n for bound, n in zip(facts.supported, exact, strict=True)) and len(set(exact)) > 1

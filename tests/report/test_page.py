@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-import semblance as sb
-from semblance.report import page
-from semblance.report.page import as_json
+import lookalike as la
+from lookalike.report import page
+from lookalike.report.page import as_json
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u2029<!--'\"&{{ 7*7 }}"
 
@@ -59,7 +59,7 @@ def nasty(tmp_path_factory):
     column = "<b>&{{ 7*7 }}"
     rows = [{column: NASTY * 3 + f" word{i // 2} " + "x" * (i % 2), "id": f"{NASTY}{i}"} for i in range(6)]
     (folder / "a<b>.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = sb.dedup(folder / "a<b>.jsonl", text=column, id="id", threshold=0.3)
+    result = la.dedup(folder / "a<b>.jsonl", text=column, id="id", threshold=0.3)
     assert result.summary.near_duplicates >= 3
     result.report(folder / "page.html", title=NASTY)
     return folder / "page.html"
@@ -111,8 +111,8 @@ def test_our_script_is_small_and_uses_text_content_alone():
 def test_without_jinja_the_error_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     page._template.cache_clear()
-    with pytest.raises(sb.MissingExtraError, match=r"jinja2 is not installed: pip install 'semblance\[report\]'"):
-        sb.dedup(["a", "b"]).report(tmp_path / "page.html")
+    with pytest.raises(la.MissingExtraError, match=r"jinja2 is not installed: pip install 'lookalike\[report\]'"):
+        la.dedup(["a", "b"]).report(tmp_path / "page.html")
     monkeypatch.undo()
     page._template.cache_clear()
     assert importlib.import_module("jinja2") and not any(tmp_path.iterdir())

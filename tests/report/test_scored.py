@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from corpora import planted
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.jobs import listing
-from semblance.jobs.pairs import find_pairs
-from semblance.report.scored import gather_pairs
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.jobs import listing
+from lookalike.jobs.pairs import find_pairs
+from lookalike.report.scored import gather_pairs
 
 
 def data_of(path):
@@ -28,7 +28,7 @@ def listed(corpus):
     def made(**settings):
         files = [corpus / f"{name}.jsonl" for name in "abc"]
         given = {"id": "id", "threshold": 0.6} | settings
-        return find_pairs(files, sb.Settings(**given), corpus / "ref.jsonl")
+        return find_pairs(files, la.Settings(**given), corpus / "ref.jsonl")
 
     return made
 
@@ -36,12 +36,12 @@ def listed(corpus):
 def overlapping(corpus, **settings):
     """The documents that contain references."""
     files = [corpus / f"{name}.jsonl" for name in "abc"]
-    return sb.overlap(files, against=corpus / "ref.jsonl", id="id", threshold=0.6, **settings)
+    return la.overlap(files, against=corpus / "ref.jsonl", id="id", threshold=0.6, **settings)
 
 
 def pairs_of(result):
     """{(left id, right id, whether the left one is a reference): score} of a list of pairs, or of matches."""
-    if isinstance(result, sb.jobs.overlap.OverlapResult):
+    if isinstance(result, la.jobs.overlap.OverlapResult):
         return {(row["reference"], row["id"]): row["containment"] for row in result.matches.to_pylist()}
     score = result.table.column_names[-1] if "standard_error" not in result.table.column_names else "estimated_resemblance"
     return {(row["left_id"], row["right_id"]): row[score] for row in result.table.to_pylist()}
@@ -96,16 +96,16 @@ def test_the_facts_are_those_of_the_list(listed, monkeypatch):
 
 def test_without_pairs_there_is_a_page_too(tmp_path):
     texts = ["one two three four five six", "else there is nothing here to see"]
-    find_pairs(texts, sb.Settings()).report(tmp_path / "pairs.html")
-    sb.overlap(texts, against=["no such text in the corpus at all"]).report(tmp_path / "overlap.html")
+    find_pairs(texts, la.Settings()).report(tmp_path / "pairs.html")
+    la.overlap(texts, against=["no such text in the corpus at all"]).report(tmp_path / "overlap.html")
     for name in ("pairs", "overlap"):
         page = (tmp_path / f"{name}.html").read_text()
-        assert "There is nothing to judge." in page and f"semblance.{name}(data" in page
+        assert "There is nothing to judge." in page and f"lookalike.{name}(data" in page
 
 
 def test_unverified_pairs_have_none(tmp_path):
-    with pytest.raises(sb.ParameterError, match="a report needs scores"):
-        find_pairs(["a", "b"], sb.Settings(verify="none")).report(tmp_path / "page.html")
+    with pytest.raises(la.ParameterError, match="a report needs scores"):
+        find_pairs(["a", "b"], la.Settings(verify="none")).report(tmp_path / "page.html")
 
 
 def test_texts_stay_out(listed, corpus, tmp_path):
@@ -117,7 +117,7 @@ def test_texts_stay_out(listed, corpus, tmp_path):
 
 def test_many_pairs_of_one_document(rng, tmp_path):
     texts = ["the same text of some words again and again"] * 40 + planted(rng, n_families=10)
-    result = find_pairs(texts, sb.Settings(threshold=0.9))
+    result = find_pairs(texts, la.Settings(threshold=0.9))
     result.report(tmp_path / "page.html")
     data = data_of(tmp_path / "page.html")
     assert Counter(pair["section"] for pair in data["pairs"])["Documents in most pairs"] == 40

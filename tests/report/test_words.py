@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.report.words import pieces_of, shared, shingles_of, tokens_of, visible, words_of
-from semblance.text.shingle import Shingling
+import lookalike as la
+from lookalike.report.words import pieces_of, shared, shingles_of, tokens_of, visible, words_of
+from lookalike.text.shingle import Shingling
 
 TEXTS = [
     "", "one", "One two, three.", "e\u0301a b\u0301", "\u0301abc", "ไทยภาษา abc", "日本語テスト ab中c", "a\u200db c", "ÀÉ x's 1.5",
@@ -22,7 +22,7 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS)
 def test_there_are_as_many_tokens_as_shingles_of_one(text, unit):
     shingling = Shingling(unit=unit, width=1, normalization="none")
-    n = len(sb.shingle([text], unit=unit, width=1, normalization="none").values)
+    n = len(la.shingle([text], unit=unit, width=1, normalization="none").values)
     found = tokens_of(text, shingling)
     values = shingles_of(text, shingling)
     if values is None:
@@ -34,7 +34,7 @@ def test_there_are_as_many_tokens_as_shingles_of_one(text, unit):
 @given(st.text(st.characters(codec="utf-8"), max_size=40), st.sampled_from(["word", "char", "byte", "line"]))
 def test_places_are_known_of_any_text_as_it_is(text, unit):
     shingling = Shingling(unit=unit, normalization="none")
-    n = len(sb.shingle([text], unit=unit, normalization="none").values)
+    n = len(la.shingle([text], unit=unit, normalization="none").values)
     found = shingles_of(text, shingling)
     assert (found is None) == (n == 0)
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from engine_kinds import KINDS, prepare
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.report import writing
-from semblance.report.samples import near_misses
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.report import writing
+from lookalike.report.samples import near_misses
 
 
 def data_of(path):
@@ -67,11 +67,11 @@ def test_verdict_and_settings(run, corpus, tmp_path):
 
 def test_the_verdict_says_which_removals_name_nobody(tmp_path):
     texts = ["one two three four five six", "one two three four five six", "", "far too large " * 40]
-    assert "Each names a kept document; removals" in report(sb.dedup(texts), tmp_path)
-    page = report(sb.dedup(texts, empty="drop"), tmp_path)
+    assert "Each names a kept document; removals" in report(la.dedup(texts), tmp_path)
+    page = report(la.dedup(texts, empty="drop"), tmp_path)
     assert "Each names a kept document, but for those that have no token; removals" in page
     overrides = [{"id": 0, "action": "remove"}]
-    page = report(sb.dedup(pa.table({"text": texts, "id": range(4)}), id="id", empty="drop", max_document=200, on_error="skip",
+    page = report(la.dedup(pa.table({"text": texts, "id": range(4)}), id="id", empty="drop", max_document=200, on_error="skip",
                            overrides=overrides), tmp_path)  # fmt: skip
     assert "but for those that have no token or that are too large or that overrides remove; removals" in page
 
@@ -79,7 +79,7 @@ def test_the_verdict_says_which_removals_name_nobody(tmp_path):
 def test_the_command_repeats_the_job(run, corpus, tmp_path, capsys):
     page = report(run(threshold=0.75, keep="longest", fold_case=False, within="w", seed=3), tmp_path)
     command = shlex.split(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1].replace("&#39;", "'"))
-    assert command[:2] == ["semblance", "dedup"]
+    assert command[:2] == ["lookalike", "dedup"]
     with pytest.raises(SystemExit) as ended:
         main([*command[1:], "--json"])
     told = json.loads(capsys.readouterr().out)
@@ -89,8 +89,8 @@ def test_the_command_repeats_the_job(run, corpus, tmp_path, capsys):
 
 
 def test_what_no_command_can_say_is_python(tmp_path):
-    page = report(sb.dedup(["a b c", "a b c"], tokenizer=str.split, threshold=0.5), tmp_path)
-    assert "semblance.dedup(data, threshold=0.5, tokenizer=split" in page
+    page = report(la.dedup(["a b c", "a b c"], tokenizer=str.split, threshold=0.5), tmp_path)
+    assert "lookalike.dedup(data, threshold=0.5, tokenizer=split" in page
 
 
 @pytest.mark.parametrize("texts", ["none", "hash"])
@@ -127,32 +127,32 @@ def test_other_inputs(tmp_path):
         (texts[:1], {}),
         (pa.table({"text": pa.array([], pa.string())}), {}),
     ):
-        page = report(sb.dedup(data, threshold=0.4, **settings), tmp_path)
+        page = report(la.dedup(data, threshold=0.4, **settings), tmp_path)
         assert page.count("<h2>") == 10 and "not known" in page, "there is no digest of what is in memory"
         if data is table:
             assert {document["id"] for document in data_of(tmp_path / "page.html")["documents"]} == {str(2**60), 3}
     (tmp_path / "notes").mkdir()
     for i, text in enumerate(texts):
         (tmp_path / "notes" / f"{i}.txt").write_text(text)
-    page = report(sb.dedup(tmp_path / "notes", threshold=0.4), tmp_path)
+    page = report(la.dedup(tmp_path / "notes", threshold=0.4), tmp_path)
     lines = "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {tmp_path}/notes/{i}.txt\n" for i, text in enumerate(texts))
     assert hashlib.sha256(lines.encode()).hexdigest() in page and "(4 files)" in page
 
 
 def test_a_group_of_copies_says_so(tmp_path):
-    page = report(sb.dedup(["one two three four five"] * 3), tmp_path)
+    page = report(la.dedup(["one two three four five"] * 3), tmp_path)
     assert (
         "All are copies byte for byte of the kept document." in page
         and "0 of 0" not in page.split('id="groups"')[1].split("</section>")[0]
     )
-    assert "There is none." in report(sb.dedup(["one", "two"]), tmp_path)
+    assert "There is none." in report(la.dedup(["one", "two"]), tmp_path)
 
 
 def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_text("".join(json.dumps({"text": f"one two three four five word{i}"}) + "\n" for i in range(4)))
-    sb.dedup(file, threshold=0.3).save(tmp_path / "saved")
-    result = sb.Result.load(tmp_path / "saved")
+    la.dedup(file, threshold=0.3).save(tmp_path / "saved")
+    result = la.Result.load(tmp_path / "saved")
     page = report(result, tmp_path)
     assert "word3" in page and "missing" not in page and "only a job that is open" in page
     assert page.count(hashlib.sha256(file.read_bytes()).hexdigest()) > 1, "for the reader, and for overrides"
@@ -164,8 +164,8 @@ def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path):
 
 
 def test_a_loaded_result_of_what_was_in_memory_has_a_page_without_texts(tmp_path):
-    sb.dedup([f"one two three four five word{i}" for i in range(4)], threshold=0.3).save(tmp_path / "saved")
-    page = report(sb.Result.load(tmp_path / "saved"), tmp_path)
+    la.dedup([f"one two three four five word{i}" for i in range(4)], threshold=0.3).save(tmp_path / "saved")
+    page = report(la.Result.load(tmp_path / "saved"), tmp_path)
     assert "only a job that is open" in page and "values in memory or a pipe" in page
     assert not re.search(r"\bword\d+\b", page)
 
@@ -196,7 +196,7 @@ def test_an_audit_is_in_the_page(run, tmp_path):
 def test_near_misses_are_shown_and_counted(tmp_path):
     words = [f"w{i}" for i in range(100)]
     texts = [" ".join(words), " ".join([*words[:45], "x", *words[46:]]), " ".join([*words[:90], *(f"y{i}" for i in range(10))])]
-    result = sb.dedup(texts, threshold=0.93)
+    result = la.dedup(texts, threshold=0.93)
     assert result.keep.all()
     near = near_misses(result._nearly, 0.88, 5, result.settings.finder.recall)
     assert near.total == 1 and near.score.tolist() == [91 / 101] and near.expected == pytest.approx(1, abs=0.05)
@@ -220,7 +220,7 @@ def test_the_worst_page_fits(tmp_path, monkeypatch):
         changed = [word if j % 10 else f"<<'&{j}" for j, word in enumerate(words)]
         rows += [" ".join(words), " ".join(changed)]
     ids = [f"{i}" + "<&'" * 3000 for i in range(len(rows))]
-    result = sb.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.4)
+    result = la.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.4)
     assert result.summary.near_duplicates == 150
     monkeypatch.setattr(writing, "PAIR_BYTES", writing.PAIR_BYTES[:1])  # none smaller is needed
     assert len(report(result, tmp_path).encode()) > 1_000_000
@@ -230,22 +230,22 @@ def test_the_worst_page_fits(tmp_path, monkeypatch):
 def test_outputs_are_guarded(run, corpus, tmp_path):
     result = run()
     (tmp_path / "there.html").write_text("mine")
-    with pytest.raises(sb.OutputError, match="exists; pass --force"):
+    with pytest.raises(la.OutputError, match="exists; pass --force"):
         result.report(tmp_path / "there.html")
-    with pytest.raises(sb.OutputError, match="would replace the input"):
+    with pytest.raises(la.OutputError, match="would replace the input"):
         result.report(corpus / "a.jsonl", force=True)
-    with pytest.raises(sb.ParameterError, match="texts must be one of full, none, hash; got 'some'"):
+    with pytest.raises(la.ParameterError, match="texts must be one of full, none, hash; got 'some'"):
         result.report(tmp_path / "page.html", texts="some")
     result.close()
-    with pytest.raises(sb.ParameterError, match="this result is closed"):
+    with pytest.raises(la.ParameterError, match="this result is closed"):
         result.report(tmp_path / "page.html")
 
 
 def test_an_input_that_changed_is_an_error_and_leaves_nothing(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "one two three four five"}\n{"text": "one two three four five!"}\n')
-    result = sb.dedup(tmp_path / "in.jsonl")
+    result = la.dedup(tmp_path / "in.jsonl")
     (tmp_path / "in.jsonl").write_text('{"text": "one"}\n')
-    with pytest.raises(sb.InputDataError, match="changed during the run"):
+    with pytest.raises(la.InputDataError, match="changed during the run"):
         result.report(tmp_path / "page.html")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 

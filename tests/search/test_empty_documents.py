@@ -3,33 +3,33 @@
 import numpy as np
 import pytest
 
-import semblance as sb
+import lookalike as la
 
 OFFSETS = [0, 3, 3, 3, 6, 6]
 EMPTY = [1, 2, 4]
 KEYS = [1, 2, 3, 1, 2, 3]
-SHINGLES = sb.Shingles.from_arrays(KEYS, OFFSETS)
-WEIGHTED = sb.WeightedSets.from_arrays(KEYS, np.ones(6), OFFSETS)
+SHINGLES = la.Shingles.from_arrays(KEYS, OFFSETS)
+WEIGHTED = la.WeightedSets.from_arrays(KEYS, np.ones(6), OFFSETS)
 SIGNED = {
-    "FastSimilarity": sb.FastSimilarity(permutations=16).sign(SHINGLES),
-    "MinHash": sb.MinHash(permutations=16).sign(SHINGLES),
-    "rotation": sb.OnePermutation(permutations=16, densify="rotation").sign(SHINGLES),
-    "optimal": sb.OnePermutation(permutations=16, densify="optimal").sign(SHINGLES),
-    "reverse": sb.OnePermutation(permutations=16, densify="reverse").sign(SHINGLES),
-    "filled": sb.OnePermutation(permutations=16).fill(sb.OnePermutation(permutations=16).sign(SHINGLES), "rotation"),
-    "ICWS": sb.ICWS(permutations=16).sign(WEIGHTED),
-    "ProbMinHash": sb.ProbMinHash(permutations=16).sign(WEIGHTED),
-    "PermutationMinHash": sb.PermutationMinHash(universe=1 << 64, permutations=16).sign_sets(KEYS, OFFSETS),
-    "merged": sb.MinHash(permutations=16).sign(SHINGLES).merge(sb.MinHash(permutations=16).sign(SHINGLES)),
+    "FastSimilarity": la.FastSimilarity(permutations=16).sign(SHINGLES),
+    "MinHash": la.MinHash(permutations=16).sign(SHINGLES),
+    "rotation": la.OnePermutation(permutations=16, densify="rotation").sign(SHINGLES),
+    "optimal": la.OnePermutation(permutations=16, densify="optimal").sign(SHINGLES),
+    "reverse": la.OnePermutation(permutations=16, densify="reverse").sign(SHINGLES),
+    "filled": la.OnePermutation(permutations=16).fill(la.OnePermutation(permutations=16).sign(SHINGLES), "rotation"),
+    "ICWS": la.ICWS(permutations=16).sign(WEIGHTED),
+    "ProbMinHash": la.ProbMinHash(permutations=16).sign(WEIGHTED),
+    "PermutationMinHash": la.PermutationMinHash(universe=1 << 64, permutations=16).sign_sets(KEYS, OFFSETS),
+    "merged": la.MinHash(permutations=16).sign(SHINGLES).merge(la.MinHash(permutations=16).sign(SHINGLES)),
 }
-RAW = sb.OnePermutation(permutations=16).sign(SHINGLES)
+RAW = la.OnePermutation(permutations=16).sign(SHINGLES)
 
 
 @pytest.mark.parametrize("signatures", SIGNED.values(), ids=SIGNED)
 def test_empty_documents_share_no_bucket(signatures):
     assert np.flatnonzero(signatures.empty).tolist() == EMPTY
     for bands, rows in ((4, 4), (16, 1)):
-        index = sb.BandingIndex(bands=bands, rows=rows).add(signatures)
+        index = la.BandingIndex(bands=bands, rows=rows).add(signatures)
         found = index.pairs()
         assert (found.left.tolist(), found.right.tolist()) == ([0], [3])
         asked, stored = index.query(signatures)
@@ -51,34 +51,34 @@ def test_resemblance_of_empty_documents_is_unknown_and_with_others_0(signatures)
 def test_a_first_slot_of_the_highest_value_is_not_an_empty_document():
     values = np.full((2, 3), 0xFFFFFFFF, np.uint32)
     values[:, 1] = 7
-    signatures = sb.Signatures(values, sb.MinHash(permutations=3))
+    signatures = la.Signatures(values, la.MinHash(permutations=3))
     assert not signatures.empty.any()
     assert signatures.estimated_resemblance(0, 1) == 1.0
-    assert len(sb.BandingIndex(bands=3, rows=1).add(signatures).pairs()) == 1
+    assert len(la.BandingIndex(bands=3, rows=1).add(signatures).pairs()) == 1
 
 
 def test_slots_of_64_bits_that_look_like_empty_ones_of_32_are_not():
     values = np.full((2, 2), 0xFFFFFFFF, np.uint64)
-    signatures = sb.Signatures(values, sb.ICWS(permutations=2), "weighted")
-    assert not signatures.empty.any() and len(sb.BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
+    signatures = la.Signatures(values, la.ICWS(permutations=2), "weighted")
+    assert not signatures.empty.any() and len(la.BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
 
 
 @pytest.mark.parametrize("scheme", ["FastSimilarity", "MinHash", "rotation", "optimal", "reverse", "filled", "merged"])
 def test_files_remember_which_documents_are_empty(tmp_path, scheme):
-    sb.save(SIGNED[scheme], tmp_path / "sketches")
-    assert np.flatnonzero(sb.load(tmp_path / "sketches").empty).tolist() == EMPTY
+    la.save(SIGNED[scheme], tmp_path / "sketches")
+    assert np.flatnonzero(la.load(tmp_path / "sketches").empty).tolist() == EMPTY
 
 
 def test_raw_bins_are_refused_where_empty_ones_would_match(rng):
     """0.1 found 59 of 400 equal pairs, and 5,228 of documents with nothing in common."""
     sizes, n = 20, 50
     keys = rng.integers(0, 1 << 60, n * sizes)
-    shingles = sb.Shingles.from_arrays(np.concatenate([keys, keys]), np.arange(0, 2 * n * sizes + 1, sizes))
-    raw = sb.OnePermutation(permutations=128)
-    index = sb.BandingIndex(bands=16, rows=8)
-    with pytest.raises(sb.ParameterError, match='densify="rotation"'):
+    shingles = la.Shingles.from_arrays(np.concatenate([keys, keys]), np.arange(0, 2 * n * sizes + 1, sizes))
+    raw = la.OnePermutation(permutations=128)
+    index = la.BandingIndex(bands=16, rows=8)
+    with pytest.raises(la.ParameterError, match='densify="rotation"'):
         index.add(raw.sign(shingles))
-    with pytest.raises(sb.ParameterError, match="empty bins"):
+    with pytest.raises(la.ParameterError, match="empty bins"):
         index.query(raw.sign(shingles))
     assert len(index) == 0
     found = index.add(raw.fill(raw.sign(shingles), "optimal")).pairs()
@@ -86,38 +86,38 @@ def test_raw_bins_are_refused_where_empty_ones_would_match(rng):
 
 
 def test_packed_raw_bins_of_empty_documents_match_nothing():
-    packed = sb.BBit(bits=2).pack(RAW)
+    packed = la.BBit(bits=2).pack(RAW)
     for likely in (False, True):
         found, error = packed.estimated_resemblance([0, 0, 1, 1], [3, 1, 2, 0], with_error=True, most_likely=likely)
         np.testing.assert_array_equal(found, [1.0, 0.0, np.nan, 0.0])
         assert (np.isnan(error) == np.isnan(found)).all()
-    rows, values = sb.nearest(packed, packed, top=5)
+    rows, values = la.nearest(packed, packed, top=5)
     assert rows[0, :2].tolist() == [0, 3] and values[0, :2].tolist() == [1.0, 1.0]
     assert not (values[EMPTY] > 0).any()
-    with pytest.raises(sb.ParameterError, match="without empty slots"):
-        sb.pairs_above(packed, 0.5)
+    with pytest.raises(la.ParameterError, match="without empty slots"):
+        la.pairs_above(packed, 0.5)
 
 
-@pytest.mark.parametrize("packing", [sb.BBit(), sb.XorBits(), sb.Fractional(shares=[(1, 0.5), (2, 0.5)])])
+@pytest.mark.parametrize("packing", [la.BBit(), la.XorBits(), la.Fractional(shares=[(1, 0.5), (2, 0.5)])])
 @pytest.mark.parametrize("scheme", ["MinHash", "rotation", "ICWS", "PermutationMinHash"])
 def test_bits_of_empty_documents_are_refused(packing, scheme):
-    with pytest.raises(sb.ParameterError, match="document 1 is empty, and 2 more"):
+    with pytest.raises(la.ParameterError, match="document 1 is empty, and 2 more"):
         packing.pack(SIGNED[scheme])
 
 
 def test_margins_are_numbers_one_for_each_bit():
-    index, query = sb.WeakBitIndex(radius=1, probes=3).add(np.arange(9, dtype=np.uint64)), np.array([5], np.uint64)
+    index, query = la.WeakBitIndex(radius=1, probes=3).add(np.arange(9, dtype=np.uint64)), np.array([5], np.uint64)
     good = np.linspace(-1.0, 1.0, 64, dtype=np.float32)[None]
     assert 5 in index.query(query, good.tolist()).right
     for wrong in (good[:, 1:], np.where(good > 0.9, np.nan, good), good.astype(str)):
-        with pytest.raises(sb.ParameterError, match="margins"):
+        with pytest.raises(la.ParameterError, match="margins"):
             index.query(query, wrong)
 
 
 def test_fingerprints_have_no_bits_beyond_their_number():
-    index = sb.HammingIndex(radius=3, bits=40).add(np.array([1, (1 << 40) - 1], np.uint64))
+    index = la.HammingIndex(radius=3, bits=40).add(np.array([1, (1 << 40) - 1], np.uint64))
     for call in (index.add, index.query):
-        with pytest.raises(sb.ParameterError, match="below 2\\^40"):
+        with pytest.raises(la.ParameterError, match="below 2\\^40"):
             call(np.array([1 | 1 << 40], np.uint64))
     assert index.query(np.array([1], np.uint64)).right.tolist() == [0]
 
@@ -125,18 +125,18 @@ def test_fingerprints_have_no_bits_beyond_their_number():
 @pytest.mark.parametrize("bits", [32, 64, 96, 256])
 @pytest.mark.parametrize("features", [SHINGLES, WEIGHTED], ids=["sets", "weights"])
 def test_fingerprints_of_empty_documents_are_found_by_no_index(bits, features):
-    prints = sb.SimHash(bits=bits, seed=7).sign(features)
+    prints = la.SimHash(bits=bits, seed=7).sign(features)
     assert np.flatnonzero(prints.empty).tolist() == EMPTY
     np.testing.assert_array_equal(prints.estimated_cosine([0, 0, 1], [3, 1, 2]), [1.0, np.nan, np.nan])
-    for index in (sb.HammingIndex(radius=3), sb.ExhaustiveHammingIndex(radius=3), sb.TableIndex(radius=3)):
+    for index in (la.HammingIndex(radius=3), la.ExhaustiveHammingIndex(radius=3), la.TableIndex(radius=3)):
         for call in (index.add, index.query, index.first):
-            with pytest.raises(sb.ParameterError, match="document 1 is empty, and 2 more"):
+            with pytest.raises(la.ParameterError, match="document 1 is empty, and 2 more"):
                 call(prints)
         assert len(index) == 0
 
 
 def test_set_sketches_of_empty_documents():
-    sketches = sb.SetSketch(permutations=64).sign(SHINGLES)
+    sketches = la.SetSketch(permutations=64).sign(SHINGLES)
     found = sketches.estimated_resemblance([0, 0, 1, 1], [3, 1, 2, 0])
     assert found[0] == pytest.approx(1.0) and found[1] == found[3] == 0.0 and np.isnan(found[2])
     share = sketches.estimated_containment([0, 0, 1], [3, 1, 0])
@@ -144,7 +144,7 @@ def test_set_sketches_of_empty_documents():
 
 
 def test_what_has_no_slots_cannot_be_cut_into_bands():
-    shingles = sb.shingle(["a b c d e f", "g h i j k l"], width=1)
-    for other in (sb.SetSketch(permutations=64).sign(shingles), shingles, None):
-        with pytest.raises(sb.ParameterError, match="bands are cut from Signatures"):
-            sb.BandingIndex(bands=4, rows=4).add(other)
+    shingles = la.shingle(["a b c d e f", "g h i j k l"], width=1)
+    for other in (la.SetSketch(permutations=64).sign(shingles), shingles, None):
+        with pytest.raises(la.ParameterError, match="bands are cut from Signatures"):
+            la.BandingIndex(bands=4, rows=4).add(other)

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from served import JSON, TEXTS, make_index
 
-import semblance as sb
-from semblance.jobs.compare import compare_texts
-from semblance.serve.app import make_app
-from semblance.serve.limits import Limits
-from semblance.serve.metrics import Metrics
-from semblance.serve.store import Store
+import lookalike as la
+from lookalike.jobs.compare import compare_texts
+from lookalike.serve.app import make_app
+from lookalike.serve.limits import Limits
+from lookalike.serve.metrics import Metrics
+from lookalike.serve.store import Store
 
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
 KIND = ARROW["content-type"]
@@ -29,7 +29,7 @@ def stream(table, **options):
 
 def direct(server, texts, top=10):
     """Ask the index as it is on disk."""
-    with sb.Index.open(server.folder, "read") as index:
+    with la.Index.open(server.folder, "read") as index:
         return index.query(texts, top=top)
 
 
@@ -71,7 +71,7 @@ def test_arrow_in_and_out(server, client):
 def test_documents_are_added_replaced_returned_and_removed(server, client):
     given = [{"id": "new/1 é", "text": "quite another text than those"}, {"id": "new2", "text": "short"}]
     assert client.post("/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
-    with sb.Index.open(server.folder, "read") as index:  # on disk by now
+    with la.Index.open(server.folder, "read") as index:  # on disk by now
         assert index.contains(["new/1 é", "new2", "new3"]).tolist() == [True, True, False]
     assert client.get("/v1/documents/new%2F1%20%C3%A9").json() == given[0]
     given[0]["text"] = "changed altogether"
@@ -124,16 +124,16 @@ def test_metrics_count(server, client):
     after = read()
     grown = {name: after[name] - before.get(name, 0) for name in after}
     query = 'route="/v1/query"'
-    assert grown[f'semblance_requests_total{{{query},method="POST",status="200"}}'] == 1
+    assert grown[f'lookalike_requests_total{{{query},method="POST",status="200"}}'] == 1
     assert (
-        grown[f"semblance_request_seconds_count{{{query}}}"]
-        == grown[f'semblance_request_seconds_bucket{{{query},le="+Inf"}}']
+        grown[f"lookalike_request_seconds_count{{{query}}}"]
+        == grown[f'lookalike_request_seconds_bucket{{{query},le="+Inf"}}']
         == 1
     )
-    assert grown["semblance_texts_queried_total"] == 2 and grown["semblance_documents_added_total"] == 2
-    assert grown["semblance_documents_replaced_total"] == grown["semblance_documents_removed_total"] == 1
-    assert grown["semblance_commit_seconds_count"] == 2 and grown["semblance_query_group_requests_count"] == 1
-    assert after["semblance_documents"] == 3 and after["semblance_open_requests"] == 1
+    assert grown["lookalike_texts_queried_total"] == 2 and grown["lookalike_documents_added_total"] == 2
+    assert grown["lookalike_documents_replaced_total"] == grown["lookalike_documents_removed_total"] == 1
+    assert grown["lookalike_commit_seconds_count"] == 2 and grown["lookalike_query_group_requests_count"] == 1
+    assert after["lookalike_documents"] == 3 and after["lookalike_open_requests"] == 1
     assert "not-to-be-seen" not in str(after)
 
 
@@ -244,7 +244,7 @@ def test_a_damaged_arrow_stream_never_fails_the_server(client):
 
 
 def test_ids_that_are_numbers(tmp_path):
-    store = Store(sb.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
+    store = Store(la.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
     app = make_app(store)
 
     def ask(method, path, **more):
@@ -275,9 +275,9 @@ def test_ids_that_are_numbers(tmp_path):
 
 def test_a_damaged_index_is_a_failure_and_not_a_missing_document(tmp_path, monkeypatch):
     def damaged(ids):
-        raise sb.IndexFormatError("segment-00000001: damaged")
+        raise la.IndexFormatError("segment-00000001: damaged")
 
-    store = Store(sb.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
+    store = Store(la.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
     monkeypatch.setattr(store.index, "get", damaged)
 
     async def asking():

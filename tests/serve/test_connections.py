@@ -183,7 +183,7 @@ def test_no_request_is_left_open(server):
     """After all that came before."""
     with server.client() as client:
         for _ in range(30):
-            if "\nsemblance_open_requests 1\n" in client.get("/metrics").text:
+            if "\nlookalike_open_requests 1\n" in client.get("/metrics").text:
                 break
             time.sleep(0.1)
         else:

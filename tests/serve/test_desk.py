@@ -6,18 +6,18 @@ import re
 import pytest
 from desk_jobs import HOSTILE, plain
 
-import semblance as sb
-from semblance.serve.keys import Keys
+import lookalike as la
+from lookalike.serve.keys import Keys
 
 starlette = pytest.importorskip("starlette.testclient", reason="Starlette is not installed (the extra serve)")
 
 from hashlib import sha256  # noqa: E402
 
-from semblance.serve import desk  # noqa: E402
-from semblance.serve.app import make_app  # noqa: E402
-from semblance.serve.limits import Limits  # noqa: E402
-from semblance.serve.metrics import Metrics  # noqa: E402
-from semblance.serve.store import Store  # noqa: E402
+from lookalike.serve import desk  # noqa: E402
+from lookalike.serve.app import make_app  # noqa: E402
+from lookalike.serve.limits import Limits  # noqa: E402
+from lookalike.serve.metrics import Metrics  # noqa: E402
+from lookalike.serve.store import Store  # noqa: E402
 
 READER, WRITER = "reader-reader-reader", "writer-writer-writer"
 KEYS = Keys((sha256(READER.encode()).digest(),), (sha256(WRITER.encode()).digest(),))
@@ -44,9 +44,9 @@ def client(saved):
 @pytest.fixture(params=[True, False], ids=["with texts", "without texts"])
 def looked_up(request, tmp_path):
     """(client, whether the index keeps texts) of an index with ids that are numbers."""
-    with sb.Index.create(tmp_path / "seen.idx", threshold=0.5, keep_text=request.param) as made:
+    with la.Index.create(tmp_path / "seen.idx", threshold=0.5, keep_text=request.param) as made:
         made.add([2**60, -7], ["one two three four five six seven eight nine ten", HOSTILE[0]])
-    store = Store(sb.Index.open(tmp_path / "seen.idx"), Limits(text=10_000), Metrics())
+    store = Store(la.Index.open(tmp_path / "seen.idx"), Limits(text=10_000), Metrics())
     yield client_of(desk.routes_of_index(store), store), request.param
     store.close(1.0)
 
@@ -181,9 +181,9 @@ def test_the_report(client):
 
 def test_without_the_extra_there_is_no_report(client, monkeypatch):
     def fail(*_):
-        raise sb.MissingExtraError("jinja2 is not installed: pip install 'semblance[report]'")
+        raise la.MissingExtraError("jinja2 is not installed: pip install 'lookalike[report]'")
 
-    monkeypatch.setattr("semblance.serve.desk_job.write_report", fail)
+    monkeypatch.setattr("lookalike.serve.desk_job.write_report", fail)
     refused(client.get("/v1/report"), 501, "pip install")
 
 
@@ -217,17 +217,17 @@ def test_a_text_beside_a_neighbour(looked_up):
 
 def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
     def damaged(*_, **__):
-        raise sb.IndexFormatError("segment-00000001: damaged")
+        raise la.IndexFormatError("segment-00000001: damaged")
 
-    monkeypatch.setattr("semblance.index.opened.OpenIndex.query", damaged)
+    monkeypatch.setattr("lookalike.index.opened.OpenIndex.query", damaged)
     refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
 
 
 def test_the_page_waits_as_all_others_do(tmp_path):
     """What the page of an index asks for is within the limit of what may wait."""
-    with sb.Index.create(tmp_path / "seen.idx") as made:
+    with la.Index.create(tmp_path / "seen.idx") as made:
         made.add(["a"], ["one two three four five six"])
-    store = Store(sb.Index.open(tmp_path / "seen.idx"), Limits(waiting=0), Metrics())
+    store = Store(la.Index.open(tmp_path / "seen.idx"), Limits(waiting=0), Metrics())
     client = client_of(desk.routes_of_index(store), store)
     for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):
         refused(client.post(path, json=body), 429, "waiting")
@@ -240,9 +240,9 @@ def test_texts_that_cannot_be_looked_up(looked_up, body):
 
 
 def test_a_key_for_reading_looks_up(tmp_path):
-    with sb.Index.create(tmp_path / "seen.idx") as made:
+    with la.Index.create(tmp_path / "seen.idx") as made:
         made.add(["a"], ["one two three four five six"])
-    store = Store(sb.Index.open(tmp_path / "seen.idx"), Limits(), Metrics())
+    store = Store(la.Index.open(tmp_path / "seen.idx"), Limits(), Metrics())
     client = client_of(desk.routes_of_index(store), store, keys=KEYS)
     asked = {"json": {"text": "one two three four five six"}}
     refused(client.post("/v1/neighbours", **asked), 401, "key")

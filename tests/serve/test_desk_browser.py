@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from desk_jobs import HOSTILE, hostile, plain
 
-import semblance as sb
+import lookalike as la
 
 CHROMIUM = Path("/usr/bin/chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed (Debian's package chromium)")
@@ -35,7 +35,7 @@ def browser():
 @contextmanager
 def served(folder, *options):
     """Serve a folder by the command; yields the address, and ends the server as a user would."""
-    command = [sys.executable, "-m", "semblance", "serve", str(folder), "--port", "0", "--quiet", *options]
+    command = [sys.executable, "-m", "lookalike", "serve", str(folder), "--port", "0", "--quiet", *options]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         found = re.search(r"http://\S+/", server.stdout.readline())
@@ -82,7 +82,7 @@ def nasty(tmp_path_factory):
 def seen(request, tmp_path_factory):
     """(address, whether texts are kept) of an index of hostile documents."""
     folder = tmp_path_factory.mktemp("index") / "seen.idx"
-    with sb.Index.create(folder, threshold=0.5, keep_text=request.param) as index:
+    with la.Index.create(folder, threshold=0.5, keep_text=request.param) as index:
         ids = [f"</script><script>window.hit = 4</script>\u202e\n<b>{i}" for i in range(len(HOSTILE))]
         index.add(ids, [text[-900_000:] for text in HOSTILE])
     with served(folder) as address:

@@ -8,10 +8,10 @@ from hashlib import sha256
 import pytest
 from desk_jobs import hostile, plain
 
-import semblance as sb
-from semblance.serve.desk_job import Desk
-from semblance.serve.desk_removals import Wanted
-from semblance.serve.desk_review import Judgement
+import lookalike as la
+from lookalike.serve.desk_job import Desk
+from lookalike.serve.desk_removals import Wanted
+from lookalike.serve.desk_review import Judgement
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_removals_come_in_pages(desk):
 
 @pytest.mark.parametrize("begin, n", [(-1, 5), (0, 0), (0, 201)])
 def test_pages_have_bounds(desk, begin, n):
-    with pytest.raises(sb.ParameterError, match="begin must be"):
+    with pytest.raises(la.ParameterError, match="begin must be"):
         desk.listed(Wanted(), begin, n)
 
 
@@ -80,7 +80,7 @@ def test_texts_of_a_whole_page_are_read_at_once(desk, monkeypatch):
 
 
 def test_held_texts_are_bounded(desk, monkeypatch):
-    monkeypatch.setattr("semblance.serve.desk_job.HELD_BYTES", 3_000)
+    monkeypatch.setattr("lookalike.serve.desk_job.HELD_BYTES", 3_000)
     some = [row["row"] for row in rows(desk, n=20, kind="near")]
     for row in some:
         assert desk.pair(row, some)["compared"]
@@ -100,7 +100,7 @@ def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text(
             "".join(json.dumps({"id": f"{name}{i}", "text": text + " x" * i}) + "\n" for i in range(2))
         )
-    sb.dedup([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], id="id", threshold=0.5).save(tmp_path / "job")
+    la.dedup([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], id="id", threshold=0.5).save(tmp_path / "job")
     (tmp_path / "a.jsonl").unlink()
     desk = Desk(tmp_path / "job")
     found = {row["name"]: row["row"] for row in rows(desk)}
@@ -110,7 +110,7 @@ def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
 
 def test_texts_that_were_in_memory(tmp_path):
     texts = [f"some words of a text that is said again {i % 2} a b c d e f g h {'x' * (i > 1)}" for i in range(4)]
-    sb.dedup(texts, threshold=0.5).save(tmp_path / "job")
+    la.dedup(texts, threshold=0.5).save(tmp_path / "job")
     desk = Desk(tmp_path / "job")
     (row, *_) = rows(desk)
     assert "in memory" in desk.pair(row["row"])["why"]
@@ -162,7 +162,7 @@ def test_digests_of_inputs_that_are_gone(tmp_path, given):
     row = rows(desk)[0]["row"]
     (tmp_path / "b.jsonl").write_text("changed")
     if "id" in given:
-        with pytest.raises(sb.InputDataError, match="changed"):
+        with pytest.raises(la.InputDataError, match="changed"):
             desk.judge(row, Judgement("keep"))
         assert not desk.review.judged
     else:
@@ -188,7 +188,7 @@ def test_the_report_is_made_once(desk, monkeypatch):
 
 
 def test_what_is_no_saved_result_is_refused(tmp_path):
-    with pytest.raises(sb.InputDataError, match="not a saved result"):
+    with pytest.raises(la.InputDataError, match="not a saved result"):
         Desk(tmp_path)
 
 
@@ -201,7 +201,7 @@ def test_dedup_takes_the_overrides(tmp_path, given):
     for row in some:
         desk.judge(row["row"], Judgement("keep"))
     inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    again = sb.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
+    again = la.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
     assert again.summary.kept == desk.result.summary.kept + 3
     kept = set(again.kept["id"].to_pylist())
     assert all(desk._removed(row["row"]).id in kept for row in some)
@@ -218,7 +218,7 @@ def test_judgements_do_not_wait_for_the_report(desk, monkeypatch):
         go.wait(20)
         path.write_bytes(b"report")
 
-    monkeypatch.setattr("semblance.serve.desk_job.write_report", write)
+    monkeypatch.setattr("lookalike.serve.desk_job.write_report", write)
     row = rows(desk, kind="near")[0]["row"]
     with ThreadPoolExecutor(2) as pool:
         made = pool.submit(desk.report)

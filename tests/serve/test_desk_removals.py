@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import semblance as sb
-from semblance.jobs.rows import HeldRows
-from semblance.serve.desk_removals import JUDGED, Removals, Wanted
+import lookalike as la
+from lookalike.jobs.rows import HeldRows
+from lookalike.serve.desk_removals import JUDGED, Removals, Wanted
 
 COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of"]
 
@@ -70,10 +70,10 @@ def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_repo
     mine = found(removals, order="random")
     assert sorted(mine) == [row for row, _ in naive(table)] and mine != sorted(mine)
     assert mine != found(Removals(HeldRows(table), seed=2), order="random")
-    from semblance.report.facts import gather
+    from lookalike.report.facts import gather
 
     texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i}" for i in range(90)]
-    result = sb.dedup(texts, threshold=0.5)
+    result = la.dedup(texts, threshold=0.5)
     ours = Removals(result._decisions, seed=1)
     facts = gather(
         result._decisions, 0.5, boundary=0, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1, orders=np.empty(0, np.int64)
@@ -123,14 +123,14 @@ def test_documents_are_told_with_names_that_can_be_shown(table):
 
 @pytest.mark.parametrize("wrong", [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}])
 def test_unknown_choices_are_refused(wrong):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         Wanted(**wrong)
 
 
 def test_rows_that_are_no_removals_are_refused(removals, table):
     kept = table["reason"].to_pylist().index("kept")
     for row in (kept, -1, len(table), 10**12):
-        with pytest.raises(sb.ParameterError, match="not removed"):
+        with pytest.raises(la.ParameterError, match="not removed"):
             removals.index_of(row)
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import semblance as sb
-from semblance.serve.desk_review import Judgement, Removed, Review
+import lookalike as la
+from lookalike.serve.desk_review import Judgement, Removed, Review
 
 KEEP, DUPLICATE, UNSURE = Judgement("keep"), Judgement("duplicate"), Judgement("unsure")
 
@@ -13,7 +13,7 @@ KEEP, DUPLICATE, UNSURE = Judgement("keep"), Judgement("duplicate"), Judgement("
 def removed(row):
     """Rows 0 to 99 are removals."""
     if not 0 <= row < 100:
-        raise sb.ParameterError(f"{row} was not removed")
+        raise la.ParameterError(f"{row} was not removed")
     return Removed(f"id{row}", f"id{row + 1000}")
 
 
@@ -139,10 +139,10 @@ def test_what_the_input_was_is_held_in_the_log_for_when_it_is_gone(open_review, 
     open_review().judge(3, KEEP)
 
     def gone(row):
-        raise sb.InputDataError("a.jsonl: cannot be read")
+        raise la.InputDataError("a.jsonl: cannot be read")
 
     review = open_review(gone)
-    with pytest.raises(sb.InputDataError, match="cannot be read"):
+    with pytest.raises(la.InputDataError, match="cannot be read"):
         review.judge(4, KEEP)
     assert sorted(review.judged) == [3], "nothing of it was written"
     review.judge(4, DUPLICATE)
@@ -156,7 +156,7 @@ def test_a_second_process_can_look_and_cannot_judge(open_review, tmp_path):
     review.judge(3, KEEP)
     other = Review(tmp_path, removed, lambda row: {"input": "a", "sha256": None})
     assert other.judged == {3: KEEP}
-    with pytest.raises(sb.OutputError, match="another process reviews"):
+    with pytest.raises(la.OutputError, match="another process reviews"):
         other.judge(4, KEEP)
     review.judge(5, UNSURE)
     review.close()
@@ -181,14 +181,14 @@ def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path, line
     open_review().judge(3, DUPLICATE)
     with open(tmp_path / "review.jsonl", "ab") as log:
         log.write(line + b"\n")
-    with pytest.raises(sb.InputDataError, match=said):
+    with pytest.raises(la.InputDataError, match=said):
         open_review()
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_counts(open_review, tmp_path):
     review = open_review()
     (tmp_path / "review.jsonl").mkdir()
-    with pytest.raises(sb.OutputError, match="cannot be written"):
+    with pytest.raises(la.OutputError, match="cannot be written"):
         review.judge(3, KEEP)
     assert review.judged == {}
 
@@ -201,8 +201,8 @@ def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
     def fail(file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("semblance.serve.desk_review.os.fsync", fail)
-    with pytest.raises(sb.OutputError, match="No space left"):
+    monkeypatch.setattr("lookalike.serve.desk_review.os.fsync", fail)
+    with pytest.raises(la.OutputError, match="No space left"):
         review.judge(4, KEEP)
     monkeypatch.undo()
     assert (tmp_path / "review.jsonl").read_bytes() == before and sorted(review.judged) == [3]
@@ -212,7 +212,7 @@ def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_revie
     review = open_review()
     (tmp_path / "overrides.jsonl").mkdir()
     for _ in range(2):  # the second time nothing is new, and it is still not on the disk
-        with pytest.raises(sb.OutputError):
+        with pytest.raises(la.OutputError):
             review.judge(3, KEEP)
     (tmp_path / "overrides.jsonl").rmdir()
     review.judge(3, KEEP)
@@ -221,11 +221,11 @@ def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_revie
 
 @pytest.mark.parametrize("wrong", [("yes",), ([],), ("keep", "x" * 2001), ("keep", 5)])
 def test_judgements_are_checked(wrong):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         Judgement(*wrong)
 
 
 def test_what_was_not_removed_cannot_be_judged(open_review, tmp_path):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         open_review().judge(100, KEEP)
     assert list(tmp_path.iterdir()) == []

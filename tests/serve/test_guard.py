@@ -10,11 +10,11 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route as Page
 
-from semblance.serve.app import make_app
-from semblance.serve.guard import Reply, Route, names_of
-from semblance.serve.keys import Keys
-from semblance.serve.limits import Limits
-from semblance.serve.logs import Log
+from lookalike.serve.app import make_app
+from lookalike.serve.guard import Reply, Route, names_of
+from lookalike.serve.keys import Keys
+from lookalike.serve.limits import Limits
+from lookalike.serve.logs import Log
 
 JSON = {"content-type": "application/json"}
 READER, WRITER = "r" * 20, "w" * 20
@@ -286,7 +286,7 @@ def test_a_log_whose_reader_is_gone(monkeypatch):
     def gone(*_):
         raise BrokenPipeError
 
-    monkeypatch.setattr("semblance.serve.logs.os", SimpleNamespace(write=gone))
+    monkeypatch.setattr("lookalike.serve.logs.os", SimpleNamespace(write=gone))
     app = app_of(log=Log())
     assert ask(app).status_code == 200
     app.log.flush()

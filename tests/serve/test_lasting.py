@@ -9,7 +9,7 @@ import httpx
 import pytest
 from served import Server, make_index
 
-import semblance as sb
+import lookalike as la
 
 ROUNDS, WRITERS = 2, 3
 
@@ -60,7 +60,7 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path):
             thread.join()
         for client in clients:
             client.close()
-        with sb.Index.open(server.folder) as index:
+        with la.Index.open(server.folder) as index:
             assert index.check() == []
             there = {row["id"]: row["text"] for table in index.export() for row in table.to_pylist()}
         for done, tried in zip(acknowledged, attempted, strict=True):
@@ -110,7 +110,7 @@ def test_readers_beside_a_writer_see_what_was_acknowledged(server):
         assert wrong == [] and acknowledged[0] >= 20
         texts = [text, "quite different", text.replace("words", "phrases")]
         served = client.post("/v1/query", json={"texts": texts, "top": 100}).json()["results"]
-    with sb.Index.open(server.folder, "read") as index:
+    with la.Index.open(server.folder, "read") as index:
         for row in index.query(texts, top=100).to_pylist():
             assert served[row.pop("query")].pop(0) == row
         assert served == [[], [], []]

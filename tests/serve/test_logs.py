@@ -4,8 +4,8 @@ import json
 import logging
 import os
 
-from semblance.serve.logs import FLUSH_LINES, Handler, Log
-from semblance.serve.metrics import Histogram, Metrics
+from lookalike.serve.logs import FLUSH_LINES, Handler, Log
+from lookalike.serve.metrics import Histogram, Metrics
 
 
 def read(path):
@@ -37,7 +37,7 @@ def test_lines_are_whole_where_a_pipe_takes_a_part(monkeypatch):
         written.append(bytes(data[:7]))
         return min(7, len(data))
 
-    monkeypatch.setattr("semblance.serve.logs.os.write", some)
+    monkeypatch.setattr("lookalike.serve.logs.os.write", some)
     Log(99).say("event", detail="more than seven bytes")
     assert json.loads(b"".join(written))["detail"] == "more than seven bytes"
 
@@ -83,8 +83,8 @@ def test_a_page_of_metrics_is_well_formed():
     metrics.request("/v1/query", "POST", 200, 0.2)
     metrics.request("other", "GET", 421, 0.001)
     lines = metrics.page({"documents": ("Documents in the index.", 1_234_567)}).decode().splitlines()
-    assert 'semblance_requests_total{route="/v1/query",method="POST",status="200"} 2' in lines
-    assert "semblance_documents 1234567" in lines
+    assert 'lookalike_requests_total{route="/v1/query",method="POST",status="200"} 2' in lines
+    assert "lookalike_documents 1234567" in lines
     names = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(set(names)) == len(names) == sum(line.startswith("# HELP") for line in lines)
     for line in lines:

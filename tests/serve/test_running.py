@@ -14,10 +14,10 @@ import pytest
 from desk_jobs import plain
 from served import JSON, TEXTS, Server, make_index
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.serve.limits import Limits
-from semblance.serve.running import _within_files, addresses, check_keys, check_names
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.serve.limits import Limits
+from lookalike.serve.running import _within_files, addresses, check_keys, check_names
 
 KEY = "a-key-of-a-writer"
 SECRET = "privateword"
@@ -72,7 +72,7 @@ def test_names_that_can_be_allowed():
 
 
 def test_an_index_that_is_open_already(tmp_path, capsys):
-    with sb.Index.create(tmp_path / "seen.idx"):
+    with la.Index.create(tmp_path / "seen.idx"):
         status, said = fails(capsys, tmp_path / "seen.idx", "--port", 0)
     assert status == 1 and "open for changes already" in said
 
@@ -85,11 +85,11 @@ def test_a_port_that_is_taken(tmp_path, capsys):
 
 
 def test_without_the_extra(tmp_path):
-    code = "import sys; sys.modules['uvicorn'] = None; from semblance.cli import main; main(['serve', 'x'])"
+    code = "import sys; sys.modules['uvicorn'] = None; from lookalike.cli import main; main(['serve', 'x'])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"HOME": str(tmp_path)}
     )
-    assert done.returncode == 1 and "pip install 'semblance[serve]'" in done.stderr
+    assert done.returncode == 1 and "pip install 'lookalike[serve]'" in done.stderr
 
 
 def test_addresses_of_a_name():
@@ -98,8 +98,8 @@ def test_addresses_of_a_name():
 
 def test_connections_fit_open_files(monkeypatch):
     limits, calls = [(256, 1000)], []
-    monkeypatch.setattr("semblance.serve.running.resource.getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr("semblance.serve.running.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
+    monkeypatch.setattr("lookalike.serve.running.resource.getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr("lookalike.serve.running.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
     assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
     assert _within_files(Limits(connections=100)).connections == 100 and len(calls) == 1
 
@@ -190,14 +190,14 @@ def test_requests_that_never_end_are_cut_off(tmp_path):
         status, seconds = server.stop()
     assert status == 0 and 5 < seconds < 9
     assert [line["event"] for line in server.lines()][-1] == "ended"
-    with sb.Index.open(server.folder) as index:  # the lock is free
+    with la.Index.open(server.folder) as index:  # the lock is free
         assert index.check() == []
 
 
 SLOW = """
 import sys, time
-from semblance.cli.main import main
-from semblance.serve import desk_job, running
+from lookalike.cli.main import main
+from lookalike.serve import desk_job, running
 running.END_SECONDS = 0.5
 desk_job.Desk.listed = lambda *_: time.sleep(60)
 main(sys.argv[1:])

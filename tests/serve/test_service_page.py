@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from served import Server, make_index
 
-from semblance.cli.serve import serve
+from lookalike.cli.serve import serve
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/service.md").read_text()
 SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE.replace("\\\n", ""), re.MULTILINE)
@@ -54,7 +54,7 @@ def test_limits_and_metrics_are_those_of_the_command(server):
     options = {option.opts[0]: option for option in serve.params}
     table = re.findall(r"^\| `(--[a-z-]+)` \| (\S+) \|", PAGE, re.MULTILINE)
     assert [(name, str(options[name].default).removesuffix(".0")) for name, _ in table] == table and len(table) == 6
-    for option in re.findall(r"semblance serve [^\n`]*", PAGE):
+    for option in re.findall(r"lookalike serve [^\n`]*", PAGE):
         assert set(re.findall(r"--[a-z-]+", option)) <= set(options)
     statuses = set(re.findall(r"\b[45]\d\d\b", PAGE.partition("## Errors")[2].partition("## Limits")[0]))
     with server.client() as client:

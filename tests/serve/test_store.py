@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.errors import OutputError
-from semblance.index.answers import Answers
-from semblance.serve import store as module
-from semblance.serve.limits import Limits
-from semblance.serve.metrics import Metrics
-from semblance.serve.problems import Problem
-from semblance.serve.store import Store
+import lookalike as la
+from lookalike.errors import OutputError
+from lookalike.index.answers import Answers
+from lookalike.serve import store as module
+from lookalike.serve.limits import Limits
+from lookalike.serve.metrics import Metrics
+from lookalike.serve.problems import Problem
+from lookalike.serve.store import Store
 
 WORDS = [f"w{i}" for i in range(400)]
 
@@ -28,7 +28,7 @@ def text_of(rng):
 def store(tmp_path):
     """A store of an empty index."""
     made = Store(
-        sb.Index.create(tmp_path / "seen.idx", threshold=0.5, width=2, keep_text=True), Limits(waiting=50), Metrics(), 2
+        la.Index.create(tmp_path / "seen.idx", threshold=0.5, width=2, keep_text=True), Limits(waiting=50), Metrics(), 2
     )
     yield made
     assert made.close(10)

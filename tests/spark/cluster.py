@@ -20,7 +20,7 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Many JVMs on few cores: compile less, and start fewer threads."""
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _LIBRARY = ctypes.CDLL(None)
-_MARK = "SEMBLANCE_TEST_CLUSTER"
+_MARK = "LOOKALIKE_TEST_CLUSTER"
 
 
 def die_with_parent():
@@ -83,7 +83,7 @@ class Cluster:
     """
 
     def __init__(self, workers=2):
-        self.folder = Path(tempfile.mkdtemp(prefix="semblance-cluster-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="lookalike-cluster-"))
         self._token, self._n, self._wanted = secrets.token_hex(16), 0, workers
         self.workers = {}
 

@@ -36,7 +36,7 @@ def stumbles(text):
 def waits(text):
     """Wait at one document, as long as a file is there; the first attempt to come says so in another."""
     if MARKED in text and "pyspark" in sys.modules:
-        gate = os.environ["SEMBLANCE_TEST_GATE"]
+        gate = os.environ["LOOKALIKE_TEST_GATE"]
         open(f"{gate}.reached", "w").close()
         while os.path.exists(gate):
             time.sleep(0.05)
@@ -66,8 +66,8 @@ def main():
     """Run the job that the argument describes."""
     job = json.loads(sys.argv[1])
     session = _session(job["session"])
-    from semblance import spark as sbs
-    from semblance.errors import SemblanceError
+    from lookalike import spark as sbs
+    from lookalike.errors import LookalikeError
 
     def progress(name, _):
         say(making=name)
@@ -82,7 +82,7 @@ def main():
     if job["frame"]:
         data = session.read.schema("text string, key bigint").parquet(*data)  # else tasks look for it, which may have to wait
     # Tables are told by their own names, not by those of stages, which people are shown.
-    importlib.import_module("semblance.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
+    importlib.import_module("lookalike.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
     try:
         with sbs.dedup(data, session=session, progress=progress, **settings) as result:
             say(making="result")
@@ -92,7 +92,7 @@ def main():
             if result.pairs is not None:
                 result.pairs.write.parquet(job["pairs"])
             say(done=True, kept=result.summary.kept, seconds=result.summary.seconds, peak=result.summary.peak_memory)
-    except SemblanceError as error:
+    except LookalikeError as error:
         say(refused=str(error), kind=type(error).__name__)
     except Exception as error:
         say(failed=str(error), kind=type(error).__name__)

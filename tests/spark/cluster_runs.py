@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from spark import cluster_job
 from spark.cluster import descendants, die_with_parent, kill_all, wait_for
 
-import semblance as sb
+import lookalike as la
 
 PATIENCE = 400
 COLUMNS = ("position", "id", "kept", "reason", "duplicate_of", "resemblance", "cluster", "n_exact", "n_duplicates")
@@ -57,7 +57,7 @@ def expected(paths, **settings):
     """The decisions and pairs of one machine."""
     if "tokenizer" in settings:
         settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
-    with closing(sb.dedup(paths, threads=1, **settings)) as result:
+    with closing(la.dedup(paths, threads=1, **settings)) as result:
         return result.decisions.select(COLUMNS), result.pairs
 
 

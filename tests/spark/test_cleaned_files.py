@@ -10,9 +10,9 @@ from corpora import planted
 from parity.made import DATA
 from spark_session import events
 
-import semblance as sb
-from semblance.cli.main import main
-from semblance.spark.foresee import foresee
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.spark.foresee import foresee
 
 pytestmark = pytest.mark.spark
 
@@ -63,7 +63,7 @@ def test_what_is_shuffled_was_foreseen(cluster, tmp_path, monkeypatch):
     """Within a factor of two."""
     if not (path := DATA / "poems_zh.parquet").exists():
         pytest.skip("the real corpora lie beside the repository, and are absent here")
-    settings = sb.Settings(unit="char")
+    settings = la.Settings(unit="char")
     table = pq.read_table(path, columns=["text"])
     pq.write_table(table, tmp_path / "in.parquet")
     before = len(events(cluster))

@@ -70,8 +70,8 @@ def test_an_old_driver_that_wakes_up_spoils_nothing(cluster, tmp_path):
     """A driver's Python is killed while its JVM sleeps; that wakes, and gives up, while the next one writes the same table."""
     paths, gate = write_corpus(tmp_path), tmp_path / "gate"
     gate.touch()
-    reached, how = tmp_path / "gate.reached", {"tokenizer": "waits", "environment": {"SEMBLANCE_TEST_GATE": str(gate)}}
-    how["session"] = {"spark.executorEnv.SEMBLANCE_TEST_GATE": str(gate), "spark.cores.max": "1"}
+    reached, how = tmp_path / "gate.reached", {"tokenizer": "waits", "environment": {"LOOKALIKE_TEST_GATE": str(gate)}}
+    how["session"] = {"spark.executorEnv.LOOKALIKE_TEST_GATE": str(gate), "spark.cores.max": "1"}
     first = Run(cluster, tmp_path, paths, **how)
     wait_for(reached.exists, "the first")
     old = [process for process in descendants([first.process.pid]) if process != first.process.pid]

@@ -8,7 +8,7 @@ import pytest
 from engine_kinds import spark_engine
 from row_files import WORDS, lines, write
 
-import semblance as sb
+import lookalike as la
 
 pytestmark = pytest.mark.spark
 
@@ -87,7 +87,7 @@ WRONG = [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in (no_text
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 def test_the_error_is_that_of_the_local_engine(wrong, cluster, tmp_path):
     paths, settings = wrong(tmp_path)
-    with pytest.raises(sb.SemblanceError) as said:
-        sb.dedup(paths, threads=1, **settings)
+    with pytest.raises(la.LookalikeError) as said:
+        la.dedup(paths, threads=1, **settings)
     with pytest.raises(type(said.value), match=f"^{re.escape(str(said.value))}$"):
-        sb.dedup(paths, engine=spark_engine(tmp_path), **settings)
+        la.dedup(paths, engine=spark_engine(tmp_path), **settings)

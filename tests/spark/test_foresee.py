@@ -2,20 +2,20 @@
 
 import pytest
 
-import semblance as sb
-from semblance.spark.foresee import foresee
+import lookalike as la
+from lookalike.spark.foresee import foresee
 
 CORPUS = {"documents": 10**6, "bytes": 4 * 10**9, "on_disk": 2 * 10**9}
 MEASURED = {
-    "poems": (75_350, 16_371_000, 172_371_159, 29_068_264, {"duplicates": 0.0136, "family": 2.07}, sb.Settings(unit="char")),
-    "licences": (37_169, 43_246_000, 154_731_221, 19_273_012, {"duplicates": 0.315, "family": 20.5}, sb.Settings()),
+    "poems": (75_350, 16_371_000, 172_371_159, 29_068_264, {"duplicates": 0.0136, "family": 2.07}, la.Settings(unit="char")),
+    "licences": (37_169, 43_246_000, 154_731_221, 19_273_012, {"duplicates": 0.315, "family": 20.5}, la.Settings()),
 }
 """Documents, bytes of text, bytes shuffled and bytes written to tables, as Spark's event log states them; what resembles."""
 
 
 def steps(settings=None, **changed):
     """{name: step} of a job."""
-    found = foresee(settings=settings or sb.Settings(), **CORPUS | changed)
+    found = foresee(settings=settings or la.Settings(), **CORPUS | changed)
     return {step.name: step for step in found.steps}
 
 
@@ -32,13 +32,13 @@ def test_the_steps_follow_from_the_settings():
     usual = steps()
     assert list(usual) == [
         "read and sketch", "order", "exact duplicates", "candidates", "crowds", "cut", "texts", "verify", "decisions"]  # fmt: skip
-    assert usual["order"].shuffled == steps(sb.Settings(keep="last"))["order"].shuffled == 0
-    assert steps(sb.Settings(keep="longest"))["order"].shuffled == usual["read and sketch"].kept
-    assert steps(sb.Settings(verify="sketch"))["texts"].kept == 0 < usual["texts"].kept
-    more = steps(sb.Settings(permutations=256))
+    assert usual["order"].shuffled == steps(la.Settings(keep="last"))["order"].shuffled == 0
+    assert steps(la.Settings(keep="longest"))["order"].shuffled == usual["read and sketch"].kept
+    assert steps(la.Settings(verify="sketch"))["texts"].kept == 0 < usual["texts"].kept
+    more = steps(la.Settings(permutations=256))
     assert all(more[name].shuffled > usual[name].shuffled for name in ("candidates", "crowds", "cut"))
     assert more["texts"].shuffled == usual["texts"].shuffled
-    assert steps(sb.Settings(id="url"))["decisions"].shuffled > usual["decisions"].shuffled
+    assert steps(la.Settings(id="url"))["decisions"].shuffled > usual["decisions"].shuffled
 
 
 def test_more_duplicates_take_more():
@@ -49,15 +49,15 @@ def test_more_duplicates_take_more():
 
 
 def test_ten_times_the_documents_take_ten_times_as_much():
-    one = foresee(settings=sb.Settings(), **CORPUS)
-    ten = foresee(settings=sb.Settings(), **{name: 10 * value for name, value in CORPUS.items()})
+    one = foresee(settings=la.Settings(), **CORPUS)
+    ten = foresee(settings=la.Settings(), **{name: 10 * value for name, value in CORPUS.items()})
     assert ten.shuffled == pytest.approx(10 * one.shuffled, rel=0.01) and ten.kept == pytest.approx(10 * one.kept, rel=0.01)
     assert ten.cpu_seconds == pytest.approx(10 * one.cpu_seconds, rel=0.01)
     assert ten.reading_tasks == pytest.approx(10 * one.reading_tasks, abs=10)
 
 
 def test_the_cluster_has_room_for_its_tasks():
-    found = foresee(settings=sb.Settings(memory="2GB"), documents=10**9, bytes=4 * 10**12, on_disk=10**12)
+    found = foresee(settings=la.Settings(memory="2GB"), documents=10**9, bytes=4 * 10**12, on_disk=10**12)
     said = found.configuration
     cores = int(said["spark.executor.cores"]) * int(said["spark.executor.instances"])
     assert cores >= found.cores >= found.cpu_seconds / 3600 > 4
@@ -66,6 +66,6 @@ def test_the_cluster_has_room_for_its_tasks():
 
 
 def test_nothing_takes_nothing_much():
-    found = foresee(settings=sb.Settings(), documents=0, bytes=0, on_disk=0)
+    found = foresee(settings=la.Settings(), documents=0, bytes=0, on_disk=0)
     assert found.shuffled == found.kept == 0 and found.cores == 1
     assert "0 documents" in str(found) and found.to_dict()["configuration"]["spark.executor.instances"] == "1"

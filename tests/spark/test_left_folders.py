@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from semblance import spark as sbs
+from lookalike import spark as sbs
 
-dedup_module = importlib.import_module("semblance.spark.dedup")
+dedup_module = importlib.import_module("lookalike.spark.dedup")
 
 
 def test_a_failed_job_can_be_resumed_while_its_error_is_kept(tmp_path, monkeypatch):

@@ -8,9 +8,9 @@ import pytest
 from engine_kinds import spark_engine
 from spark_session import MOST_BYTES, events, sent
 
-from semblance.jobs.rounds import Rounds
-from semblance.steps.members import MEMBERS
-from semblance.values.tables import MATCHES, PAIRS
+from lookalike.jobs.rounds import Rounds
+from lookalike.steps.members import MEMBERS
+from lookalike.values.tables import MATCHES, PAIRS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 N, PIECE = 1_000_000, 50_000

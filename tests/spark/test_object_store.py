@@ -11,7 +11,7 @@ from object_store import held, put_folder
 from spark.cluster import descendants, kill_all, wait_for
 from spark.cluster_runs import local, write_corpus
 
-import semblance as sb
+import lookalike as la
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 CLUSTER = ("--engine", "spark", "--master", "local-cluster[2,1,1024]", "--conf", "spark.sql.shuffle.partitions=2",
@@ -21,7 +21,7 @@ CLUSTER = ("--engine", "spark", "--master", "local-cluster[2,1,1024]", "--conf",
 def started(arguments, log):
     """The program, as a process that can be killed."""
     with open(log, "wb") as out:
-        return subprocess.Popen([sys.executable, "-m", "semblance", *arguments], stdout=out, stderr=subprocess.STDOUT)
+        return subprocess.Popen([sys.executable, "-m", "lookalike", *arguments], stdout=out, stderr=subprocess.STDOUT)
 
 
 def killed_once(arguments, log, holds):
@@ -50,14 +50,14 @@ def test_from_bucket_to_bucket(tmp_path, bucket):
     assert not held(clean)
     killed_once([*arguments, "--resume"], log, lambda: held(clean))
     assert {name: data for name, data in held(job).items() if name in before} == {name: tables[name] for name in before}
-    assert "_semblance.json" not in held(clean)
+    assert "_lookalike.json" not in held(clean)
     process = started([*arguments, "--resume"], log)
     assert process.wait(300) == 0, log.read_text()[-3000:]
     assert not held(job)
     decisions, _ = local(paths, frame=False)
     kept = decisions.filter(decisions["kept"])["position"].to_pylist()
     written = held(clean)
-    assert json.loads(written.pop("_semblance.json"))["files"] == sorted(written) == ["0.parquet", "1.parquet"]
+    assert json.loads(written.pop("_lookalike.json"))["files"] == sorted(written) == ["0.parquet", "1.parquet"]
     for number, path in enumerate(paths):
         (tmp_path / "found.parquet").write_bytes(written[f"{number}.parquet"])
         rows = [position & ((1 << 40) - 1) for position in kept if position >> 40 == number]
@@ -75,7 +75,7 @@ def test_a_week_after_the_other(tmp_path, bucket):
                      "--work", f"{bucket}job", "-o", f"{bucket}clean/w{week}"]  # fmt: skip
         process = started(arguments, tmp_path / "log")
         assert process.wait(300) == 0, (tmp_path / "log").read_text()[-3000:]
-        with closing(sb.dedup(paths[week], against=[tmp_path / "0"] if week else None, threads=1)) as result:
+        with closing(la.dedup(paths[week], against=[tmp_path / "0"] if week else None, threads=1)) as result:
             result.write(tmp_path / str(week))
             assert week == 0 or any(row["duplicate_is_reference"] for row in result.decisions.to_pylist())
         (tmp_path / "found.parquet").write_bytes(held(bucket / f"clean/w{week}")[f"{week}.parquet"])

@@ -7,7 +7,7 @@ from engine_kinds import spark_engine
 from same_results import same_job
 from spark_jobs import corpus, files
 
-import semblance as sb
+import lookalike as la
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SAID = ["id", "reason", "duplicate_of", "resemblance"]
@@ -17,13 +17,13 @@ SAID = ["id", "reason", "duplicate_of", "resemblance"]
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_hardly_any_documents(texts, keep, cluster, tmp_path):
     given = {"keep": keep, "threshold": 0.5, "width": 1, "threads": 1}
-    with closing(sb.dedup(texts, **given)) as wanted, closing(sb.dedup(texts, engine=spark_engine(tmp_path), **given)) as found:
+    with closing(la.dedup(texts, **given)) as wanted, closing(la.dedup(texts, engine=spark_engine(tmp_path), **given)) as found:
         same_job(found, wanted)
 
 
 def test_nothing_but_references(cluster, tmp_path):
     given = {"against": ["a b", "b c"], "threads": 1}
-    with closing(sb.dedup([], **given)) as wanted, closing(sb.dedup([], engine=spark_engine(tmp_path), **given)) as found:
+    with closing(la.dedup([], **given)) as wanted, closing(la.dedup([], engine=spark_engine(tmp_path), **given)) as found:
         same_job(found, wanted)
 
 
@@ -33,6 +33,6 @@ def test_the_same_documents_in_more_files(cluster, tmp_path):
         (tmp_path / name).mkdir()
     given = {"id": "id", "threshold": 0.7, "keep": "smallest:score", "threads": 1}
     one, many = files(rows, tmp_path / "one", "jsonl"), files(rows, tmp_path / "many", "parquet", 7)
-    with closing(sb.dedup(one, **given)) as wanted, closing(sb.dedup(many, engine=spark_engine(tmp_path), **given)) as found:
+    with closing(la.dedup(one, **given)) as wanted, closing(la.dedup(many, engine=spark_engine(tmp_path), **given)) as found:
         assert found.decisions.select(SAID).equals(wanted.decisions.select(SAID))
         assert found.keep.tolist() == wanted.keep.tolist() and not all(wanted.keep)

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from weekly import HOW, TOLD, weeks
 
-import semblance as sb
-from semblance import spark
+import lookalike as la
+from lookalike import spark
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -26,6 +26,6 @@ def test_frames_against_saved_frames(cluster, tmp_path):
     against, data = (
         pa.Table.from_pylist(rows, tables[0].schema) for rows in ([r for r in by_id[0] if r["id"] in kept], by_id[1])
     )
-    with closing(sb.dedup(data, against=against, threads=1, **HOW)) as wanted:
+    with closing(la.dedup(data, against=against, threads=1, **HOW)) as wanted:
         assert found == [tuple(row.values()) for row in wanted.decisions.select(TOLD).to_pylist()]
         assert any(row["reason"] == "near" for row in wanted.decisions.to_pylist())

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-import semblance as sb
-from semblance.formats.sources import Columns, open_sources
-from semblance.spark.dedup import _anywhere, _of_driver
-from semblance.spark.result import SparkResult
+import lookalike as la
+from lookalike.formats.sources import Columns, open_sources
+from lookalike.spark.dedup import _anywhere, _of_driver
+from lookalike.spark.result import SparkResult
 
-summary = sb.dedup(["one two three four five six"] * 2).summary
+summary = la.dedup(["one two three four five six"] * 2).summary
 
 
 def test_the_peak_memory_is_that_of_the_driver():
@@ -36,10 +36,10 @@ def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monk
 
 
 def test_the_result_of_a_data_frame_says_what_writes_it():
-    job = SimpleNamespace(settings=sb.Settings(), summary=summary, provenance={}, id_type="bigint", close=lambda: None)
+    job = SimpleNamespace(settings=la.Settings(), summary=summary, provenance={}, id_type="bigint", close=lambda: None)
     result = SparkResult(job)
-    with pytest.raises(sb.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
+    with pytest.raises(la.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
         result.write("out")
     result.close()
-    with pytest.raises(sb.ParameterError, match="is closed"):
+    with pytest.raises(la.ParameterError, match="is closed"):
         result.write("out")

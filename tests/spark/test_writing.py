@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from object_store import held, put_folder
 
-import semblance as sb
-from semblance.errors import OutputError, ParameterError, SemblanceError
-from semblance.files.folders import NewFolder
-from semblance.files.outputs_at import publish
-from semblance.formats.sources import open_sources
-from semblance.jobs.annotating import annotating
-from semblance.spark import writing
-from semblance.spark.writing import WRITTEN, Writing, check_folder, write_inputs
-from semblance.values.tables import SOURCE_BITS
+import lookalike as la
+from lookalike.errors import LookalikeError, OutputError, ParameterError
+from lookalike.files.folders import NewFolder
+from lookalike.files.outputs_at import publish
+from lookalike.formats.sources import open_sources
+from lookalike.jobs.annotating import annotating
+from lookalike.spark import writing
+from lookalike.spark.writing import WRITTEN, Writing, check_folder, write_inputs
+from lookalike.values.tables import SOURCE_BITS
 
 LONG = " ".join(f"word{i}" for i in range(40))
 TEXTS = [LONG, "one of a kind", LONG, f"{LONG} more", "", "another, unlike it"]
@@ -81,12 +81,12 @@ def written_by_tasks(folder, result, splits, first, annotate, attempts=1):
 def test_tasks_write_what_one_machine_writes(tmp_path, annotate, against):
     data, references = inputs(tmp_path)
     splits = [*(open_sources([references]) if against else ()), *open_sources([data])]
-    with closing(sb.dedup(data, against=references if against else None)) as result:
+    with closing(la.dedup(data, against=references if against else None)) as result:
         assert 0 < result.summary.kept < result.summary.documents == 18
         result.write(tmp_path / "wanted", annotate=annotate)
         written_by_tasks(tmp_path, result, splits, int(against), annotate, attempts=2)
     assert files(tmp_path / "clean") == files(tmp_path / "wanted")
-    assert sorted(files(tmp_path / "clean")) == ["_semblance.json", "a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"]
+    assert sorted(files(tmp_path / "clean")) == ["_lookalike.json", "a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"]
     left = {path.split("/", 1)[1] for path in files(tmp_path / "attempts")}
     assert left == {"a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"}  # of the first attempt, none was moved
 
@@ -95,7 +95,7 @@ def test_text_files_are_one_input_of_several_files(tmp_path):
     (tmp_path / "in").mkdir()
     for i, text in enumerate(TEXTS):
         (tmp_path / f"in/{i}.txt").write_text(text)
-    with closing(sb.dedup(str(tmp_path / "in"))) as result:
+    with closing(la.dedup(str(tmp_path / "in"))) as result:
         result.write(tmp_path / "wanted")
         rows = written_by_tasks(tmp_path, result, open_sources([str(tmp_path / "in")]), 0, False)
     assert files(tmp_path / "clean") == files(tmp_path / "wanted")
@@ -104,13 +104,13 @@ def test_text_files_are_one_input_of_several_files(tmp_path):
 
 def test_a_column_that_annotation_adds_is_refused_before_anything_is_written(tmp_path):
     (tmp_path / "in.jsonl").write_text(json.dumps({"text": LONG, "keep": 1}) + "\n")
-    with closing(sb.dedup(str(tmp_path / "in.jsonl"))) as result:
+    with closing(la.dedup(str(tmp_path / "in.jsonl"))) as result:
         scores, batches = told(result, 1, 0, True)
         how = Writing(
             splits=tuple(open_sources([str(tmp_path / "in.jsonl")])), provenance={}, encoding_errors="strict", output="clean",
             attempts=tmp_path, scores=scores, free=("keep",),
         )  # fmt: skip
-        with pytest.raises(SemblanceError, match="'keep' is there already"):
+        with pytest.raises(LookalikeError, match="'keep' is there already"):
             list(write_inputs(iter(batches), how))
     assert not list(tmp_path.rglob("*/in.jsonl"))
 
@@ -130,18 +130,18 @@ def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate):
     """Twice, as if the first attempt had been lost; nothing else is left, there or on the disk."""
     data, _ = inputs(tmp_path)
     splits = open_sources([str(put_folder(data, bucket / "in"))])
-    with closing(sb.dedup(str(bucket / "in"))) as result:
+    with closing(la.dedup(str(bucket / "in"))) as result:
         result.write(tmp_path / "wanted", annotate=annotate)
         scores, batches = told(result, len(splits), 0, annotate)
         how = Writing(
             splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", store=bucket / "clean",
             scores=scores,
         )  # fmt: skip
-        before = sorted(Path(tempfile.gettempdir()).glob("semblance-*"))
+        before = sorted(Path(tempfile.gettempdir()).glob("lookalike-*"))
         for _ in range(2):
             rows = list(write_inputs(iter(batches), how))
         publish(bucket / "clean", {name: size for _, name, size in writing._files(iter(rows), len(splits))}, result.provenance)
-        assert sorted(Path(tempfile.gettempdir()).glob("semblance-*")) == before
+        assert sorted(Path(tempfile.gettempdir()).glob("lookalike-*")) == before
     assert held(bucket / "clean") == files(tmp_path / "wanted")
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from theory.test_likelihood import match
 
-import semblance as sb
+import lookalike as la
 
 PACKINGS = [
-    sb.XorBits(combined=2),
-    sb.XorBits(combined=4),
-    sb.Fractional(shares=[(0.5, 1.0)]),
-    sb.Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
+    la.XorBits(combined=2),
+    la.XorBits(combined=4),
+    la.Fractional(shares=[(0.5, 1.0)]),
+    la.Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
 ]
 
 
@@ -40,9 +40,9 @@ def test_an_estimate_is_nan_where_a_lower_resemblance_makes_as_many_matches(pack
     least = np.argmin(expected)
     double = grid[least:][expected[least:] <= expected[0]]  # resemblances that match as often as a lower one
     assert np.isfinite(error).all()
-    plain = sb.theory.pooling.resemblance(matches.sum(1) / sum(part.slots for part in parts), parts, *densities)
+    plain = la.theory.pooling.resemblance(matches.sum(1) / sum(part.slots for part in parts), parts, *densities)
     if likely:
-        plain = sb.theory.mixture.most_likely(matches, parts, *densities)[0]
+        plain = la.theory.mixture.most_likely(matches, parts, *densities)[0]
     edge = double[-1] if least else 0.0
     unclear = (edge > error) & (plain - 1.96 * error <= edge)
     sure = (np.abs(edge - error) > 1e-4) & (np.abs(plain - 1.96 * error - edge) > 1e-4)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from theory.sampler import minima
 
-import semblance as sb
-from semblance.theory import mixture, pooling, xor_bits
+import lookalike as la
+from lookalike.theory import mixture, pooling, xor_bits
 
 EQUAL = [(1, 1 / 3), (0.5, 2 / 3)]  # as many single bits as XORs of two, as in equations 35-38
 N = 4000
@@ -14,10 +14,10 @@ N = 4000
 def packed_pairs(rng, resemblance, densities, shares, slots):
     """Sketches of N pairs of sets of given densities, by true minima: rows i and i + N are a pair."""
     left, right = minima(rng, resemblance, *densities, (N, slots))
-    scheme = sb.PermutationMinHash(universe=1 << 40, permutations=slots)
+    scheme = la.PermutationMinHash(universe=1 << 40, permutations=slots)
     carried = np.repeat(densities, N).astype(np.float64)
-    signatures = sb.Signatures(np.concatenate([left, right]).astype(np.uint64), scheme, "minima", carried)
-    return sb.Fractional(shares=shares).pack(signatures)
+    signatures = la.Signatures(np.concatenate([left, right]).astype(np.uint64), scheme, "minima", carried)
+    return la.Fractional(shares=shares).pack(signatures)
 
 
 def agrees(found, variance, resemblance, slack):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from statistics_sets import pairs_of_sets
 
-import semblance as sb
-from semblance.theory import bbit, fractional, one_permutation, setsketch, xor_bits
+import lookalike as la
+from lookalike.theory import bbit, fractional, one_permutation, setsketch, xor_bits
 
 
 def rows(shingles):
@@ -13,7 +13,7 @@ def rows(shingles):
     return left, left + 1
 
 
-@pytest.mark.parametrize("scheme", [sb.MinHash, sb.FastSimilarity])
+@pytest.mark.parametrize("scheme", [la.MinHash, la.FastSimilarity])
 @pytest.mark.parametrize("bits", [1, 2, 4])
 @pytest.mark.parametrize("union", [8, 16, 300])
 def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng, scheme, bits, union):
@@ -22,11 +22,11 @@ def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng, scheme, bit
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
     signatures = scheme(permutations=k, seed=9).sign(shingles)
     whole = signatures.estimated_resemblance(*rows(shingles))
-    found = sb.BBit(bits=bits).pack(signatures).estimated_resemblance(*rows(shingles))
+    found = la.BBit(bits=bits).pack(signatures).estimated_resemblance(*rows(shingles))
     expected = bbit.scheme_variance(whole.var(), exact, bits, k)
     assert abs(found.mean() - exact) < 4 * (bbit.variance(exact, bits, k) / n) ** 0.5
     assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
-    if scheme is sb.MinHash:
+    if scheme is la.MinHash:
         assert abs(found.var() / bbit.variance(exact, bits, k) - 1) < 4 * (2 / n) ** 0.5
 
 
@@ -40,20 +40,20 @@ def test_true_permutations_need_their_densities(rng):
         one, other = pool[:left], pool[left - common : left - common + right]
         values += [one, other]
         offsets += [offsets[-1] + left, offsets[-1] + left + right]
-    signatures = sb.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
+    signatures = la.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
     exact = common / (left + right - common)
     pairs = np.arange(0, 2 * n, 2), np.arange(1, 2 * n, 2)
-    packed = sb.BBit(bits=1).pack(signatures)
+    packed = la.BBit(bits=1).pack(signatures)
     found = packed.estimated_resemblance(*pairs)
     error = (bbit.variance(exact, 1, k, left / universe, right / universe) / n) ** 0.5
     assert abs(found.mean() - exact) < 4 * error + 0.55 / universe
-    blind = sb.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
+    blind = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
     assert blind.estimated_resemblance(*pairs).mean() - exact == pytest.approx(-0.089, abs=0.01)
     rough = packed.with_quantized_densities(4)
     bias = bbit.quantization_bias(exact, left / universe, bbit.quantized(left / universe, 16))
     assert abs((rough.estimated_resemblance(*pairs) - found).mean() - bias) < 0.01
     assert packed.estimated_resemblance(*pairs, clip=True).max() <= right / left + 1e-12
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         packed.with_quantized_densities(0)
     whole = signatures.estimated_resemblance(*pairs)
     assert abs(whole.mean() - exact) < 4 * (exact * (1 - exact) / k / n) ** 0.5
@@ -63,7 +63,7 @@ def test_true_permutations_need_their_densities(rng):
 def test_fractions(rng, resemblance):
     n, k = 4000, 128
     shingles, exact = pairs_of_sets(rng, n, 200, resemblance)
-    packed = sb.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(sb.MinHash(permutations=k, seed=3).sign(shingles))
+    packed = la.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(la.MinHash(permutations=k, seed=3).sign(shingles))
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
     variance = fractional.variance(exact, [(1, 0.5), (8, 0.5)], k)
     assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
@@ -77,7 +77,7 @@ def test_fractions(rng, resemblance):
 def test_xored_bits(rng, combined):
     n, samples = 3000, 1024
     shingles, exact = pairs_of_sets(rng, n, 200, 0.9)
-    packed = sb.XorBits(combined=combined).pack(sb.MinHash(permutations=combined * samples, seed=3).sign(shingles))
+    packed = la.XorBits(combined=combined).pack(la.MinHash(permutations=combined * samples, seed=3).sign(shingles))
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
     np.testing.assert_allclose(packed.estimated_resemblance(*rows(shingles), most_likely=True), found, atol=1e-9)
     variance = xor_bits.variance(exact, combined, samples)
@@ -90,7 +90,7 @@ def test_xored_bits(rng, combined):
 def test_one_permutation(rng, union):
     n, k = 6000, 64
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
-    raw = sb.OnePermutation(permutations=k, seed=4)
+    raw = la.OnePermutation(permutations=k, seed=4)
     signatures = raw.sign(shingles)
     kinds = {
         "none": one_permutation.variance,
@@ -113,7 +113,7 @@ def test_bits_of_raw_bins(rng, bits):
     """b bits and a plane of filled bins: unbiased; at 1 bit and f = k / 2 about half the variance of classic 1-bit."""
     n, k, union = 6000, 64, 32
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
-    packed = sb.BBit(bits=bits).pack(sb.OnePermutation(permutations=k, seed=4).sign(shingles))
+    packed = la.BBit(bits=bits).pack(la.OnePermutation(permutations=k, seed=4).sign(shingles))
     found = packed.estimated_resemblance(*rows(shingles))
     assert abs(found.mean() - exact) < 4 * (found.var() / n) ** 0.5
     if bits == 1:
@@ -124,8 +124,8 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
     """Copies of one value get different bits: variance as theory says (.791 / k), not 1.059 / k."""
     n, k, union = 6000, 64, 32
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
-    signatures = sb.OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
-    found = sb.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
+    signatures = la.OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
+    found = la.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
     expected = bbit.scheme_variance(one_permutation.optimal_variance(exact, union, k), exact, 1, k)
     assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
 
@@ -134,11 +134,11 @@ def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
     shingles, exact = pairs_of_sets(rng, 3000, 200, 0.0)
     assert exact == 0.0
     k = 120
-    for scheme in (sb.MinHash, sb.FastSimilarity):
+    for scheme in (la.MinHash, la.FastSimilarity):
         signatures = scheme(permutations=k, seed=5).sign(shingles)
         for packing, variance in (
-            (sb.BBit(bits=1), bbit.variance(0, 1, k)), (sb.BBit(bits=3), bbit.variance(0, 3, k)),
-            (sb.Fractional(shares=[(1, 0.5), (2, 0.5)]), fractional.variance(0, [(1, 0.5), (2, 0.5)], k)),
+            (la.BBit(bits=1), bbit.variance(0, 1, k)), (la.BBit(bits=3), bbit.variance(0, 3, k)),
+            (la.Fractional(shares=[(1, 0.5), (2, 0.5)]), fractional.variance(0, [(1, 0.5), (2, 0.5)], k)),
         ):  # fmt: skip
             found = packing.pack(signatures).estimated_resemblance(*rows(shingles))
             assert abs(found.mean()) < 4 * (variance / 3000) ** 0.5
@@ -146,21 +146,21 @@ def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
 
 def test_raw_bins_merge_and_filled_ones_do_not(rng):
     values = rng.integers(0, 1 << 64, 50, dtype=np.uint64)
-    one, two, both = (sb.Shingles(v, np.array([0, len(v)])) for v in (values[:30], values[20:], values))
-    scheme = sb.OnePermutation(permutations=64, seed=2)
+    one, two, both = (la.Shingles(v, np.array([0, len(v)])) for v in (values[:30], values[20:], values))
+    scheme = la.OnePermutation(permutations=64, seed=2)
     assert (scheme.sign(one).merge(scheme.sign(two)).values == scheme.sign(both).values).all()
-    filled = sb.OnePermutation(permutations=64, seed=2, densify="optimal")
-    with pytest.raises(sb.IncompatibleSketchError, match="cannot be merged"):
+    filled = la.OnePermutation(permutations=64, seed=2, densify="optimal")
+    with pytest.raises(la.IncompatibleSketchError, match="cannot be merged"):
         filled.sign(one).merge(filled.sign(two))
-    sampled = sb.ICWS(permutations=4).sign(sb.WeightedSets.from_arrays([1], [1.0], [0, 1]))
-    with pytest.raises(sb.IncompatibleSketchError, match="cannot be merged"):
+    sampled = la.ICWS(permutations=4).sign(la.WeightedSets.from_arrays([1], [1.0], [0, 1]))
+    with pytest.raises(la.IncompatibleSketchError, match="cannot be merged"):
         sampled.merge(sampled)
 
 
 def test_clipping_trades_bias_for_error(rng):
     """R = .05, b = 1, k = 128: MSE .0078 raw, .0048 clipped, bias +.016."""
     shingles, exact = pairs_of_sets(rng, 6000, 400, 0.05)
-    packed = sb.BBit(bits=1).pack(sb.MinHash(permutations=128, seed=8).sign(shingles))
+    packed = la.BBit(bits=1).pack(la.MinHash(permutations=128, seed=8).sign(shingles))
     raw, clipped = (packed.estimated_resemblance(*rows(shingles), clip=clip) for clip in (False, True))
     assert raw.min() < 0 <= clipped.min()
     assert ((raw - exact) ** 2).mean() == pytest.approx(0.00778, rel=0.08)
@@ -173,7 +173,7 @@ def weighted_pair(rng, n=40):
     right = left * np.exp(rng.normal(0, 0.5, n))
     right[30:] = 0
     keys = np.arange(n)
-    return sb.WeightedSets.from_arrays(np.concatenate([keys, keys]), np.concatenate([left, right]), [0, n, 2 * n]), left, right
+    return la.WeightedSets.from_arrays(np.concatenate([keys, keys]), np.concatenate([left, right]), [0, n, 2 * n]), left, right
 
 
 def test_exact_weighted_resemblances(rng):
@@ -182,7 +182,7 @@ def test_exact_weighted_resemblances(rng):
     p, q = left / left.sum(), right / right.sum()
     expected = sum(1 / sum(max(p[j] / p[i], q[j] / q[i]) for j in range(40)) for i in range(30))
     assert sets.probability_resemblance(0, 1) == pytest.approx(expected)
-    counts = sb.WeightedSets.from_arrays([5, 5, 6, 5, 7], [1, 1, 1, 1, 0], [0, 3, 5])
+    counts = la.WeightedSets.from_arrays([5, 5, 6, 5, 7], [1, 1, 1, 1, 0], [0, 3, 5])
     assert counts.weights.tolist() in ([2.0, 1.0, 1.0], [1.0, 2.0, 1.0])
     assert counts.resemblance(0, 1) == 1 / 3
     for values, weights, offsets in (
@@ -191,25 +191,25 @@ def test_exact_weighted_resemblances(rng):
         ([1, 2], [1.0], [0, 2]),
         ([1], [1.0], [0, 2]),
     ):
-        with pytest.raises(sb.ParameterError):
-            sb.WeightedSets.from_arrays(values, weights, offsets)
+        with pytest.raises(la.ParameterError):
+            la.WeightedSets.from_arrays(values, weights, offsets)
 
 
 def test_icws(rng):
     sets, _, _ = weighted_pair(rng)
     exact = sets.resemblance(0, 1)
-    found = np.mean([sb.ICWS(permutations=1024, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(30)])
+    found = np.mean([la.ICWS(permutations=1024, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(30)])
     assert abs(found - exact) < 4 * (exact * (1 - exact) / (1024 * 30)) ** 0.5
 
 
 def test_probminhash(rng):
     sets, _, _ = weighted_pair(rng)
     exact = sets.probability_resemblance(0, 1)
-    found = np.array([sb.ProbMinHash(permutations=64, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(3000)])
+    found = np.array([la.ProbMinHash(permutations=64, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(3000)])
     assert abs(found.mean() - exact) < 4 * (exact * (1 - exact) / 64 / 3000) ** 0.5
     assert found.var() * 64 / (exact * (1 - exact)) < 1, "dependent slots err less"
-    scaled = sb.WeightedSets(sets.values, sets.weights * 7.5, sets.offsets)
-    scheme = sb.ProbMinHash(permutations=64)
+    scaled = la.WeightedSets(sets.values, sets.weights * 7.5, sets.offsets)
+    scheme = la.ProbMinHash(permutations=64)
     assert (scheme.sign(sets).values == scheme.sign(scaled).values).mean() > 0.99, "scale does not matter"
 
 
@@ -217,8 +217,8 @@ def test_probminhash(rng):
 def test_setsketch_cardinality(rng, base):
     n, m = 400, 256
     values = rng.integers(0, 1 << 63, n * 500, dtype=np.uint64)
-    shingles = sb.Shingles.from_arrays(values, np.arange(0, n * 500 + 1, 500))
-    found = sb.SetSketch(permutations=m, base=base).sign(shingles).cardinality() / 500
+    shingles = la.Shingles.from_arrays(values, np.arange(0, n * 500 + 1, 500))
+    found = la.SetSketch(permutations=m, base=base).sign(shingles).cardinality() / 500
     error = setsketch.cardinality_relative_error(m, base)
     assert abs(found.mean() - 1) < 4 * error / n**0.5 + 1 / m
     assert abs(found.std() / error - 1) < 4 * (1 / (2 * n)) ** 0.5
@@ -227,7 +227,7 @@ def test_setsketch_cardinality(rng, base):
 def test_setsketch_joint(rng):
     n, m = 1000, 256
     shingles, exact = pairs_of_sets(rng, n, 300, 0.6)
-    sketches = sb.SetSketch(permutations=m).sign(shingles)
+    sketches = la.SetSketch(permutations=m).sign(shingles)
     left, right = rows(shingles)
     a, b = sketches.registers[left], sketches.registers[right]
     sizes = shingles.sizes
@@ -244,27 +244,27 @@ def test_setsketch_joint(rng):
 
 
 def test_setsketch_merges_and_refuses(rng):
-    shingles = sb.Shingles.from_arrays(np.r_[np.arange(50), np.arange(30, 90), np.arange(90)], [0, 50, 110, 200])
-    scheme = sb.SetSketch(permutations=64)
-    one, two, both = (scheme.sign(sb.Shingles(shingles.row(i), np.array([0, shingles.sizes[i]]))) for i in range(3))
+    shingles = la.Shingles.from_arrays(np.r_[np.arange(50), np.arange(30, 90), np.arange(90)], [0, 50, 110, 200])
+    scheme = la.SetSketch(permutations=64)
+    one, two, both = (scheme.sign(la.Shingles(shingles.row(i), np.array([0, shingles.sizes[i]]))) for i in range(3))
     assert (one.merge(two).registers == both.registers).all()
-    with pytest.raises(sb.IncompatibleSketchError):
-        one.merge(sb.SetSketch(permutations=64, seed=2).sign(shingles))
-    with pytest.raises(sb.IncompatibleSketchError):
-        one.estimated_resemblance(0, 0, other=sb.SetSketch(permutations=32).sign(shingles))
-    edges = scheme.sign(sb.shingle(["", "a b"]))
+    with pytest.raises(la.IncompatibleSketchError):
+        one.merge(la.SetSketch(permutations=64, seed=2).sign(shingles))
+    with pytest.raises(la.IncompatibleSketchError):
+        one.estimated_resemblance(0, 0, other=la.SetSketch(permutations=32).sign(shingles))
+    edges = scheme.sign(la.shingle(["", "a b"]))
     assert edges.estimated_resemblance([0, 1], [1, 0]).tolist() == [0.0, 0.0] and np.isnan(edges.estimated_resemblance(0, 0))
     assert np.isnan(edges.estimated_containment(0, 1)) and edges.estimated_containment(1, 0) == 0.0
     for wrong in ({"base": 1.0}, {"rate": 0}, {"permutations": 0}, {"limit": 0}):
-        with pytest.raises(sb.ParameterError):
-            sb.SetSketch(**wrong)
+        with pytest.raises(la.ParameterError):
+            la.SetSketch(**wrong)
 
 
 def test_setsketch_of_single_elements(rng):
     """A set of one element may be estimated at less than one; it still is its own, and like no other."""
     n = 60
     values = rng.integers(0, 1 << 63, 2 * n, dtype=np.uint64)
-    sketches = sb.SetSketch(permutations=64).sign(sb.Shingles.from_arrays(values, np.arange(2 * n + 1)))
+    sketches = la.SetSketch(permutations=64).sign(la.Shingles.from_arrays(values, np.arange(2 * n + 1)))
     assert (sketches.cardinality() < 1).any()
     np.testing.assert_allclose(sketches.estimated_resemblance(np.arange(n), np.arange(n)), 1.0, rtol=1e-9)
     np.testing.assert_allclose(sketches.estimated_containment(np.arange(n), np.arange(n)), 1.0, rtol=1e-9)

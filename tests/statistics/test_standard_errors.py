@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from theory.sampler import minima
 
-import semblance as sb
-from semblance.theory import bbit, choose, minhash, mixture, shares, simhash, xor_bits
+import lookalike as la
+from lookalike.theory import bbit, choose, minhash, mixture, shares, simhash, xor_bits
 
 HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
 
@@ -40,16 +40,16 @@ def test_errors_of_shares_tend_to_the_plain_formula():
         assert np.abs(ratio - 1.0).max() < 2.0 / trials
     assert np.isnan(shares.share_error(0, 0))
     for wrong in ((-1, 5), (6, 5), (1, -1)):
-        with pytest.raises(sb.ParameterError):
+        with pytest.raises(la.ParameterError):
             shares.share_error(*wrong)
 
 
 PACKINGS = [
-    sb.BBit(bits=1),
-    sb.BBit(bits=8),
-    sb.XorBits(combined=2),
-    sb.XorBits(combined=4),
-    sb.Fractional(shares=[(1, 0.5), (4, 0.5)]),
+    la.BBit(bits=1),
+    la.BBit(bits=8),
+    la.XorBits(combined=2),
+    la.XorBits(combined=4),
+    la.Fractional(shares=[(1, 0.5), (4, 0.5)]),
 ]
 
 
@@ -63,7 +63,7 @@ def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng, packing, l
     right = np.where(
         rng.random((n, k)) < resemblance, left, rng.integers(0, 1 << 32, (n, k), dtype=np.uint64).astype(np.uint32)
     )
-    signatures = sb.Signatures(np.concatenate([left, right]), sb.MinHash(permutations=k))
+    signatures = la.Signatures(np.concatenate([left, right]), la.MinHash(permutations=k))
     rows = np.arange(n)
     found, error = packing.pack(signatures).estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
     assert (error > 0).all()
@@ -75,14 +75,14 @@ def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng, packing, l
 
 def test_no_estimate_claims_to_be_free_of_error():
     """0.1 stated an error of 0 where all slots match."""
-    same = sb.Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
-    weighted = sb.WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
+    same = la.Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
+    weighted = la.WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
     signed = [
-        s.sign(same) for s in (sb.FastSimilarity(), sb.MinHash(), sb.OnePermutation(), sb.OnePermutation(densify="optimal"))
+        s.sign(same) for s in (la.FastSimilarity(), la.MinHash(), la.OnePermutation(), la.OnePermutation(densify="optimal"))
     ]
-    signed += [s.sign(weighted) for s in (sb.ICWS(), sb.ProbMinHash())]
-    signed.append(sb.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
-    signed.append(sb.BBit(bits=2).pack(signed[2]))
+    signed += [s.sign(weighted) for s in (la.ICWS(), la.ProbMinHash())]
+    signed.append(la.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
+    signed.append(la.BBit(bits=2).pack(signed[2]))
     for signatures in signed:
         for right, expected in ((1, 1.0), (2, 0.0)):
             found, error = signatures.estimated_resemblance(0, right, with_error=True)
@@ -112,10 +112,10 @@ def test_most_likely_estimates_of_dense_sets_are_unbiased_end_to_end(rng):
         pool = rng.permutation(universe)
         values += [pool[:left], pool[left - common : left - common + right]]
         offsets += [offsets[-1] + left, offsets[-1] + left + right]
-    signatures = sb.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
+    signatures = la.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
     exact, rows = common / (left + right - common), np.arange(0, 2 * n, 2)
     for bits in (1, 2):
-        packed = sb.BBit(bits=bits).pack(signatures)
+        packed = la.BBit(bits=bits).pack(signatures)
         likely = packed.estimated_resemblance(rows, rows + 1, most_likely=True)
         plain = packed.estimated_resemblance(rows, rows + 1, clip=True)
         np.testing.assert_allclose(likely, plain, atol=1e-9)  # one part: the same, cut to what the densities allow
@@ -167,8 +167,8 @@ def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng,
     for r, clear in ((0.05, 0.0), (0.1, 0.0), (0.9, 1.0)):
         left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
         slots = np.concatenate([left, right]).astype(np.uint64)
-        scheme = sb.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
-        packed = sb.XorBits(combined=combined).pack(sb.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
+        scheme = la.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
+        packed = la.XorBits(combined=combined).pack(la.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
         rows = np.arange(n)
         for likely in (False, True):
             found = packed.estimated_resemblance(rows, rows + n, most_likely=likely)
@@ -186,5 +186,5 @@ def test_error_of_an_estimated_cosine():
         p = (distance + 2) / 68
         cosine = np.cos(np.pi * p)
         assert simhash.cosine_error(distance, 64) == pytest.approx((simhash.cosine_variance(cosine, 68)) ** 0.5)
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         simhash.cosine_error(65, 64)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from semblance.steps import _links
+from lookalike.steps import _links
 
 
 def cut_at(batch, places):

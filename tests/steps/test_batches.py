@@ -8,7 +8,7 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps import _batches
+from lookalike.steps import _batches
 
 SCHEMA = pa.schema([("key", pa.int64()), ("weight", pa.int64()), ("order", pa.int64())])
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps import _links
-from semblance.steps._binary import row_starts, words_of
-from semblance.steps._links import at_most, head_places, written
-from semblance.values.tables import LINKS
+from lookalike.steps import _links
+from lookalike.steps._binary import row_starts, words_of
+from lookalike.steps._links import at_most, head_places, written
+from lookalike.values.tables import LINKS
 
 WIDTH = 4
 KINDS = {

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, grouped, places, rows_of
 
-from semblance.steps import _links
-from semblance.steps.bucket import Bucket, bucket
-from semblance.values.tables import LINKS
+from lookalike.steps import _links
+from lookalike.steps.bucket import Bucket, bucket
+from lookalike.values.tables import LINKS
 
 groups = st.dictionaries(
     st.integers(-(2**63), 2**63 - 1), st.sets(st.integers(0, 40), min_size=1, max_size=20).map(sorted), max_size=6

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, nibble_column, places, rows_of
 
-from semblance.steps import cut as cutting
-from semblance.steps.cut import Cut, cut
-from semblance.values.tables import PAIRS
+from lookalike.steps import cut as cutting
+from lookalike.steps.cut import Cut, cut
+from lookalike.values.tables import PAIRS
 
 links = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), max_size=50).map(sorted)
 kinds = st.sampled_from(["fixed", "small", "large", "dictionary"])

@@ -9,10 +9,10 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.inputs.labels import Labels
-from semblance.methods.registry import MethodSettings, make_method
-from semblance.steps.decide import REMOVED, Decide, Settle, decide, removed, settle, settled_schema, tally
-from semblance.values.tables import DECISIONS, SOURCE_BITS
+from lookalike.inputs.labels import Labels
+from lookalike.methods.registry import MethodSettings, make_method
+from lookalike.steps.decide import REMOVED, Decide, Settle, decide, removed, settle, settled_schema, tally
+from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()
 SETTLING = pa.schema([("order", integer), ("empty", pa.bool_()), ("leader", integer), ("keeper", integer), ("score", number),

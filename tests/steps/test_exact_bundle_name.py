@@ -8,10 +8,10 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps.bundle import Bundling, bundle
-from semblance.steps.exact import Exact, exact
-from semblance.steps.name import name
-from semblance.values.tables import MATCHES, PAIRS, SOURCE_BITS
+from lookalike.steps.bundle import Bundling, bundle
+from lookalike.steps.exact import Exact, exact
+from lookalike.steps.name import name
+from lookalike.values.tables import MATCHES, PAIRS, SOURCE_BITS
 
 DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
 # Digests that differ in one half only, too.

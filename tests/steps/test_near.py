@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, places, rows_of
 
-from semblance.steps import _links
-from semblance.steps.near import Near, near
-from semblance.values.tables import LINKS
+from lookalike.steps import _links
+from lookalike.steps.near import Near, near
+from lookalike.values.tables import LINKS
 
 # few fingerprints, some within a radius of 1 or 2 of each other, often repeated
 prints = st.lists(st.sampled_from([0, 1, 3, 0xFF, 0xFE, 2**63, 2**64 - 1]), max_size=40)

@@ -7,9 +7,9 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps.decide import REASONS
-from semblance.steps.outcomes import LEAST_ALIKE, Outcomes
-from semblance.values.arrow import strings
+from lookalike.steps.decide import REASONS
+from lookalike.steps.outcomes import LEAST_ALIKE, Outcomes
+from lookalike.values.arrow import strings
 
 TOLD = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("position", pa.int64())])
 rows = st.lists(st.tuples(st.sampled_from(REASONS) | st.just("near"), st.sampled_from([0.8, 0.85, 0.9, 1.0])), max_size=25)

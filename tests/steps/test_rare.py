@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
-from semblance.steps import _links
-from semblance.steps import couple as coupling
-from semblance.steps import hold as holding
-from semblance.steps.bucket import Bucket, bucket
-from semblance.steps.count import Count
-from semblance.steps.couple import Couple, couple
-from semblance.steps.hold import Hold, hold
-from semblance.steps.rare import Rare, rare
-from semblance.values.tables import COUPLES, HOLDERS, LINKS
+from lookalike.steps import _links
+from lookalike.steps import couple as coupling
+from lookalike.steps import hold as holding
+from lookalike.steps.bucket import Bucket, bucket
+from lookalike.steps.count import Count
+from lookalike.steps.couple import Couple, couple
+from lookalike.steps.hold import Hold, hold
+from lookalike.steps.rare import Rare, rare
+from lookalike.values.tables import COUPLES, HOLDERS, LINKS
 
 SLOTS = 5
 codes_of_documents = st.lists(

@@ -7,10 +7,10 @@ from cut_tables import batches, cuts, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semblance.kernels.resemblance import FINGERPRINTS, Rows
-from semblance.kernels.walk import walk_bundles
-from semblance.steps.name import name
-from semblance.steps.rounds import (
+from lookalike.kernels.resemblance import FINGERPRINTS, Rows
+from lookalike.kernels.walk import walk_bundles
+from lookalike.steps.name import name
+from lookalike.steps.rounds import (
     FACED,
     Advance,
     Flag,
@@ -24,7 +24,7 @@ from semblance.steps.rounds import (
     resolve,
     which,
 )  # fmt: skip
-from semblance.values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
+from lookalike.values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 
 SEEN = pa.schema([*PAIRS, ("left_state", pa.int8()), ("right_state", pa.int8())])
 TURNED = pa.schema([*PAIRS, *((f"{side}_{name}", pa.int8()) for side in ("left", "right") for name in ("state", "turn"))])

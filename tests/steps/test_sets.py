@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps import sets as module
-from semblance.steps.sets import Sets, ends
-from semblance.values.tables import MATCHES
+from lookalike.steps import sets as module
+from lookalike.steps.sets import Sets, ends
+from lookalike.values.tables import MATCHES
 
 
 @given(st.lists(st.integers(0, 5), max_size=12), st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))), st.integers(1, 9))

@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from semblance.steps.sift import Sift, halves, sift
-from semblance.text.keyed import KeyedHashes
-from semblance.text.shingle import Shingling
-from semblance.text.texts import from_strings
+from lookalike.steps.sift import Sift, halves, sift
+from lookalike.text.keyed import KeyedHashes
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_strings
 
 KEY = bytes(range(16))
 

@@ -14,15 +14,15 @@ from naive import sketches as naive
 from naive.hashing import K0, fold_multiply, keyed_digest
 from naive.text import hashes
 
-import semblance as sb
-from semblance.errors import RowError
-from semblance.hashing import digest_secret
-from semblance.inputs.overrides import read_overrides
-from semblance.methods.registry import MethodSettings, make_method
-from semblance.steps.override import Overriding
-from semblance.steps.sketch import Sketching, sketch, sketches_schema
-from semblance.text.shingle import Shingling
-from semblance.values.tables import SKETCHES, WITHIN_BYTES
+import lookalike as la
+from lookalike.errors import RowError
+from lookalike.hashing import digest_secret
+from lookalike.inputs.overrides import read_overrides
+from lookalike.methods.registry import MethodSettings, make_method
+from lookalike.steps.override import Overriding
+from lookalike.steps.sketch import Sketching, sketch, sketches_schema
+from lookalike.text.shingle import Shingling
+from lookalike.values.tables import SKETCHES, WITHIN_BYTES
 
 TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß", "天地玄黃", "one " * 300, "e\u0301 a b c", "x"]
 BANDS, ROWS = 3, 2
@@ -139,14 +139,14 @@ def test_columns_are_there_if_the_method_has_them(method, columns):
 
 def test_estimates_are_the_words_of_the_method():
     found = run(documents(TEXTS), settings_of("simhash")).to_pylist()
-    words = sb.SimHash(seed=5).sign(sb.Shingles(*settings_of().shingling.hashes(sb.text.texts.from_strings(TEXTS)))).words
+    words = la.SimHash(seed=5).sign(la.Shingles(*settings_of().shingling.hashes(la.text.texts.from_strings(TEXTS)))).words
     for row in (0, 2, 6):
         assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
 
 
 def test_ready_sets_are_sketched_as_they_are():
     """Their keys are those of the texts that they came from; bytes and digests are those of the sets."""
-    values, offsets = settings_of().shingling.hashes(sb.text.texts.from_strings(TEXTS))
+    values, offsets = settings_of().shingling.hashes(la.text.texts.from_strings(TEXTS))
     sets = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)))
     expected = run(documents(TEXTS), settings_of())
     table = documents(TEXTS).drop_columns("text").append_column("values", sets)
@@ -164,7 +164,7 @@ def test_invalid_utf8_is_refused_by_row():
     with pytest.raises(RowError) as caught:
         run(table.slice(1), settings_of())
     what = "invalid UTF-8 at byte 4 of the text; convert it, or pass --encoding-errors replace to continue"
-    assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, sb.InputDataError)
+    assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, la.InputDataError)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, what, str(caught.value))
     assert len(run(table, settings_of(encoding_errors="replace"))) == 3

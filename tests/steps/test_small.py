@@ -9,12 +9,12 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.steps.between import Between, between
-from semblance.steps.marks import MARKS, marks
-from semblance.steps.repeated import REPEATED, Earliest, Repeated, repeated
-from semblance.steps.states import Open, Undecided, opened
-from semblance.steps.totals import Kinds, Number, Totals
-from semblance.values.tables import KEPT, LINKS, OPEN, PAIRS, REMOVED, STATES
+from lookalike.steps.between import Between, between
+from lookalike.steps.marks import MARKS, marks
+from lookalike.steps.repeated import REPEATED, Earliest, Repeated, repeated
+from lookalike.steps.states import Open, Undecided, opened
+from lookalike.steps.totals import Kinds, Number, Totals
+from lookalike.values.tables import KEPT, LINKS, OPEN, PAIRS, REMOVED, STATES
 
 integer = pa.int64()
 

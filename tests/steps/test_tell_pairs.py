@@ -5,11 +5,11 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance import Settings
-from semblance.formats.memory import as_sources
-from semblance.inputs.labels import Labels
-from semblance.steps.tell_pairs import TellPairs, tell_pairs
-from semblance.values.tables import MATCHES
+from lookalike import Settings
+from lookalike.formats.memory import as_sources
+from lookalike.inputs.labels import Labels
+from lookalike.steps.tell_pairs import TellPairs, tell_pairs
+from lookalike.values.tables import MATCHES
 
 integer = pa.int64()
 SIDES = [(f"{side}_{name}", kind) for side in ("left", "right") for name, kind in

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
-from semblance.steps import vouch as vouching
-from semblance.steps.count import Count
-from semblance.steps.hold import Hold
-from semblance.steps.vouch import VOUCHED, Vouch, Vouched, vouch
-from semblance.theory.agreement import crowded_recall
+from lookalike.steps import vouch as vouching
+from lookalike.steps.count import Count
+from lookalike.steps.hold import Hold
+from lookalike.steps.vouch import VOUCHED, Vouch, Vouched, vouch
+from lookalike.theory.agreement import crowded_recall
 
 
 @given(

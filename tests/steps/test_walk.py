@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from semblance.methods.exact_sets import RowSets
-from semblance.methods.features import FeatureVectors, FingerprintRows
-from semblance.steps import _batches
-from semblance.steps.verify import Verify, verify
-from semblance.steps.walk import Walk, walk
-from semblance.text.shingle import Shingling
-from semblance.theory import simhash
-from semblance.values.tables import BUNDLES
+from lookalike.methods.exact_sets import RowSets
+from lookalike.methods.features import FeatureVectors, FingerprintRows
+from lookalike.steps import _batches
+from lookalike.steps.verify import Verify, verify
+from lookalike.steps.walk import Walk, walk
+from lookalike.text.shingle import Shingling
+from lookalike.theory import simhash
+from lookalike.values.tables import BUNDLES
 
 WORDS = Shingling(width=1)
 ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semblance.kernels import normal_forms
-from semblance.text import characters
-from semblance.text.shingle import Shingling
-from semblance.text.texts import Texts, from_arrow_array, from_strings
+from lookalike.kernels import normal_forms
+from lookalike.text import characters
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import Texts, from_arrow_array, from_strings
 
 same_unicode = pytest.mark.skipif(
     unicodedata.unidata_version != characters.UNICODE_VERSION,

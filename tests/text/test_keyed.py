@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from naive import hashing as naive_hashing
 from naive import keyed as naive
 
-import semblance as sb
-from semblance.errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
-from semblance.kernels import keyed as kernel
-from semblance.text.keyed import KeyedHashes, shingle_secret
-from semblance.text.shingle import Shingling
-from semblance.text.texts import from_strings
+import lookalike as la
+from lookalike.errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
+from lookalike.kernels import keyed as kernel
+from lookalike.text.keyed import KeyedHashes, shingle_secret
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_strings
 
 KEY, OTHER = bytes(range(16)), bytes(range(64))
 TEXTS = ["", " ", "one", "One two THREE four five six", "x" * 15, "x" * 16, "y" * 700 + " b", "naïve café Straße", "天地玄黃 ab",
@@ -68,24 +68,24 @@ def test_odd_points_and_the_largest_words_equal_twin(point, size):
 
 
 def test_texts_that_have_one_hash_for_everybody_have_two_under_a_key():
-    plain = sb.shingle(FORGED)
+    plain = la.shingle(FORGED)
     assert plain.resemblance(0, 1) == 1.0, "in the fixed family a collision can be made"
     for key in (KEY, OTHER):
-        assert sb.shingle(FORGED, key=key).resemblance(0, 1) == 0.0
+        assert la.shingle(FORGED, key=key).resemblance(0, 1) == 0.0
 
 
 def test_a_text_longer_than_what_is_worked_on_at_once():
     text = "a bc " * (300 if JIT_OFF else 90_000)
-    shingles = sb.shingle(["x y", text, "bc a bc a bc"], key=KEY)
+    shingles = la.shingle(["x y", text, "bc a bc a bc"], key=KEY)
     assert shingles.sizes.tolist() == [1, 2, 1] and shingles.containment(2, 1) == 1.0
 
 
 def test_a_tokenizer_has_keyed_hashes_too():
     texts = ["a b c", "", "a" * 20 + " b c"]
-    by_tokenizer = sb.shingle(texts, width=2, tokenizer=str.split, key=KEY)
-    assert by_tokenizer.values.tolist() == sb.shingle(texts, width=2, key=KEY).values.tolist()
+    by_tokenizer = la.shingle(texts, width=2, tokenizer=str.split, key=KEY)
+    assert by_tokenizer.values.tolist() == la.shingle(texts, width=2, key=KEY).values.tolist()
     with pytest.raises(InputDataError, match="row 1: the tokenizer failed"):
-        sb.shingle(["a", "b"], tokenizer={"a": ["a"]}.__getitem__, key=KEY)
+        la.shingle(["a", "b"], tokenizer={"a": ["a"]}.__getitem__, key=KEY)
 
 
 def test_more_shingles_than_bytes():
@@ -97,8 +97,8 @@ def test_more_shingles_than_bytes():
 def test_invalid_bytes_are_refused_unless_they_are_to_be_replaced():
     for tokenizer in (None, str.split):
         with pytest.raises(EncodingError, match="row 1"):
-            sb.shingle(["a", b"b\xff"], key=KEY, tokenizer=tokenizer)
-    assert sb.shingle([b"b\xff"], key=KEY, encoding_errors="replace").sizes.tolist() == [1]
+            la.shingle(["a", b"b\xff"], key=KEY, tokenizer=tokenizer)
+    assert la.shingle([b"b\xff"], key=KEY, encoding_errors="replace").sizes.tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -106,19 +106,19 @@ def test_invalid_bytes_are_refused_unless_they_are_to_be_replaced():
 )
 def test_what_is_no_key_is_refused_and_not_shown(key, said):
     with pytest.raises(ParameterError, match="key must .*" + said) as error:
-        sb.shingle(["a"], key=key)
+        la.shingle(["a"], key=key)
     assert "kkk" not in str(error.value)
 
 
 def test_sketches_under_different_keys_cannot_be_compared(tmp_path):
-    scheme = sb.FastSimilarity(permutations=16)
-    plain, one, same, other = (scheme.sign(sb.shingle(["a b c"], key=key)) for key in (None, KEY, bytes(KEY), OTHER))
+    scheme = la.FastSimilarity(permutations=16)
+    plain, one, same, other = (scheme.sign(la.shingle(["a b c"], key=key)) for key in (None, KEY, bytes(KEY), OTHER))
     assert one.estimated_resemblance(0, 0, other=same) == 1.0
     for a, b in ((plain, one), (one, plain), (one, other)):
         with pytest.raises(IncompatibleSketchError):
             a.estimated_resemblance(0, 0, other=b)
-    sb.save(one, tmp_path / "one.sig")
-    loaded = sb.load(tmp_path / "one.sig")
+    la.save(one, tmp_path / "one.sig")
+    loaded = la.load(tmp_path / "one.sig")
     assert loaded.estimated_resemblance(0, 0, other=one) == 1.0
     with pytest.raises(IncompatibleSketchError):
         loaded.estimated_resemblance(0, 0, other=other)
@@ -126,13 +126,13 @@ def test_sketches_under_different_keys_cannot_be_compared(tmp_path):
 
 def test_a_key_is_kept_nowhere(tmp_path):
     key = b"a very secret secret"
-    shingles = sb.shingle(["a b c"], key=key)
-    signatures = sb.FastSimilarity(permutations=16).sign(shingles)
-    sb.save(signatures, tmp_path / "file.sig")
+    shingles = la.shingle(["a b c"], key=key)
+    signatures = la.FastSimilarity(permutations=16).sign(shingles)
+    la.save(signatures, tmp_path / "file.sig")
     seen = [repr(shingles).encode(), repr(shingles.parameters).encode(), pickle.dumps(shingles),
             pickle.dumps(signatures), (tmp_path / "file.sig").read_bytes()]  # fmt: skip
     assert not any(part in content for content in seen for part in (key, key.hex().encode(), key[:8]))
-    assert "key_fingerprint" in repr(shingles.parameters) and "key" not in repr(sb.shingle(["a"]).parameters)
+    assert "key_fingerprint" in repr(shingles.parameters) and "key" not in repr(la.shingle(["a"]).parameters)
     with pytest.raises(IncompatibleSketchError, match="under a key"):
         shingles.parameters.hashes(from_strings(["a"]))
     with pytest.raises(ParameterError, match="key_fingerprint"):
@@ -140,7 +140,7 @@ def test_a_key_is_kept_nowhere(tmp_path):
 
 
 def test_document_frequencies_under_different_keys_are_told_apart():
-    counts = [sb.DocumentFrequencies.collect(sb.shingle(["a b c"], key=key)) for key in (None, KEY, OTHER)]
+    counts = [la.DocumentFrequencies.collect(la.shingle(["a b c"], key=key)) for key in (None, KEY, OTHER)]
     for a, b in ((0, 1), (1, 2)):
         with pytest.raises(ParameterError):
             counts[a].merge(counts[b])

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.text import pieces
 
-import semblance as sb
-from semblance.kernels import vocabulary as kernel
-from semblance.text import tokens, vocabulary
-from semblance.text.shingle import Shingling
-from semblance.text.texts import from_strings
-from semblance.text.vocabulary import Vocabulary
+import lookalike as la
+from lookalike.kernels import vocabulary as kernel
+from lookalike.text import tokens, vocabulary
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_strings
+from lookalike.text.vocabulary import Vocabulary
 
 KEYS = [bytes(16), bytes(range(16)), b"\xff" * 16]
 WORDS = ["a", "B", "straße", "日本", "7", "\n", "  ", "x" * 15, "x" * 16, "y" * 40, "y" * 39 + "z", "\0", "\t\n", "é", "ÿ"]
@@ -77,7 +77,7 @@ def test_a_tokenizer_is_numbered_by_its_tokens():
             [known.setdefault((t,), len(known))] for t in texts]  # fmt: skip
     numbers, offsets = Vocabulary(shingling, KEYS[2]).number(from_strings(texts))
     assert numbers.tolist() == [n for row in rows for n in row] and np.diff(offsets).tolist() == list(map(len, rows))
-    with pytest.raises(sb.InputDataError, match="line 7: the tokenizer failed"):
+    with pytest.raises(la.InputDataError, match="line 7: the tokenizer failed"):
         Vocabulary(Shingling(tokenizer=lambda text: 1 / 0), KEYS[0]).number(from_strings(["a"]), lambda row: f"line {row + 7}")
 
 
@@ -89,10 +89,10 @@ def test_short_texts_and_full_shingles_are_never_the_same():
 def test_texts_with_one_public_hash_have_numbers_of_their_own():
     """Found by a search of minutes: five words whose shingle has the hash of four others, for whoever knows the program."""
     forged, victim = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"
-    assert sb.shingle([forged, victim]).resemblance(0, 1) == 1.0
+    assert la.shingle([forged, victim]).resemblance(0, 1) == 1.0
     assert Vocabulary(Shingling(), KEYS[1]).number(from_strings([forged, victim]))[0].tolist() == [0, 1]
-    assert sb.dedup([victim, forged]).keep.all()
-    assert len(sb.pairs([victim, forged], threshold=0.1)) == 0
+    assert la.dedup([victim, forged]).keep.all()
+    assert len(la.pairs([victim, forged], threshold=0.1)) == 0
 
 
 @pytest.mark.skipif(not JIT_OFF, reason="a kernel that is compiled cannot be given another hash")

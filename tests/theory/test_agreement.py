@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from semblance.errors import ParameterError
-from semblance.planner import plan
-from semblance.theory import agreement, banding
+from lookalike.errors import ParameterError
+from lookalike.planner import plan
+from lookalike.theory import agreement, banding
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8, 0.95, 0.999])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import semblance as sb
-from semblance.theory import banding, hamming, minhash
+import lookalike as la
+from lookalike.theory import banding, hamming, minhash
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from semblance.theory import banding, hamming, minhash
     ],
 )  # fmt: skip
 def test_planner_returns_the_table(threshold, recall, permutations, shape):
-    plan = sb.plan(threshold=threshold, recall=recall, permutations=permutations)
+    plan = la.plan(threshold=threshold, recall=recall, permutations=permutations)
     assert (plan.bands, plan.rows) == shape
 
 
@@ -28,16 +28,16 @@ DEFAULTS = {(0.3, 0.9): (284, 4), (0.3, 0.95): (369, 4), (0.3, 0.99): (169, 3), 
 
 @pytest.mark.parametrize(("targets", "shape"), DEFAULTS.items())
 def test_defaults_stay(targets, shape):
-    plan = sb.plan(threshold=targets[0], recall=targets[1])
+    plan = la.plan(threshold=targets[0], recall=targets[1])
     assert (plan.bands, plan.rows) == shape
 
 
 def test_edges_of_plans():
-    least = sb.plan(threshold=1.0, recall=0.5, permutations=1)
+    least = la.plan(threshold=1.0, recall=0.5, permutations=1)
     assert (least.bands, least.rows) == (1, 1)
-    assert sb.plan(threshold=0.8).estimation_slots == 0
-    assert sb.plan(threshold=0.8, verify="sketch").estimation_slots == 256
-    sketch = sb.plan(threshold=1.0, standard_error=0.001).sketch
+    assert la.plan(threshold=0.8).estimation_slots == 0
+    assert la.plan(threshold=0.8, verify="sketch").estimation_slots == 256
+    sketch = la.plan(threshold=1.0, standard_error=0.001).sketch
     assert 0 < sketch.standard_error <= 0.001 and sketch.slots > 1, "at 1 every sketch would do"
 
 
@@ -46,8 +46,8 @@ def test_edges_of_plans():
 @pytest.mark.parametrize("permutations", [None, 128, 1024])
 def test_every_plan_reaches_its_recall(threshold, recall, permutations):
     try:
-        plan = sb.plan(threshold=threshold, recall=recall, permutations=permutations)
-    except sb.ParameterError:
+        plan = la.plan(threshold=threshold, recall=recall, permutations=permutations)
+    except la.ParameterError:
         assert permutations is not None and banding.bands_for_recall(threshold, recall, 1) > permutations
         return
     assert plan.recall_at_threshold >= recall
@@ -82,28 +82,28 @@ def test_mean_probability_is_the_integral():
                                    {"documents": -1}, {"permutations": 3, "threshold": 0.1},
                                    {"permutations": 10, "bands": 4, "rows": 4}])  # fmt: skip
 def test_wrong_targets_are_refused(wrong):
-    with pytest.raises(sb.ParameterError):
-        sb.plan(**wrong)
+    with pytest.raises(la.ParameterError):
+        la.plan(**wrong)
 
 
 def test_plan_states_bytes_and_slots_for_estimates():
-    plan = sb.plan(threshold=0.8, verify="sketch", documents=1e8)
+    plan = la.plan(threshold=0.8, verify="sketch", documents=1e8)
     assert plan.estimation_slots == 256
     assert plan.permutations == plan.bands * plan.rows + 256
     assert plan.standard_error == pytest.approx((0.8 * 0.2 / 256) ** 0.5)
     assert plan.bytes_per_document == 8 * plan.bands + 2 * plan.bands * plan.rows + 4 * 256 + 64
-    assert sb.plan().bytes_per_document == 384
+    assert la.plan().bytes_per_document == 384
     assert set(plan.to_dict()) >= {"bands", "rows", "candidate_probability", "bytes_per_document", "false_candidates"}
 
 
 def test_plan_chooses_an_archive_sketch():
-    found = sb.plan(threshold=0.8, standard_error=0.0265).sketch
+    found = la.plan(threshold=0.8, standard_error=0.0265).sketch
     assert found.total_bits < 512, "512 single bits give .0265; four permutations a bit do better"
     assert found.standard_error <= 0.0265
-    assert sb.plan(threshold=0.5, sketch_bytes=64).sketch.total_bits == 512
-    assert sb.plan(threshold=0.5).sketch is None
-    with pytest.raises(sb.ParameterError, match="give one"):
-        sb.plan(standard_error=0.1, sketch_bytes=5)
+    assert la.plan(threshold=0.5, sketch_bytes=64).sketch.total_bits == 512
+    assert la.plan(threshold=0.5).sketch is None
+    with pytest.raises(la.ParameterError, match="give one"):
+        la.plan(standard_error=0.1, sketch_bytes=5)
 
 
 def test_identities_of_resemblance():
@@ -116,7 +116,7 @@ def test_identities_of_resemblance():
 
 
 def test_what_a_plan_says_of_pairs():
-    plan = sb.plan(threshold=0.7, bands=10, rows=3, documents=1000, verify="none")
+    plan = la.plan(threshold=0.7, bands=10, rows=3, documents=1000, verify="none")
     for left_out in (0, 4, 9):
         expected = stats.binom.sf(0, 10 - left_out, 0.6**3)
         assert plan.recall_at(0.6, left_out) == pytest.approx(expected)
@@ -131,14 +131,14 @@ def test_errors_of_counted_slots_are_those_of_the_binomial():
     for equal in (1000, 5000, 9500):
         right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
         values = np.concatenate([left, right])
-        found = [sb.Signatures(values, s(permutations=10_000)) for s in (sb.MinHash, sb.FastSimilarity, sb.OnePermutation)]
-        found.append(sb.Signatures(values.astype(np.uint64), sb.ICWS(permutations=10_000), "weighted"))
+        found = [la.Signatures(values, s(permutations=10_000)) for s in (la.MinHash, la.FastSimilarity, la.OnePermutation)]
+        found.append(la.Signatures(values.astype(np.uint64), la.ICWS(permutations=10_000), "weighted"))
         wide = [
-            sb.PermutationMinHash(universe=1 << 40, permutations=10_000),
-            sb.PermutationBins(universe=10**12, permutations=10_000),
+            la.PermutationMinHash(universe=1 << 40, permutations=10_000),
+            la.PermutationBins(universe=10**12, permutations=10_000),
         ]
-        found += [sb.Signatures(values.astype(np.uint64), s, "minima", np.zeros(2)) for s in wide]
-        packed = sb.BBit(bits=2).pack(found[0])
+        found += [la.Signatures(values.astype(np.uint64), s, "minima", np.zeros(2)) for s in wide]
+        packed = la.BBit(bits=2).pack(found[0])
         share, error = packed.estimated_resemblance(0, 1, with_error=True)
         match = share + (1 - share) / 4
         assert error == pytest.approx(stats.binom.std(10_000, match) / 10_000 / 0.75, rel=0.012)

@@ -8,7 +8,7 @@ from math import log2
 import pytest
 from theory.test_hamming_costs import NOTHING
 
-from semblance.theory import hamming_costs
+from lookalike.theory import hamming_costs
 
 FILE, QUERIES, BITS = 3000, 128, 16
 EACH = {"probe": (3.0,) * 3, "lookup": (5.0,) * 3, "gather": (7.0,) * 3, "compare": 11.0, "key": 13.0, "sort": 17.0}

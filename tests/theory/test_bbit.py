@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from theory.sampler import minima
 
-import semblance as sb
-from semblance.theory import bbit, quantization
+import lookalike as la
+from lookalike.theory import bbit, quantization
 
 DENSE = (0.570, 0.554, 0.771)  # OF and AND, Table 1
 TABLE_1 = [
@@ -176,7 +176,7 @@ def test_quantized_densities_are_middles_of_steps():
     ],
 )  # fmt: skip
 def test_arguments_out_of_range_are_refused(call):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         call()
 
 

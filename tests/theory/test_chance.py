@@ -5,7 +5,7 @@ from math import log
 
 import pytest
 
-from semblance.theory import bbit
+from lookalike.theory import bbit
 
 STEP = Decimal("1e-15")
 

@@ -5,8 +5,8 @@ from math import comb
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.theory import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, xor_bits
+import lookalike as la
+from lookalike.theory import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, xor_bits
 
 SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
 
@@ -28,14 +28,14 @@ SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
     ],
 )
 def test_arguments_out_of_range_are_refused(call):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         call()
 
 
 def test_numbers_of_numpy_are_numbers_in_messages():
-    with pytest.raises(sb.ParameterError, match=r"resemblance must be in \[0, 1\]; got 1\.5$"):
+    with pytest.raises(la.ParameterError, match=r"resemblance must be in \[0, 1\]; got 1\.5$"):
         bbit.match_probability(np.float64(1.5), 1)
-    with pytest.raises(sb.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
+    with pytest.raises(la.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
         bbit.match_probability(np.float64(0.75), 1, np.float64(0.25), 0.5)
 
 
@@ -96,7 +96,7 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
     r = smaller / larger
     assert minhash.intersection(r, smaller, larger) == pytest.approx(smaller)
     assert minhash.containment(r, smaller, larger) == pytest.approx(1.0)
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 

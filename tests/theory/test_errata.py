@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from semblance.theory import bbit, fractional, hamming_search, minhash, one_permutation, set_distance, xor_bits
+from lookalike.theory import bbit, fractional, hamming_search, minhash, one_permutation, set_distance, xor_bits
 
 PAIRS = [
     (0.0145, 0.0143, 0.925), (0.187, 0.172, 0.877), (0.570, 0.554, 0.771), (0.0031, 0.0028, 0.712), (0.062, 0.061, 0.591),

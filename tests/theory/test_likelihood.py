@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from semblance.theory import mixture, setsketch
-from semblance.theory.mixture import Part
+from lookalike.theory import mixture, setsketch
+from lookalike.theory.mixture import Part
 
 PARTS = [
     [Part(slots=40, bits=1), Part(slots=30, bits=4)],

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import semblance as sb
-from semblance.theory import minhash
+import lookalike as la
+from lookalike.theory import minhash
 
 # Few members, so that sets often share some; sets that nest and chains, for which the triangle is tight, come up too.
 SETS = st.frozensets(st.integers(0, 11), min_size=1, max_size=12)
@@ -47,7 +47,7 @@ def test_estimates_keep_the_triangle(one, other, third):
     """The share of unequal slots is a normalized Hamming distance, whatever the number of slots."""
     sets = [sorted(s) for s in (one, other, third)]
     offsets = np.cumsum([0, *map(len, sets)])
-    signed = sb.PermutationMinHash(universe=12, permutations=16).sign_sets(np.concatenate(sets), offsets)
+    signed = la.PermutationMinHash(universe=12, permutations=16).sign_sets(np.concatenate(sets), offsets)
     left, right, across = 1.0 - signed.estimated_resemblance([0, 1, 0], [1, 2, 2])
     assert across <= left + right + 1e-15
     assert (left == 0.0) or one != other

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from theory.test_likelihood import match
 
-from semblance.theory import fractional, mixture, pooling
-from semblance.theory.mixture import Part
+from lookalike.theory import fractional, mixture, pooling
+from lookalike.theory.mixture import Part
 
 DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
 

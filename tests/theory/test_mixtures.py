@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from theory.sampler import minima, sparse_matches
 
-import semblance as sb
-from semblance.theory import bbit, choose, fractional, mixture, xor_bits
+import lookalike as la
+from lookalike.theory import bbit, choose, fractional, mixture, xor_bits
 
 HALF = [(1, 0.5), (2, 0.5)]
 
@@ -86,7 +86,7 @@ def test_most_likely_estimate_at_the_edges():
     dense = mixture.most_likely([8], [mixture.Part(slots=10, bits=2)], 0.3, 0.2)[0]
     assert dense == pytest.approx(min(2 / 3, bbit.resemblance(0.8, 2, 0.3, 0.2)), abs=1e-9)
     for wrong in ({"slots": 0}, {"slots": 1, "bits": 2, "combined": 2}, {"slots": 1, "bits": 0}):
-        with pytest.raises(sb.ParameterError):
+        with pytest.raises(la.ParameterError):
             mixture.Part(**wrong)
 
 
@@ -156,7 +156,7 @@ def test_dense_sets_below_half_are_refused():
     """E13: at r = .5, R = .1 the probability of matching bits is .4 and the estimate would converge to .4."""
     assert bbit.match_probability(0.1, 1, 0.5, 0.5) == pytest.approx(0.4)
     assert xor_bits.resemblance(xor_bits.match_probability(0.1, 2, 0.5, 0.5), 2, 0.5, 0.5) == pytest.approx(0.4)
-    with pytest.raises(sb.ParameterError, match="store single bits"):
+    with pytest.raises(la.ParameterError, match="store single bits"):
         xor_bits.variance(0.1, 2, 10, 0.5, 0.5)
 
 
@@ -189,12 +189,12 @@ def test_choice_for_an_error_and_for_a_budget():
         lambda: choose.for_memory(0.5, 0),
         lambda: choose.error_for_precision(0.5, 0),
     ):
-        with pytest.raises(sb.ParameterError):
+        with pytest.raises(la.ParameterError):
             call()
     assert choose.error_for_precision(0.8, 0.1) == pytest.approx(0.0608, abs=1e-4)
 
 
 @pytest.mark.parametrize("parts", [[], [(1, 0.5)], [(0, 1.0)], [(1, 1.5), (2, -0.5)]])
 def test_parts_must_be_whole(parts):
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         fractional.variance(0.5, parts, 10)

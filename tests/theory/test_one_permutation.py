@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from theory.sampler import minima
 
-import semblance as sb
-from semblance.theory import bbit, hamming, minhash, one_permutation
+import lookalike as la
+from lookalike.theory import bbit, hamming, minhash, one_permutation
 
 RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025, 1.156), (64, 0.590, 1.151, 0.952),
           (128, 0.661, 0.812, 0.793)]  # fmt: skip
@@ -58,7 +58,7 @@ def test_limits():
 def test_expected_counts():
     assert one_permutation.expected_empty(4, 4, 16) == pytest.approx(4 * (12 / 16) * (11 / 15) * (10 / 14) * (9 / 13))
     assert one_permutation.expected_matches(1.0, 50, 8) == pytest.approx(8 - one_permutation.expected_empty(50, 8))
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         one_permutation.expected_empty(20, 4, 16)
 
 
@@ -145,14 +145,14 @@ def test_identities_of_sets():
     assert minhash.order_probability(1 / 3, 30, 50) == pytest.approx(10 / 60)
     slope = (minhash.containment(0.5 + 1e-6, 3, 4) - minhash.containment(0.5, 3, 4)) / 1e-6
     assert minhash.containment_variance(0.5, 1.0, 3, 4) == pytest.approx(slope**2, rel=1e-4)
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         minhash.resemblance(5, 3, 9)
     for call in (
         lambda: minhash.exact_interval(3, 2),
         lambda: minhash.exact_interval(1, 2, 1.0),
         lambda: minhash.variance(2, 1),
     ):
-        with pytest.raises(sb.ParameterError):
+        with pytest.raises(la.ParameterError):
             call()
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semblance.theory import bbit, quantization
+from lookalike.theory import bbit, quantization
 
 
 @pytest.mark.parametrize(("true", "kept"), [(0.3, 0.25), (0.5, 0.59), (0.02, 0.0), (0.7, 0.75)])

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance import theory
+import lookalike as la
+from lookalike import theory
 
 FORMULAS = ("banding", "bbit", "chance", "choose", "fractional", "hamming", "minhash", "mixture", "one_permutation", "setsketch", "shares", "simhash",
             "xor_bits")  # fmt: skip
@@ -81,7 +81,7 @@ def call(function, **changed):
 @pytest.mark.parametrize(("function", "parameter", "value"), list(cases(outside)))
 def test_what_is_outside_a_stated_range_is_refused(function, parameter, value):
     call(function)  # what is inside is not refused
-    with pytest.raises(sb.ParameterError):
+    with pytest.raises(la.ParameterError):
         call(function, **{parameter: value})
 
 
@@ -92,5 +92,5 @@ def test_the_ends_of_a_stated_range_are_in_it(function, parameter, value):
     with np.errstate(all="ignore"):
         try:
             call(function, **{parameter: int(value) if whole else value})
-        except sb.ParameterError as error:
+        except la.ParameterError as error:
             assert not re.match(rf"{parameter} must be ", str(error)), error

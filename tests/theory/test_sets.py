@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from semblance.theory import hamming, minhash
+from lookalike.theory import hamming, minhash
 
 SETS = [
     ({1, 2, 3}, {2, 3, 4, 5}),

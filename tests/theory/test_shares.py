@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from semblance.theory import banding, bbit, hamming, minhash, shares, simhash
+from lookalike.theory import banding, bbit, hamming, minhash, shares, simhash
 
 
 @pytest.mark.parametrize("slots", [1, 2, 7])

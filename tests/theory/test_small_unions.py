@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from semblance.theory import one_permutation as oph
+from lookalike.theory import one_permutation as oph
 
 
 def placements(union, bins):

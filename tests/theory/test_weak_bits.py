@@ -5,9 +5,9 @@ from math import comb
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.theory import simhash
-from semblance.theory.weak_bits import probed_share
+import lookalike as la
+from lookalike.theory import simhash
+from lookalike.theory.weak_bits import probed_share
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius)
     near = np.flatnonzero(distance <= radius)
     within = float(simhash.within_radius(cosine, radius, 64))
     assert abs(len(near) / n - within) < 4 * (within * (1 - within) / n) ** 0.5
-    index = sb.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
+    index = la.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
     pairs = index.query(query[near], sums[near].astype(np.float32))
     found = (pairs.left == pairs.right).sum() / len(near)
     share = probed_share(cosine, prefix, probes, radius)
@@ -39,5 +39,5 @@ def test_edges_of_the_share():
     by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 2, 5, 23, 100)]
     by_prefix = [probed_share(0.95, p, 5, 3) for p in (1, 8, 16, 26, 64)]
     assert by_probes == sorted(set(by_probes)) and by_prefix == sorted(set(by_prefix), reverse=True)
-    with pytest.raises(sb.ParameterError, match="cosine"):
+    with pytest.raises(la.ParameterError, match="cosine"):
         probed_share(0.0, 20, 5, 3)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from theory.sampler import minima
 
-from semblance.theory import bbit, xor_bits
+from lookalike.theory import bbit, xor_bits
 
 UNLIKE = [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]
 

@@ -9,7 +9,7 @@ import follow_steps
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src/semblance"
+SOURCE = ROOT / "src/lookalike"
 
 
 @pytest.fixture(scope="module")

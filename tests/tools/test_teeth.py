@@ -105,7 +105,7 @@ def test_what_is_listed_is_there():
 @pytest.fixture
 def project(tmp_path):
     """A package with two formulas and tests of them."""
-    source, tests = tmp_path / "src/semblance/theory", tmp_path / "tests"
+    source, tests = tmp_path / "src/lookalike/theory", tmp_path / "tests"
     source.mkdir(parents=True)
     tests.mkdir()
     for folder in (source, source.parent):
@@ -114,7 +114,7 @@ def project(tmp_path):
     text += "\n\nclass C:\n    def h(self, m: int = 6) -> int:\n        return m\n"
     (source / "x.py").write_text(text)
     (tests / "test_x.py").write_text(
-        "from semblance.theory.x import C, f\n\n\ndef test_h():\n    assert C().h() == 6\n\n\ndef test_f():\n    assert f(2.0) == 7.0\n\n\ndef test_slope():\n    assert f(1.0, 0) == 2.0\n"
+        "from lookalike.theory.x import C, f\n\n\ndef test_h():\n    assert C().h() == 6\n\n\ndef test_f():\n    assert f(2.0) == 7.0\n\n\ndef test_slope():\n    assert f(1.0, 0) == 2.0\n"
     )
     return tmp_path
 

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from semblance.values import arrow
-from semblance.values.arrow import no_rows, null, string, strings, to_arrow, to_numpy
+from lookalike.values import arrow
+from lookalike.values.arrow import no_rows, null, string, strings, to_arrow, to_numpy
 
 DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint16", "uint64", "float32", "float64")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from semblance.errors import InputDataError
-from semblance.values.cells import cell_keys
+from lookalike.errors import InputDataError
+from lookalike.values.cells import cell_keys
 
 
 def nested(deep):

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-import semblance as sb
+import lookalike as la
 
 
 def test_margins_of_one_byte_keep_signs_and_shares_of_the_largest():
-    made = sb.SimHash(margins=True).sign(sb.shingle(["a b c", "d e f g"], width=1))
+    made = la.SimHash(margins=True).sign(la.shingle(["a b c", "d e f g"], width=1))
     margins = np.zeros((2, 64), np.float32)
     margins[0, :5] = [8.0, -4.0, 2.0, 0.01, -8.0]
     found = replace(made, margins=margins).quantise_margins().margins

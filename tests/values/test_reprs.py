@@ -3,30 +3,30 @@
 import numpy as np
 import pytest
 
-import semblance as sb
-from semblance.jobs.pairs import find_pairs
-from semblance.wording import Brief, html_table
+import lookalike as la
+from lookalike.jobs.pairs import find_pairs
+from lookalike.wording import Brief, html_table
 
 TEXTS = [" ".join(f"word{i}" for i in range(60)), " ".join(f"word{i}" for i in range(61)), "something else that is not alike"]
-SHINGLES = sb.shingle(TEXTS)
-SIGNATURES = sb.MinHash(permutations=128).sign(SHINGLES)
-WEIGHTED = sb.WeightedSets(np.array([1, 2, 3], np.uint64), np.ones(3), np.array([0, 2, 3]))
+SHINGLES = la.shingle(TEXTS)
+SIGNATURES = la.MinHash(permutations=128).sign(SHINGLES)
+WEIGHTED = la.WeightedSets(np.array([1, 2, 3], np.uint64), np.ones(3), np.array([0, 2, 3]))
 
 SHOWN = [
     (SHINGLES, "<Shingles: 3 documents, 115 shingles, Shingling(unit='word', width=5, "),
     (SIGNATURES, "<Signatures: 3 documents, 128 slots, MinHash(permutations=128, seed=1)>"),
-    (sb.BBit(bits=1).pack(SIGNATURES), "<PackedSignatures: 3 documents, 16 bytes each, BBit(bits=1), MinHash(permutations=128, "),
-    (sb.SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, "),
-    (sb.SimHash(bits=64, margins=True).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, with margins, SimHash("),
-    (sb.SetSketch().sign(SHINGLES), "<SetSketches: 3 documents, 256 registers, SetSketch("),
+    (la.BBit(bits=1).pack(SIGNATURES), "<PackedSignatures: 3 documents, 16 bytes each, BBit(bits=1), MinHash(permutations=128, "),
+    (la.SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, "),
+    (la.SimHash(bits=64, margins=True).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, with margins, SimHash("),
+    (la.SetSketch().sign(SHINGLES), "<SetSketches: 3 documents, 256 registers, SetSketch("),
     (WEIGHTED, "<WeightedSets: 2 sets, 3 elements>"),
-    (sb.Pairs(left=[0], right=[1], n_rows=3), "<Pairs: 1 pair, of 3 documents>"),
-    (sb.Pairs(left=[], right=[], n_rows=3, resemblance=[]), "<Pairs: 0 pairs, of 3 documents>"),
-    (sb.verify(sb.Pairs(left=[0], right=[1], n_rows=3), SHINGLES, threshold=0.5), "<Pairs: 1 pair, of 3 documents, resemblance 0.9825 to 0.9825>"),
-    (find_pairs(TEXTS, sb.Settings()), "<PairsResult: 1 pair, of 3 documents>"),
-    (sb.overlap(TEXTS, against=TEXTS[:1]), "<OverlapResult: 2 of 3 documents, overlap with 1 reference, 2 matches>"),
-    (sb.plan(threshold=0.8, recall=0.99), "Plan(threshold=0.8, recall=0.99, permutations=96, bands=16, rows=6)"),
-    (sb.dedup(TEXTS), "<Result: 3 documents, 2 kept, threshold 0.8>"),
+    (la.Pairs(left=[0], right=[1], n_rows=3), "<Pairs: 1 pair, of 3 documents>"),
+    (la.Pairs(left=[], right=[], n_rows=3, resemblance=[]), "<Pairs: 0 pairs, of 3 documents>"),
+    (la.verify(la.Pairs(left=[0], right=[1], n_rows=3), SHINGLES, threshold=0.5), "<Pairs: 1 pair, of 3 documents, resemblance 0.9825 to 0.9825>"),
+    (find_pairs(TEXTS, la.Settings()), "<PairsResult: 1 pair, of 3 documents>"),
+    (la.overlap(TEXTS, against=TEXTS[:1]), "<OverlapResult: 2 of 3 documents, overlap with 1 reference, 2 matches>"),
+    (la.plan(threshold=0.8, recall=0.99), "Plan(threshold=0.8, recall=0.99, permutations=96, bands=16, rows=6)"),
+    (la.dedup(TEXTS), "<Result: 3 documents, 2 kept, threshold 0.8>"),
 ]  # fmt: skip
 
 
@@ -35,23 +35,23 @@ def test_a_line_and_a_small_table(value, begins):
     assert repr(value).startswith(begins) and "\n" not in repr(value) and len(repr(value)) < 400
     html = value._repr_html_()
     assert html.startswith("<table><caption>") and html.endswith("</table>") and len(html) < 2000
-    assert "3" in html or isinstance(value, sb.Plan)
+    assert "3" in html or isinstance(value, la.Plan)
 
 
 def test_they_are_as_short_for_many_documents():
-    many = sb.FastSimilarity(permutations=256).sign(sb.shingle([f"a b c d e f {i}" for i in range(3000)]))
+    many = la.FastSimilarity(permutations=256).sign(la.shingle([f"a b c d e f {i}" for i in range(3000)]))
     assert len(repr(many)) < 200 and "3,000 documents" in repr(many) and len(many._repr_html_()) < 1000
 
 
 def test_a_plan_names_what_differs_from_the_default():
-    made = sb.plan(threshold=0.8, recall=0.99, verify="sketch")
+    made = la.plan(threshold=0.8, recall=0.99, verify="sketch")
     assert "verify='sketch'" in repr(made) and "estimation_slots=256" in repr(made) and "documents" not in repr(made)
-    assert eval(repr(made), {"Plan": sb.Plan}) == made
+    assert eval(repr(made), {"Plan": la.Plan}) == made
     assert f"<td>{made.recall_at_threshold:.4f}</td>" in made._repr_html_()
 
 
 def test_an_index(tmp_path):
-    with sb.Index.create(tmp_path / "a<b>.idx") as index:
+    with la.Index.create(tmp_path / "a<b>.idx") as index:
         index.add(["a", "b", "c"], TEXTS)
         assert "<td>3 documents</td>" in index._repr_html_() and "a&lt;b&gt;.idx" in index._repr_html_()
     assert "<td>closed</td>" in index._repr_html_()

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from semblance.methods.exact_sets import RowSets
-from semblance.methods.method import Sketched
+from lookalike.methods.exact_sets import RowSets
+from lookalike.methods.method import Sketched
 
 MIXERS = 8
 ODD = np.uint64(0x9E3779B97F4A7C15)

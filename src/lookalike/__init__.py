@@ -1,0 +1,139 @@
+"""lookalike finds near-duplicate documents.
+
+Texts become shingles, shingles become sketches, sketches share buckets, buckets propose pairs, pairs are verified, and a
+walk in keep order removes each document that a kept one resembles.
+
+The names below load their parts on first use, so that ``import lookalike`` costs little.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as type checkers read it; `typing` is not loaded for so little
+if TYPE_CHECKING:
+    from typing import Any
+
+__version__ = "0.2.0.dev0"
+
+_HOMES = {
+    "BBit": "sketches.packed",
+    "BandingIndex": "search.banding",
+    "DedupResult": "jobs.result",
+    "DocumentFrequencies": "text.features",
+    "ExhaustiveHammingIndex": "search.exhaustive_hamming",
+    "FastSimilarity": "sketches.fast_similarity",
+    "FingerprintFile": "search.fingerprint_file",
+    "Fingerprints": "values",
+    "Foresight": "jobs.foresight",
+    "Fractional": "sketches.fractional",
+    "HammingIndex": "search.hamming",
+    "ICWS": "sketches.weighted",
+    "IncompatibleSketchError": "errors",
+    "Index": "index.index",
+    "IndexFormatError": "errors",
+    "InputDataError": "errors",
+    "Kept": "jobs.opened",
+    "MinHash": "sketches.minhash",
+    "MissingExtraError": "errors",
+    "OnePermutation": "sketches.one_permutation",
+    "OutputError": "errors",
+    "PackedSignatures": "values",
+    "Pairs": "values",
+    "ParameterError": "errors",
+    "PermutationBins": "sketches.permutation",
+    "PermutationMinHash": "sketches.permutation",
+    "Plan": "planner",
+    "ProbMinHash": "sketches.weighted",
+    "Result": "jobs.result",
+    "LookalikeError": "errors",
+    "SetSketch": "sketches.set_sketch",
+    "Settings": "jobs.settings",
+    "Shingles": "values",
+    "Shingling": "text.shingle",
+    "Signatures": "values",
+    "SimHash": "sketches.simhash",
+    "TableIndex": "search.tables",
+    "WeakBitIndex": "search.weak_bits",
+    "WeightedSets": "values",
+    "WordTokenizer": "text.features",
+    "XorBits": "sketches.packed",
+    "dedup": "jobs.dedup",
+    "foresee": "jobs.foresight",
+    "html_to_text": "text.html",
+    "keep": "jobs.opened",
+    "load": "sketches.saved",
+    "nearest": "search.exhaustive",
+    "overlap": "jobs.overlap",
+    "pairs": "jobs.pairs",
+    "pairs_above": "search.exhaustive",
+    "plan": "planner",
+    "save": "sketches.saved",
+    "shingle": "text.shingle",
+    "verify": "jobs.opened",
+    "weigh": "text.features",
+    "write_report": "report.writing",
+}
+
+__all__ = ["theory", *_HOMES]
+__all__ = sorted(__all__)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    from importlib import import_module
+
+    if name == "theory":
+        return import_module(".theory", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__
+
+
+if TYPE_CHECKING:
+    from . import theory
+    from .errors import (
+        IncompatibleSketchError,
+        IndexFormatError,
+        InputDataError,
+        LookalikeError,
+        MissingExtraError,
+        OutputError,
+        ParameterError,
+    )
+    from .index.index import Index
+    from .jobs.dedup import dedup
+    from .jobs.foresight import Foresight, foresee
+    from .jobs.opened import Kept, keep, verify
+    from .jobs.overlap import overlap
+    from .jobs.pairs import pairs
+    from .jobs.result import DedupResult, Result
+    from .jobs.settings import Settings
+    from .planner import Plan, plan
+    from .report.writing import write_report
+    from .search.banding import BandingIndex
+    from .search.exhaustive import nearest, pairs_above
+    from .search.exhaustive_hamming import ExhaustiveHammingIndex
+    from .search.fingerprint_file import FingerprintFile
+    from .search.hamming import HammingIndex
+    from .search.tables import TableIndex
+    from .search.weak_bits import WeakBitIndex
+    from .sketches.fast_similarity import FastSimilarity
+    from .sketches.fractional import Fractional
+    from .sketches.minhash import MinHash
+    from .sketches.one_permutation import OnePermutation
+    from .sketches.packed import BBit, XorBits
+    from .sketches.permutation import PermutationBins, PermutationMinHash
+    from .sketches.saved import load, save
+    from .sketches.set_sketch import SetSketch
+    from .sketches.simhash import SimHash
+    from .sketches.weighted import ICWS, ProbMinHash
+    from .text.features import DocumentFrequencies, WordTokenizer, weigh
+    from .text.html import html_to_text
+    from .text.shingle import Shingling, shingle
+    from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures, WeightedSets

@@ -1,0 +1,5 @@
+"""``python -m lookalike``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,77 @@
+"""``lookalike compare``."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from . import options
+from .saying import say
+
+
+@click.command(short_help="Compare two text files.")
+@click.argument("left", type=click.Path())
+@click.argument("right", type=click.Path())
+@click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")
+@options.shingling
+@options.encoding
+@click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
+@click.option("--diff", is_flag=True, help="Show which words differ, in colors on a terminal, side by side if it is wide.")
+@options.as_json
+def compare(
+    left: str, right: str, permutations: int, unit: str, width: int | None, normalization: str, fold_case: bool,
+    encoding_errors: str, seed: int, diff: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
+
+    from ..errors import ParameterError
+    from ..formats.sources import Columns, open_sources
+    from ..jobs.compare import compare_texts
+
+    if left == right == "-":
+        raise ParameterError("standard input ('-') can be one of the two files, not both")
+    if diff and as_json:
+        raise ParameterError("--diff is for people; leave out --json, or --diff")
+    texts = []
+    for path in (left, right):
+        found = [] if os.path.isdir(path) else open_sources([path], format="txt")
+        if not found or found[0].expected("text")[0] != 1:
+            raise ParameterError(
+                f"{path} is {'several files' if found else 'a folder'}: compare takes two text files; to compare each file of "
+                f"a folder with those of another, run: lookalike pairs {left} --against {right} --format txt"
+            )
+        (batch,) = found[0].batches(Columns(encoding_errors=encoding_errors))
+        texts.append(batch.texts.row(0))
+    compared = compare_texts(
+        *texts, permutations=permutations, seed=seed, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
+        encoding_errors=encoding_errors,
+    )  # fmt: skip
+    if as_json:
+        click.echo(json.dumps({"left": left, "right": right} | compared))
+        return
+    rows = (
+        ("shingles", f"{compared['shingles_left']:,} and {compared['shingles_right']:,}"),
+        ("resemblance", _exact(compared["resemblance"])),
+        ("  estimated", f"{compared['estimated_resemblance']:.4f} ± {compared['standard_error']:.4f} "
+                        f"({permutations} permutations)" if compared["estimated_resemblance"] is not None else "undefined"),
+        ("containment of left in right", _exact(compared["containment_left"])),
+        ("containment of right in left", _exact(compared["containment_right"])),
+        ("Hamming distance of the sets", f"{compared['hamming_distance']:,}"),
+        ("  estimated", f"{compared['estimated_hamming_distance']:,.1f}"
+         if compared["estimated_hamming_distance"] is not None else "undefined"),
+    )  # fmt: skip
+    for name, value in rows:
+        say(f"{name:<30}{value}")
+    if diff:
+        from ..text.shingle import Shingling
+        from .diffing import say_diff
+
+        how = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
+        say("")
+        say_diff(texts[0], texts[1], (left, right), how)
+
+
+def _exact(value: float | None) -> str:
+    return "undefined: a text without tokens" if value is None else f"{value:.4f}"

@@ -1,0 +1,55 @@
+"""A job that would remove more than its user expects is stopped before it writes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import LookalikeError
+from ..values import Int64Array
+from ..wording import counted
+
+NAMED = 10  # sources that a message names
+
+
+def check_removed(found: tuple[Int64Array, Sequence[str]], most: float, resumable: bool) -> None:
+    """Stop if more than a share of the documents is removed, or all those of a source.
+
+    Parameters
+    ----------
+    found : (ndarray of int64 of shape (2, n_sources), sequence of str)
+        Documents of each source, and how many of them are kept, references not counted; and the names of the sources.
+    most : float in [0, 1]
+        The largest share that may be removed.
+    resumable : bool
+        Whether the job has a work folder.
+
+    Raises
+    ------
+    LookalikeError
+        If it is more; the message has the figures of the sources that lose most.
+    """
+    (total, kept), names = found
+    removed = total - kept
+    vanished = np.flatnonzero((total > 0) & (kept == 0))
+    said = []
+    if removed.sum() > most * total.sum():
+        share = f"{_share(int(removed.sum()), int(total.sum()))} would be removed, more than --fail-if-removed {most:g}"
+        said.append(share)
+    if len(vanished):
+        said.append(f"nothing would be left of {counted(len(vanished), 'input')}")
+    if not said:
+        return
+    losing = np.flatnonzero(removed)
+    order = losing[np.lexsort((losing, -removed[losing], -removed[losing] / total[losing]))]
+    figures = [f"{names[i]}: {_share(int(removed[i]), int(total[i]))}" for i in order[:NAMED].tolist()]
+    more = f", and {len(order) - NAMED:,} inputs more" if len(order) > NAMED else ""
+    way = "with --resume and without --fail-if-removed, to write what the job has found" if resumable else (
+        "without --fail-if-removed, with --report in place of -o to see what would go, or as before to write it"
+    )  # fmt: skip
+    raise LookalikeError(f"nothing was written: {'; '.join(said)} ({', '.join(figures)}{more}); run again {way}")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {counted(whole, 'document')} ({100 * part / whole:.1f}%)"

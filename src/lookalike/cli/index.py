@@ -1,0 +1,335 @@
+"""``lookalike index``: a persistent index."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from ..errors import InputDataError, LookalikeError, ParameterError
+from . import options
+from .saying import say
+
+wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
+threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
+salvage = click.option("--salvage", is_flag=True, help="Leave damaged segments out.")
+reading = options.apply(
+    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
+    click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
+    click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder."),
+    click.option("--format", "format", type=options.FORMAT, default=None,
+                 help="Overrides the suffix; needed for standard input ('-')."),
+    options.encoding,
+)  # fmt: skip
+path = click.argument("path", metavar="INDEX")
+inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+
+
+@click.group(short_help="A persistent index: add, look up, remove documents.")
+def index() -> None:
+    """A persistent index: add documents, look them up, remove them. Acknowledged changes survive a crash."""
+
+
+@index.command(short_help="Make an empty index in a new folder.")
+@path
+@options.index_targets
+@click.option("--kind", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
+              help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
+@click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
+@click.option("--probes", type=int, default=None,
+              help="For simhash: keep one table and look at so many places in it, which the weakest bits of a query name. It "
+              "takes less disk space and misses some matches ('index info' states the share found).  "
+              "[default: radius + 1 tables, and all matches]")  # fmt: skip
+@click.option("--bits", type=int, default=None,
+              help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16.  [default: 16]")  # fmt: skip
+@click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
+@click.option("--standard-error", type=float, default=None,
+              help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip
+@click.option("--sketch-bytes", type=int, default=None,
+              help="Or choose those of the smallest error there in at most so many bytes a document.")  # fmt: skip
+@click.option("--keep-text", is_flag=True,
+              help="Keep the texts: matches then have their exact resemblance too, and texts can be exported.")  # fmt: skip
+@options.shingling
+@options.seed
+def create(
+    path: str, threshold: float, recall: float, kind: str, radius: int | None, probes: int | None, bits: int | None,
+    slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str, width: int | None,
+    normalization: str, fold_case: bool, seed: int | str,
+) -> None:  # fmt: skip
+    """Make an empty index in a new folder. To fill it, use: index add."""
+    from ..index.index import Index
+
+    with Index.create(
+        path, threshold=threshold, recall=recall, kind=kind, radius=radius, probes=probes, bits=bits, slots=slots,
+        standard_error=standard_error, sketch_bytes=sketch_bytes, keep_text=keep_text, unit=unit, width=width,
+        normalization=normalization, fold_case=fold_case, seed=seed,
+    ) as made:  # fmt: skip
+        say(repr(made), f"to fill it: lookalike index add {path} FILES")
+
+
+def _documents(
+    given: tuple[str, ...],
+    columns: tuple[str, str | None, str],
+    glob: str | None,
+    format: str | None,
+    output: str | None = None,
+    limits: tuple[Any, int] | None = None,
+) -> Iterator[tuple[list[Any], Any]]:
+    """Yield (ids, texts) of many documents at a time.
+
+    ``columns``: text, id, and what invalid UTF-8 is; ``limits``: how large a document may be, and the bytes of a batch.
+    """
+    from dataclasses import replace
+
+    from ..formats.sources import Columns, Limit, open_sources
+    from ..formats.writers import check_before
+    from ..inputs.batches import BATCH_BYTES, ROW_BYTES, read_with_ids
+    from .progress import note_skipped
+
+    sources = open_sources(given, glob=glob, format=format)
+    note_skipped(False, sources)
+    if output is not None:
+        check_before(output, sources)
+    text, id, encoding_errors = columns
+    limit, n_bytes = limits or (Limit(), BATCH_BYTES)
+    limited = [replace(source, limit=limit) for source in sources]
+    return read_with_ids(limited, Columns(text, id, (), (), encoding_errors), n_bytes, n_bytes // ROW_BYTES)
+
+
+def _threads(wanted: int | None) -> int:
+    from ..jobs.settings import available_threads
+
+    return wanted or available_threads()
+
+
+@index.command(short_help="Add documents.")
+@path
+@inputs
+@reading
+@click.option("--replace", is_flag=True, help="Replace documents with the same ids.")
+@options.guarding
+@wait
+@threads
+@options.memory
+def add(
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
+    replace: bool, max_document: str | None, on_error: str, wait: bool, threads: int | None, memory: str | None,
+) -> None:  # fmt: skip
+    """Add the documents of files, folders, globs or standard input ("-").
+
+    Each batch of up to 100,000 documents (fewer under a small --memory) is on disk, and survives a crash, before
+    the next is read.
+    """
+    from ..engines.memory import BYTES_PER_ENTRY, Memory
+    from ..index.index import Index
+    from ..inputs.batches import BATCH_BYTES
+    from ..jobs.limits import check_skipping, limit_of
+    from ..wording import counted
+
+    check_skipping(on_error, max_document)
+    cap = Memory.wanted(memory)
+    with Index.open(path, wait=wait) as opened:
+        before, read = len(opened), 0
+        limits = limit_of(max_document, on_error, cap), cap.batch(BATCH_BYTES)
+        try:
+            for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format, limits=limits):
+                if memory is not None:
+                    cap.check_documents(len(opened) + len(ids), BYTES_PER_ENTRY)
+                opened.add(ids, texts, replace=replace, threads=_threads(threads))
+                read += len(ids)
+        except LookalikeError:
+            if read:
+                say(
+                    f"the first {counted(read, 'document')} of the input had been added, and are in the index; "
+                    "those after them are not: once the error below is out of the way, add all again with --replace",
+                    err=True,
+                )
+            raise
+        say(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
+
+
+@index.command(short_help="Look up documents; the best matches first.")
+@path
+@inputs
+@reading
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Maximum number of matches per document.")
+@click.option("--first", is_flag=True, help="Return at most one match, not necessarily the best.")
+@click.option(
+    "-o", "--output", default=None, metavar="PATH", help="parquet, JSON lines or CSV.  [default: JSON lines to stdout]"
+)
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+@salvage
+@threads
+def query(
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
+    top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
+) -> None:  # fmt: skip
+    """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
+    import pyarrow as pa
+
+    from ..formats.writers import check_output, format_of, write_table
+    from ..index.index import Index
+    from ..wording import counted
+
+    if output is not None:
+        format_of(check_output(output, force))
+    with Index.open(path, "read", salvage=salvage) as opened:
+        _warn(opened.damaged)
+        use = _threads(threads)
+
+        def look_up(ids: list[Any], texts: Any) -> pa.Table:
+            found = opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
+            labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())
+            return found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
+
+        tables, asked = [look_up([], [])], 0  # columns and their types, whatever is found
+        for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format, output):
+            found = look_up(ids, texts)
+            if output is None:
+                for row in found.to_pylist():
+                    click.echo(json.dumps(row))
+            tables.append(found)
+            asked += len(texts)
+        if output is not None:
+            write_table(output, pa.concat_tables(tables), {"index": opened.info}, force=force)
+            say(f"written: {output}")
+    say(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
+
+
+@index.command()
+@path
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--from", "source", default=None, metavar="FILE", help="A file with an id on each line, '-' for standard input.")
+@wait
+def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> None:
+    """Remove documents by their ids."""
+    from ..index.index import Index
+
+    wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
+    if not wanted:
+        raise ParameterError("no ids: name some, or a file of them with --from")
+    with Index.open(path, wait=wait) as opened:
+        n = opened.remove(_typed(wanted, opened.id_type))
+        say(f"{n:,} removed, {len(opened):,} left")
+        if n < len(wanted):
+            say(f"{len(wanted) - n:,} of the ids were not in the index", err=True)
+
+
+def _ids_in(source: str) -> list[tuple[str, str]]:
+    """Return the ids in a file, one on a line that ends with LF or CRLF, each with what a message calls it."""
+    from pathlib import Path  # here, for what is not needed to start
+
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise InputDataError(f"{source}: cannot be read: {error.strerror}") from None
+    found = []
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            text = line.removesuffix(b"\r").decode()
+        except UnicodeDecodeError as error:
+            raise InputDataError(f"{source}: line {number}: invalid UTF-8 at byte {error.start}") from None
+        if text:
+            found.append((f"{text!r:.60} in line {number} of {source}", text))
+    return found
+
+
+def _typed(ids: list[tuple[str, str]], kind: str | None) -> list[Any]:
+    """Return ids as the index has them; a number must be written as Python and JSON write it."""
+    if kind != "int":
+        return [text for _, text in ids]
+    for name, text in ids:
+        if not re.fullmatch("0|-?[1-9][0-9]{0,18}", text, re.ASCII):
+            raise ParameterError(f"the ids of this index are integers of 64 bits; {name} is not one")
+    return [int(text) for _, text in ids]
+
+
+@index.command()
+@path
+@wait
+def compact(path: str, wait: bool) -> None:
+    """Merge all segments into one; removed documents leave no trace."""
+    from ..index.index import Index
+
+    with Index.open(path, wait=wait) as opened:
+        opened.compact()
+        say(repr(opened))
+
+
+@index.command()
+@path
+@options.as_json
+def info(path: str, as_json: bool) -> None:
+    """Show what is in an index and how it was made."""
+    from ..index.index import Index
+
+    with Index.open(path, "read") as opened:
+        said = opened.info
+    if as_json:
+        click.echo(json.dumps(said))
+        return
+    parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
+    width = max(map(len, said | parameters))
+    for name, value in (said | parameters).items():
+        say(f"{name.replace('_', ' '):<{width}} {value if name == 'seed' else _shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.0f}" if value > 10 else f"{value:.4g}"
+        case list():
+            return ", ".join(map(str, value)) or "none"
+    return str(value)
+
+
+@index.command()
+@path
+def check(path: str) -> None:
+    """Read every byte; exit 1 and name the files that are damaged."""
+    from ..index.index import Index
+    from ..wording import counted
+
+    with Index.open(path, "read", salvage=True) as opened:
+        _warn(opened.damaged)
+        if opened.damaged:
+            sys.exit(1)
+        inside = f"{counted(len(opened), 'document')} in {counted(opened.info['segments'], 'segment')}"
+        say(f"{path}: all is well: {inside}")
+
+
+def _warn(damaged: list[str]) -> None:
+    for message in damaged:
+        say(message, err=True)
+
+
+@index.command(short_help="Write all ids, and the texts if they are kept.")
+@path
+@click.option("-o", "--output", required=True, metavar="PATH", help="parquet, JSON lines or CSV.")
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+@salvage
+def export(path: str, output: str, force: bool, salvage: bool) -> None:
+    """Write the ids of all documents, and their texts if they are kept."""
+    import pyarrow as pa
+
+    from ..formats.writers import check_output, format_of, write_table
+    from ..index.index import Index
+    from ..wording import counted
+
+    format_of(check_output(output, force))
+    with Index.open(path, "read", salvage=salvage) as opened:
+        _warn(opened.damaged)
+        columns = {"id": pa.array([], pa.int64() if opened.id_type == "int" else pa.string())}
+        if opened.info["keep_text"]:
+            columns["text"] = pa.array([], pa.large_string())
+        table = pa.concat_tables([pa.table(columns), *opened.export()])
+        write_table(output, table, {"index": opened.info}, force=force)
+        say(f"{counted(len(table), 'document')} written: {output}")

@@ -1,0 +1,122 @@
+"""The program ``lookalike`` and its commands."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from io import StringIO
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..errors import LookalikeError, ParameterError
+from ..wording import printable
+from .compare import compare
+from .dedup import dedup
+from .groups import groups
+from .index import index
+from .overlap import overlap
+from .pairs import pairs
+from .plan import plan
+from .saying import say, say_all
+from .serve import serve
+from .show import show
+from .tune import tune
+from .warmup import warmup
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="lookalike")
+def program() -> None:
+    """Find near-duplicate documents.
+
+    Two parameters matter: --threshold, the minimum resemblance of near-duplicates, and --recall, the probability of finding a
+    pair exactly at the threshold. Each removed document names a kept document and their resemblance, exact unless you choose
+    --verify sketch.
+
+    Start with: lookalike dedup FILE, which prints a summary and writes nothing. Each command has its own --help.
+    """
+
+
+for command in (dedup, groups, show, pairs, overlap, index, serve, compare, plan, tune, warmup):
+    program.add_command(command)
+
+
+_REFUSALS = ("can't start new thread", "can't allocate lock", "Cannot allocate memory", "failed to map segment")
+
+
+def _fail(message: str, code: int) -> None:
+    say(f"error: {message}", err=True)
+    sys.exit(code)
+
+
+def _fill_closed_streams() -> None:
+    """Open what the caller closed of standard input, output and error, or a file of ours would get its number."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)  # it gets the lowest number, which is this one
+        if getattr(sys, name) is None and name != "stdin":
+            setattr(sys, name, open(os.devnull, "w"))
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    """Tell whether the system has refused memory, or a thread, whose stack is memory too."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or (isinstance(error, (RuntimeError, ImportError)) and any(said in str(error) for said in _REFUSALS))
+    )
+
+
+def _came_from_printing(error: BaseException) -> bool:
+    import traceback  # here, for what is not needed to start
+
+    return any(frame.f_globals.get("__name__") == "click.utils" for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _end(error: BaseException) -> None:
+    """End the program after a failure: what is known in one line, anything else with its place."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message())
+        sys.exit(2)
+    if isinstance(error, click.ClickException):
+        shown = StringIO()
+        error.show(shown)
+        say_all(shown.getvalue().replace(error.message, printable(error.message)), err=True)
+        sys.exit(error.exit_code)
+    if isinstance(error, click.Abort) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        say("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
+        sys.exit(130)
+    if isinstance(error, ParameterError):
+        _fail(str(error), 2)
+    if isinstance(error, LookalikeError):
+        _fail(str(error), 1)
+    if _out_of_memory(error):
+        _fail("out of memory: pass a smaller --memory or fewer --threads, or raise the limits of the process (ulimit)", 1)
+    if isinstance(error, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    if isinstance(error, OSError) and _came_from_printing(error):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer has nowhere to go
+        _fail(f"standard output or error cannot be written: {error.strerror}", 1)
+    import traceback
+
+    say_all("".join(traceback.format_exception(error)), err=True)
+    say(f"error: this is a bug in lookalike {__version__}: please report it, with the lines above and the command", err=True)
+    sys.exit(70)
+
+
+def main(arguments: list[str] | None = None, **extra: Any) -> None:
+    """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 70 on a bug, 130 on Ctrl-C."""
+    _fill_closed_streams()
+    try:
+        code = program.main(arguments, standalone_mode=False, prog_name="lookalike", **extra)
+    except (Exception, KeyboardInterrupt) as error:
+        _end(error)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,133 @@
+"""``lookalike overlap``."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from . import options
+from .saying import say
+
+SHOWN = 5  # reference documents that are named
+
+
+@click.command(short_help="Find documents that contain those of another corpus.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
+@click.option("--against-text", default=None, metavar="COLUMN",
+              help="Column or field of the other corpus that holds the text.  [default: that of --text]")  # fmt: skip
+@click.option("--against-id", default=None, metavar="COLUMN",
+              help="Column or field of the other corpus that holds a unique id, '' for none.  "
+              "[default: that of --id]")  # fmt: skip
+@click.option("--measure", type=click.Choice(["containment", "resemblance"]), default="containment", show_default=True,
+              help="Shingles in common divided by those of the other corpus's document, or by those in the union.")  # fmt: skip
+@click.option("-t", "--threshold", type=float, default=0.8, show_default=True, help="Minimum of the measure.")
+@click.option("--passage", type=click.IntRange(1), default=None, metavar="N",
+              help="Match passages of N shingles of the other corpus, not whole documents.")  # fmt: skip
+@options.writing
+@click.option("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
+@click.option("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
+@click.option("--text", default="text", show_default=True, help="Column or field that holds the text.")
+@click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]")
+@click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder.")
+@click.option("--format", "format", type=options.FORMAT, default=None,
+              help="Overrides the suffix; needed for standard input ('-').")  # fmt: skip
+@options.encoding
+@options.guarding
+@options.shingling
+@options.reporting
+@click.option("--threads", type=click.IntRange(1), default=None,
+              help="The result does not depend on it.  [default: all processors]")  # fmt: skip
+@options.memory
+@click.option("--quiet", is_flag=True, help="No progress, no notes.")
+@options.as_json
+def overlap(
+    inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
+    threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
+    id: str | None, glob: str | None, format: str | None, encoding_errors: str, max_document: str | None, on_error: str,
+    unit: str, width: int | None, normalization: str, fold_case: bool, threads: int | None, memory: str | None, quiet: bool,
+    as_json: bool, report: str | None, report_texts: str,
+) -> None:  # fmt: skip
+    """Find documents that contain documents of another corpus, such as training pages that contain test questions.
+
+    The search is exact. With -o, the documents that contain none are written or, with --annotate, all documents. A document of
+    the other corpus with fewer words than --width matches only documents of exactly these words; the summary counts these.
+
+    Examples:
+
+    \b
+        lookalike overlap train/*.parquet --against eval.jsonl --against-text question -o clean/
+        lookalike overlap train/ --against books/ --passage 50 --matches matches.csv
+    """
+    from ..errors import ParameterError
+    from ..formats.sources import open_sources
+    from ..formats.writers import check_before, check_output, format_of
+    from ..jobs.overlap import overlap as run
+    from ..wording import counted
+    from .progress import note_skipped, progress
+
+    if annotate and output is None:
+        raise ParameterError("--annotate adds columns to the output: name it with -o")
+    if output is not None and matches is not None and os.path.realpath(output) == os.path.realpath(matches):
+        raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
+    if "-" in inputs and "-" in against:
+        raise ParameterError("standard input ('-') cannot be both corpora: put one of them into a file")
+    if output is not None:
+        check_output(output, force)
+    if matches is not None:
+        format_of(check_output(matches, force))
+    sources, references = (open_sources(g, glob=glob, format=format) for g in (inputs, against))
+    page = (report,) if report is not None else ()
+    for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
+        if written is not None:
+            check_before(written, sources, references, also)
+    if report is not None:
+        from ..files.names import shown
+        from ..report.inputs import overlap_command
+        from ..report.writing import check_report
+
+        check_report(report, [*sources, *references], force)
+    note_skipped(quiet, sources, references)
+    with progress(quiet) as said:
+        result = run(
+            sources, against=references, against_text=against_text, against_id=against_id, measure=measure, threshold=threshold,
+            passage=passage, text=text, id=id, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
+            encoding_errors=encoding_errors, glob=glob, format=format, max_document=max_document, on_error=on_error,
+            threads=threads, memory=memory, progress=said,
+        )  # fmt: skip
+        if report is not None:
+            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = overlap_command(result.provenance["parameters"], given, len(against))
+            result.report(report, texts=report_texts, force=force, command=again)
+        if output is not None:
+            result.write(output, annotate=annotate, force=force)
+        if matches is not None:
+            result.write_matches(matches, force=force)
+    found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
+    if as_json:
+        click.echo(json.dumps(found | {"not_searchable": missed, "output": output, "report": report}))
+        return
+    say(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
+    what = f"{measure} >= {threshold:g}, measured"
+    say(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
+    if found["skipped"]:
+        say(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
+    if missed:
+        shingling = result.provenance["parameters"]["shingling"]
+        least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))
+        say(
+            f"  not searchable {len(result.not_searchable):>10,}   (reference documents: {found['empty_references']:,} empty; "
+            f"{found['short_references']:,} shorter than {least}, found only where a document is the same: lower --width)"
+        )
+        say(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
+    for path in (output, matches, report):
+        if path is not None:
+            say(f"written: {path}")
+    if quiet:
+        return
+    if len(result.not_searchable) == found["references"]:
+        say("there is no reference document that a longer document could contain", err=True)
+    if output is None and matches is None and report is None:
+        say("nothing was written (no -o, no --matches)", err=True)

@@ -1,0 +1,103 @@
+"""``lookalike pairs``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from . import options
+from .saying import say, say_seed
+
+
+@click.command(short_help="List all pairs of near-duplicates.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@options.targets
+@options.method
+@options.writing
+@click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
+              help="Whether resemblances are exact or estimated; none lists candidates without them.")  # fmt: skip
+@click.option("--max-pairs", type=click.IntRange(1), default=None, help="Compare, and list, at most this many pairs.")
+@options.reading
+@options.shingling
+@options.planning
+@options.guarding
+@options.reporting
+@options.running
+def pairs(
+    inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
+    verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
+    glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
+    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
+    on_error: str, seed: int | str, threads: int | None,
+    memory: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str,
+) -> None:  # fmt: skip
+    """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
+
+    Examples:
+
+    \b
+        lookalike pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
+        lookalike pairs new.jsonl --against archive.parquet --id url -o matches.csv
+    """
+    from ..errors import ParameterError
+    from ..formats.sources import open_sources
+    from ..formats.writers import check_output, format_of
+    from ..inputs.saved import open_references
+    from ..jobs.pairs import find_pairs
+    from ..jobs.settings import Settings
+    from ..wording import counted, text_size
+    from .interrupts import explained
+    from .outputs import Outputs
+    from .progress import note_skipped, progress
+
+    if output is not None:
+        format_of(check_output(output, force))
+    sources = open_sources(inputs, glob=glob, format=format)
+    references = open_references(against, glob=glob, format=format) if against else None
+    if report is not None and verify == "none":
+        raise ParameterError("--report needs scores: leave out --verify none")
+    outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
+    outputs.check(sources, references or [], [], html)
+    note_skipped(quiet, sources, references)
+    with explained() as leaves, progress(quiet) as said:
+        settings = Settings(
+            threshold=threshold, recall=recall, within=within, verify=verify, max_pairs=max_pairs, text=text, id=id, html=html,
+            glob=glob, format=format, encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization,
+            fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
+            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory,
+        )  # fmt: skip
+        result = find_pairs(sources, settings, references, said)
+        if report is not None:
+            from ..files.names import shown
+            from ..report.inputs import command_of
+
+            said("writing the report", 0)
+            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = command_of(settings, given, len(against), "pairs")
+            result.report(report, texts=report_texts, force=force, command=again)
+        if output is not None:
+            said("writing", 0)
+            leaves.writing(output)
+            result.write(output, force=force)
+            leaves.written(output)
+    summary = result.summary
+    if as_json:
+        click.echo(json.dumps(summary | {"settings": result.provenance["parameters"], "output": output, "report": report}))
+    if as_json or quiet:
+        return
+    measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
+    references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
+    say(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
+    say(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
+    if summary["cut_by_max_pairs"]:
+        say("  the list was cut by --max-pairs: there are more")
+    say(
+        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared",
+        f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
+    )
+    say_seed(seed, settings.seed)
+    for path in outputs.paths:
+        say(f"written: {path}")
+    if not outputs.paths:
+        say("nothing was written (no -o)", err=True)

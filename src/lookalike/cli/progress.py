@@ -1,0 +1,62 @@
+"""Notes and progress on standard error."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .saying import say
+
+if TYPE_CHECKING:
+    from ..jobs.progress import Bar
+
+
+def note_skipped(quiet: bool, *inputs: Any) -> None:
+    """Say on standard error which files of folders and globs were not read, where there are any."""
+    from ..files.places import describe_skipped, skipped_in
+
+    skipped = skipped_in(*inputs)
+    if skipped["files"] and not quiet:
+        say(f"files not read: {describe_skipped(skipped)}", err=True)
+
+
+class _Notes(logging.Handler):
+    """Prints what the library has to say, above the line of progress if there is one."""
+
+    def __init__(self, bar: Bar | None) -> None:
+        super().__init__()
+        self._bar = bar
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one note."""
+        write = partial(say, record.getMessage(), err=True)
+        if self._bar is None:
+            write()
+        else:
+            self._bar.above(write)
+
+
+def _print_notes(bar: Bar | None) -> None:
+    log = logging.getLogger("lookalike")
+    log.handlers = [_Notes(bar)]
+    log.setLevel(logging.INFO)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """Give a function that reports amounts done of named stages; it draws on a terminal, and is silent elsewhere."""
+    from ..jobs.progress import make_bar, no_progress
+
+    if quiet:
+        yield no_progress
+        return
+    bar = make_bar()
+    _print_notes(bar)
+    if bar is None:
+        yield no_progress
+        return
+    with bar:
+        yield bar

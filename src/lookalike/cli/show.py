@@ -1,0 +1,169 @@
+"""``lookalike show``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import options
+from .saying import fitted, say
+
+if TYPE_CHECKING:
+    from ..jobs.members import Members
+    from ..jobs.saved_job import SavedJob
+
+_WHY = {
+    "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
+    "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
+    "skipped": "left out: it is larger than --max-document", "override": "removed by an override",
+}  # fmt: skip
+_TOLD = ["order", "position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
+Row = dict[str, Any]
+
+
+@click.command(short_help="Show what a saved result decided about a document, and why.")
+@click.argument("job", type=click.Path())
+@click.argument("id")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True,
+              help="How many removed documents to list of those that a kept one stands for.")  # fmt: skip
+@click.option("--no-texts", is_flag=True, help="Read no text and show no diff: the inputs are not needed.")
+@options.as_json_lines
+def show(job: str, id: str, top: int, no_texts: bool, as_json: bool) -> None:
+    """Show what a saved result decided about a document: who was removed, because of whom, and how the two differ.
+
+    JOB is a folder that 'lookalike dedup --save' or Result.save wrote, ID the id of a document, by default its file and row.
+    Texts are read again from the inputs of the job. Words of the removed document that the kept one lacks are between [- and
+    -], on a terminal red; words of the kept one that it lacks are between {+ and +}, or green.
+
+    Examples:
+
+    \b
+        lookalike show judged/ corpus.jsonl.gz:17
+        lookalike show judged/ https://example.org/a.html --no-texts
+        lookalike show judged/ corpus.jsonl.gz:17 --json | jq .keeper.id
+    """
+    from ..errors import InputDataError
+    from ..jobs.members import members_of, names_like, rows_named
+    from ..jobs.saved_job import SavedJob
+
+    saved = SavedJob.open(job)
+    decisions = saved.result._decisions
+    rows = rows_named(decisions, id)
+    if not rows:
+        like = names_like(decisions, id)
+        said = f"; similar ids: {', '.join(like)}" if like else ""
+        raise InputDataError(f"{saved.folder}: no document has the id {id}{said}")
+    for number, row in enumerate(reversed(rows)):  # that of the input, then a reference
+        told = _rows(saved, [row])[row]
+        members = members_of(decisions, [told["order"]])[0] if told["kept"] else None
+        keeper = None if members is not None or told["keeper"] is None else members_of(decisions, [told["keeper"]])[0].row
+        others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
+        known = {row: told} | _rows(saved, others)
+        if as_json:
+            _print_json(saved, known, row, keeper, members, top, no_texts)
+        else:
+            if number:
+                say("")
+            _print(saved, known, row, keeper, members)
+            if keeper is not None and told["reason"] == "near" and not no_texts:
+                _print_diff(saved, known, row, keeper)
+
+
+def _rows(saved: SavedJob, rows: list[int]) -> dict[int, Row]:
+    """Return what was decided about some documents."""
+    import numpy as np
+
+    from ..jobs.choosing import rows_at
+
+    result = saved.result
+    names = [name for name in (*_TOLD, "override", *result._score_columns) if name in result._decisions.schema.names]
+    told = rows_at(result._decisions.select(names), np.array(rows, np.int64))
+    return dict(zip(rows, told.to_pylist(), strict=True))
+
+
+def _place(told: Row) -> str:
+    """Say where a document is."""
+    where = "in memory" if told["source"] is None else told["source"]
+    return f"{where}, row {told['number']:,}; {told['bytes']:,} bytes"
+
+
+def _why(told: Row) -> str:
+    """Say what was decided."""
+    return "kept by an override" if told.get("override") == "keep" and told["kept"] else _WHY[told["reason"]]
+
+
+def _score(saved: SavedJob, told: Row) -> str:
+    """Say how much a removed document resembles the kept one."""
+    name = saved.result._score_columns["resemblance"].replace("_", " ")
+    error = f" ± {told['standard_error']:.4f}" if told.get("standard_error") is not None else ""
+    return f"{name} {told['resemblance']:.4f}{error} (threshold {saved.result.threshold:g})"
+
+
+def _print(saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None, members: Members | None) -> None:
+    """Print what was decided about a document."""
+    told = known[row]
+    say(f"document   {told['id']}", f"           {_place(told)}")
+    if keeper is not None:
+        say(f"decision   {_WHY[told['reason']]} of", f"kept       {known[keeper]['id']}", f"           {_place(known[keeper])}")
+        if told["reason"] == "near":
+            say(f"           {_score(saved, told)}")
+    elif members is None:
+        say(f"decision   {_WHY[told['reason']]}")
+    else:
+        n = len(members.rows)
+        stands = (
+            f"it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte" if n else "none was removed for it"
+        )
+        say(f"decision   {_why(told)}; {stands}")
+        if members.spread is not None:
+            least, median, greatest = members.spread
+            say(f"           resemblance of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
+        _print_members(known, members)
+
+
+def _print_members(known: dict[int, Row], members: Members) -> None:
+    """Print which documents were removed for a kept one."""
+    some = [known[row] for row in members.rows.tolist() if row in known]
+    if not some:
+        return
+    say("removed for it, the least alike first")
+    for other in some:
+        score = f"{other['resemblance']:.4f}" if other["reason"] == "near" else "copy"
+        say(f"  {score:<7}  {other['id']}")
+    if len(members.rows) > len(some):
+        say(f"  and {len(members.rows) - len(some):,} more (--top)")
+
+
+def _print_diff(saved: SavedJob, known: dict[int, Row], row: int, keeper: int) -> None:
+    """Print how a removed document differs from the kept one."""
+    from ..report.samples import MOST_TEXT
+    from .diffing import say_diff
+
+    texts = saved.texts([row, keeper], MOST_TEXT)
+    names = tuple(f"{said}: {fitted(known[other]['id'], 60)[0]}" for said, other in (("removed", row), ("kept", keeper)))
+    say("")
+    say_diff(texts[row], texts[keeper], (names[0], names[1]), saved.result.settings.shingling)
+
+
+def _print_json(
+    saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None, members: Members | None, top: int, no_texts: bool
+) -> None:  # fmt: skip
+    """Print all of it as a line of JSON."""
+    places = ("id", "source", "row", "number", "bytes")
+    told = known[row]
+    scores = {name: told[column] for column, name in saved.result._score_columns.items()} if told["keeper"] is not None else {}
+    found = {name: told[name] for name in (*places, "kept", "reason", "override") if name in told} | scores
+    if keeper is not None:
+        found["keeper"] = {name: known[keeper][name] for name in places} | {
+            "is_reference": known[keeper]["reason"] == "reference"
+        }
+    if members is not None:
+        found |= {"n_exact": members.n_exact, "n_duplicates": len(members.rows)}
+        some = [known[other] for other in members.rows[:top].tolist()]
+        found["least_alike"] = [{"id": other["id"], "resemblance": other["resemblance"]} for other in some]
+    if not no_texts and keeper is not None:
+        texts = saved.texts([row, keeper])
+        found["texts"] = {"removed": texts[row].decode(errors="replace"), "kept": texts[keeper].decode(errors="replace")}
+    click.echo(json.dumps(found))

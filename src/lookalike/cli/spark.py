@@ -1,0 +1,81 @@
+"""What commands need to work on a cluster of Spark; nothing here is loaded unless ``--engine spark`` is given."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from ..errors import LookalikeError, ParameterError
+from ..spark import dedup, start_session
+from ..spark.sessions import spark_sql
+
+_LONGEST = 500  # characters of what Spark says
+_QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+
+
+def check_options(threads: int | None, conf: Sequence[str]) -> dict[str, str]:
+    """Refuse options that mean nothing on a cluster; return Spark's settings by name.
+
+    Raises
+    ------
+    ParameterError
+        If there is one, or a setting has no value.
+    """
+    if threads is not None:
+        raise ParameterError(
+            "--threads is for one machine: on Spark, a core runs a task, and how many there are is up to --master local[N], or "
+            "to --conf spark.executor.instances=N and spark.executor.cores=N"
+        )
+    settings = dict(_QUIET)
+    for given in conf:
+        name, sign, value = given.partition("=")
+        if not name.startswith("spark.") or not sign:
+            raise ParameterError(f"--conf takes a setting of Spark, such as spark.executor.memory=4g; got {given!r}")
+        settings[name] = value
+    return settings
+
+
+@contextmanager
+def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[..., Any]]:
+    """Give what deduplicates on Spark; a session that is started for it ends with it.
+
+    Raises
+    ------
+    MissingExtraError, ParameterError, LookalikeError
+        If pyspark or Java are missing, or Spark cannot be started, or gives up.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        there = spark_sql().SparkSession.getActiveSession()
+        with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
+            session = there or start_session(master, **settings)
+        if there is None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
+            logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
+        try:
+            with _told("Spark gave up"):
+                yield partial(dedup, session=session)
+        except KeyboardInterrupt:
+            there = session  # the JVM ends with this program; to stop the session would be to wait for what it does
+            raise
+        finally:
+            if there is None:
+                session.stop()
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Say in one line what Spark says in hundreds; what Python raised in a task is shown as it is."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ == "PythonException" or not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        java = getattr(error, "java_exception", None)
+        said = str(error if java is None else java.toString()).strip().splitlines()
+        raise LookalikeError(f"{what}: {(said or [type(error).__name__])[0][:_LONGEST]}") from None

@@ -1,0 +1,89 @@
+"""The exceptions of lookalike.
+
+LookalikeError
+├── ParameterError           a parameter breaks a rule (also a ValueError)
+├── IncompatibleSketchError  two sketches were made with different parameters (also a ValueError)
+├── InputDataError           a file, row or column is not as expected (also a ValueError)
+│   └── RowError             a row is not as expected; raised where the name of its source is not known
+├── IndexFormatError         a file of an index or a work folder is foreign, newer than this version, or damaged
+├── OutputError              an output exists already or cannot be written (also an OSError)
+└── MissingExtraError        an optional dependency is not installed (also an ImportError)
+"""
+
+from .wording import printable
+
+
+class LookalikeError(Exception):
+    """Base of every error that lookalike raises on purpose; its text is one line, without anything that steers a terminal."""
+
+    def __str__(self) -> str:
+        """Return the message, in which names, values and texts of others have escapes for what is not printable."""
+        return printable(super().__str__())
+
+
+class ParameterError(LookalikeError, ValueError):
+    """A parameter breaks a rule; the message names the parameter, its value and what is allowed."""
+
+
+class IncompatibleSketchError(LookalikeError, ValueError):
+    """Two values that only make sense together were made with different parameters."""
+
+
+class InputDataError(LookalikeError, ValueError):
+    """Input data is not as expected; the message names the file and the row."""
+
+
+class EncodingError(InputDataError):
+    """A text is not valid UTF-8.
+
+    Parameters
+    ----------
+    row : int
+        Which of some texts.
+    place : int
+        The first byte of it that is not.
+    """
+
+    def __init__(self, row: int, place: int) -> None:
+        super().__init__(row, place)
+        self.row, self.place = row, place
+
+    def __str__(self) -> str:
+        """Say where."""
+        return f'row {self.row}: invalid UTF-8 at byte {self.place} of the text; pass encoding_errors="replace" to go on'
+
+
+class RowError(InputDataError):
+    """A row is not as expected; whoever knows its source puts the name of that in front.
+
+    Parameters
+    ----------
+    position : int
+        The row's position in the input.
+    number : int
+        The row as a user counts it.
+    what : str
+        What is wrong, without the place.
+    """
+
+    def __init__(self, position: int, number: int, what: str) -> None:
+        super().__init__(position, number, what)
+        self.position = position
+        self.number = number
+        self.what = what
+
+    def __str__(self) -> str:
+        """Return "row 12: what"."""
+        return printable(f"row {self.number}: {self.what}")
+
+
+class IndexFormatError(LookalikeError, ValueError):
+    """A file of an index or of a work folder is not ours, of a newer version, or damaged; the message names it."""
+
+
+class OutputError(LookalikeError, OSError):
+    """An output exists already, or could not be written; nothing half written is left behind."""
+
+
+class MissingExtraError(LookalikeError, ImportError):
+    """An optional dependency is needed and not installed; the message says how to install it."""

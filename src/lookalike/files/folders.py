@@ -1,0 +1,192 @@
+"""Output folders, which are replaced as a whole."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import OutputError
+from .atomic import create_temporary, leftovers, make_folders, reporting, sync_folder
+from .names import shown, walk
+from .streams import compressed
+
+SIDECAR = "_lookalike.json"  # where an output says how it was made: beside it, or in its folder
+_NAMED = 3  # files that a message names
+_AT_ONCE = 8  # files that are synced at a time
+
+
+def _recorded(folder: Path) -> list[str] | None:
+    """Return the files that a run of ours wrote into a folder, or None where nothing says so."""
+    try:
+        files = json.loads((folder / SIDECAR).read_bytes())["files"]
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
+
+
+def check_folder(path: Path) -> None:
+    """Check that a folder may be replaced: all that it holds was written by an earlier run.
+
+    Raises
+    ------
+    OutputError
+        If it holds other files, is in use as the current folder, or cannot be renamed.
+    """
+    real = Path(os.path.realpath(path))
+    if Path.cwd().is_relative_to(real):
+        raise OutputError(f"{shown(path)} is the current folder or contains it, and cannot be replaced; name another one")
+    if os.path.ismount(real):
+        raise OutputError(f"{shown(path)} is a mount point, which cannot be replaced; name a new folder inside it")
+    if not os.access(real.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{shown(path)}: no permission to write into {shown(real.parent)}")
+    files = _recorded(real)
+    ours = {SIDECAR, *files} if files is not None else set()
+    foreign = sorted(name for name, entry in walk(real) if not entry.is_dir(follow_symlinks=False) and name not in ours)
+    if foreign:
+        names = ", ".join(map(shown, foreign[:_NAMED])) + (", ..." if len(foreign) > _NAMED else "")
+        reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
+        raise OutputError(
+            f"{shown(path)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({names}); "
+            "--force (force=True) replaces the whole folder: move them, or choose another name"
+        )
+
+
+def _remove_recorded(folder: Path) -> None:
+    """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
+    ours = {*(_recorded(folder) or [])} - {SIDECAR}
+    inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
+    folders = [name for name, is_folder in inside if is_folder]
+    with suppress(OSError, OutputError):  # a folder with something else in it stays
+        for name, is_folder in inside:
+            if not is_folder and name in ours:
+                (folder / name).unlink()
+        for name in sorted(folders, reverse=True):
+            (folder / name).rmdir()
+        if os.listdir(folder) == [SIDECAR]:
+            sync_folder(folder)  # a loss of power must not bring back files that nothing lists
+            (folder / SIDECAR).unlink()
+        folder.rmdir()
+
+
+def recover(path: Path) -> None:
+    """Put back a folder that a killed run had renamed and not yet replaced; remove it where it was replaced."""
+    for old, _ in leftovers(path, ".old"):
+        if not path.exists():
+            os.rename(old, path)
+            sync_folder(path.parent)
+        else:
+            _remove_recorded(old)
+
+
+class NewFolder:
+    """A folder that is being written, and the files in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files: list[str] = []
+        self._folders = {path}
+
+    @contextmanager
+    def file(self, name: str, *, compress: bool = True) -> Iterator[BinaryIO]:
+        """Open a new file; compression follows its suffix, unless ``compress`` is off.
+
+        Raises
+        ------
+        OutputError
+            If there is a file or folder of that name already.
+        """
+        target = self.path / name
+        try:
+            self._make_parents(target)
+            raw = open(target, "xb")
+        except (FileExistsError, NotADirectoryError):
+            raise OutputError(
+                f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl"
+            ) from None
+        self.files.append(name)
+        with raw:
+            if compress:
+                with compressed(raw, target) as stream:
+                    yield stream
+            else:
+                yield raw
+
+    def _make_parents(self, target: Path) -> None:
+        if target.parent not in self._folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
+
+    def take(self, written: Path, name: str) -> None:
+        """Move a file that was written elsewhere on this file system into the folder; no other has its name."""
+        target = self.path / name
+        self._make_parents(target)
+        os.rename(written, target)
+        self.files.append(name)
+
+    def sync(self) -> None:
+        """Bring everything to the disk, each file and each folder once."""
+        from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk does several at once in the time of one
+            for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
+                pass
+        for folder in self._folders:
+            sync_folder(folder)
+
+
+def _sync_file(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def atomic_directory(path: Path) -> Iterator[NewFolder]:
+    """Give a folder to write into that becomes ``path``, in place of what an earlier run wrote there, when all is written.
+
+    The earlier folder is renamed before the new one gets its name, and removed after that; a run that is killed leaves the
+    one or the other, and the next run puts the earlier one back where neither has the name.
+    """
+    import shutil  # here, for what is not needed to start
+
+    with reporting(path):
+        make_folders(path.parent)
+        temporary, lock = create_temporary(path, folder=True)
+        old = temporary.with_suffix(".old")
+        held = None
+        try:
+            folder = NewFolder(temporary)
+            yield folder
+            folder.sync()
+            if path.exists():
+                check_folder(path)  # again: it may have changed since the start
+                held = os.open(path, os.O_RDONLY)
+                with suppress(OSError):  # without locks what a killed run leaves has to be put back by hand
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.rename(path, old)
+            os.rename(temporary, path)
+        except BaseException:
+            if old.exists() and not path.exists():
+                try:
+                    os.rename(old, path)
+                except OSError as error:
+                    raise OutputError(
+                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old)} now: "
+                        "rename it, or run again, which puts it back first"
+                    ) from None
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+            os.close(lock)
+            if held is not None:
+                os.close(held)
+        sync_folder(path.parent)
+        if old.exists():
+            _remove_recorded(old)

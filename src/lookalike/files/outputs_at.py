@@ -1,0 +1,155 @@
+"""Output folders on object stores, where nothing is renamed: what is complete is said by a file that is written last.
+
+Files get their names as they are written, each whole or not at all. ``SIDECAR``, which lists them, comes last: a folder without
+it is not complete. Before the first file, ``PLANNED`` says which there will be, so that the next run knows what one that was
+killed has left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import OutputError
+from .anywhere import is_inside, path_of
+from .folders import SIDECAR
+from .names import shown
+from .places import Place
+from .streams import why
+from .urls import Url
+
+PLANNED = "_lookalike_unfinished.json"
+_NAMED = 3  # files that a message names
+_BLOCK = 8 << 20
+
+
+@contextmanager
+def reporting_at(url: Url, what: str = "cannot be written") -> Iterator[None]:
+    """Turn a store's refusals into an OutputError that names the output, and says what it is not good for."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{shown(url)}: {what}: {why(error)}") from None
+
+
+def _listed(file: Url) -> list[str] | None:
+    """Return the files that one of our lists names; None where there is no such list."""
+    try:
+        files = json.loads(file.read_bytes())["files"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
+
+
+def _inside(folder: Url) -> dict[str, int]:
+    """Return the files below a folder, by name, and their sizes."""
+    found = (entry for entry in folder.entries(recursive=True) if not entry.is_folder)
+    return {entry.url.key.removeprefix(f"{folder.key}/"): entry.status.st_size for entry in found}
+
+
+def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
+    """Return those of some names that a list has: files, and all that is inside of folders, which end with a slash."""
+    folders = tuple(name for name in listed if name.endswith("/"))
+    return {name for name in names if name in listed or name.startswith(folders)}
+
+
+def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
+    """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it.
+
+    Parameters
+    ----------
+    folder : Url
+    force : bool
+        Whether one that is complete may be replaced.
+    last : str
+        The file that is written last.
+
+    Raises
+    ------
+    OutputError
+        If it is there and ``force`` is not set, or holds files that no run of ours wrote, or the store does not answer.
+    """
+    with reporting_at(folder):
+        entry = folder.entry()
+        if entry is not None and not entry.is_folder:
+            raise OutputError(f"the output {shown(folder)} means a folder, but a file of that name exists")
+        names = set(_inside(folder))
+        whole, begun = _listed(folder / SIDECAR), _listed(folder / PLANNED)
+        foreign = sorted(names - _known(names, {SIDECAR, PLANNED, *(whole or []), *(begun or [])}))
+        if foreign:
+            some = ", ".join(map(shown, foreign[:_NAMED])) + (", ..." if len(foreign) > _NAMED else "")
+            raise OutputError(
+                f"{shown(folder)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote ({some}): "
+                "move them, or choose another name"
+            )
+        if (last in names or (SIDECAR in names and PLANNED not in names)) and not force:
+            raise OutputError(f"{shown(folder)} exists; pass --force (force=True) to replace it, or choose another name")
+
+
+def check_apart_at(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Check that an output folder meets no input and no other output.
+
+    Raises
+    ------
+    OutputError
+        If it contains one, or is inside an input folder.
+    """
+    for other in also:
+        path = path_of(other)
+        if is_inside(path, output) or is_inside(output, path):
+            raise OutputError(f"{shown(other)} and the output {shown(output)} meet; choose another name for one of them")
+    for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
+        if is_inside(output, root):
+            raise OutputError(
+                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
+                "name a folder outside it"
+            )
+    for place in places:
+        if is_inside(place.path, output):
+            raise OutputError(
+                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
+                "name another folder"
+            )
+
+
+def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
+    """Remove what earlier runs wrote into a folder, first the file that says that it is whole; say which will be written."""
+    with reporting_at(folder):
+        gone = {*(_listed(folder / SIDECAR) or []), *(_listed(folder / PLANNED) or [])}
+        (folder / PLANNED).write_bytes(json.dumps({"files": sorted({*gone, *files})}).encode())
+        for name in dict.fromkeys((last, SIDECAR)):
+            (folder / name).unlink(missing_ok=True)
+        for name in sorted(_known(set(_inside(folder)), gone)):
+            (folder / name).unlink(missing_ok=True)
+
+
+def upload(file: Path, url: Url) -> None:
+    """Copy a file from the disk to a store, where it is whole or not at all."""
+    with reporting_at(url), open(file, "rb") as source, url.create() as stream:
+        while block := source.read(_BLOCK):
+            stream.write(block)
+
+
+def publish(folder: Url, sizes: dict[str, int], provenance: dict[str, Any]) -> None:
+    """Check that all files are as they were written, and say, last of all, that the folder is complete.
+
+    Raises
+    ------
+    OutputError
+        If they are not.
+    """
+    with reporting_at(folder):
+        found = _inside(folder)
+        for name, size in sizes.items():
+            if found.get(name) != size:
+                there = f"{found[name]:,}" if name in found else "none"
+                raise OutputError(f"{shown(folder / name)}: {size:,} bytes were written, {there} are there; write again")
+        described = provenance | {"files": sorted(sizes)}
+        (folder / SIDECAR).write_bytes(json.dumps(described, indent=2).encode() + b"\n")
+        (folder / PLANNED).unlink(missing_ok=True)

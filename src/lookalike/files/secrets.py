@@ -1,0 +1,96 @@
+"""The secret of a job, or of an index, in a file that its owner alone may read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from zlib import crc32
+
+from ..errors import IndexFormatError, OutputError
+from .atomic import atomic_file
+from .names import shown
+from .urls import Url
+
+SECRET = "secret"
+BYTES = 16
+_MAGIC = b"lookalike secret"
+
+
+def new_secret() -> bytes:
+    """Draw a secret from the system's randomness."""
+    return os.urandom(BYTES)
+
+
+def read_secret(folder: Path | Url) -> bytes | None:
+    """Return the secret that lies in a folder; None if there is no such file, or it is none of ours."""
+    with suppress(OSError):
+        path = folder / SECRET
+        if isinstance(path, Url):
+            return secret_in(path.read_bytes())
+        if stat.S_ISREG(path.lstat().st_mode):
+            return secret_in(path.read_bytes())
+    return None
+
+
+def secret_in(held: bytes) -> bytes | None:
+    """Return the secret that a file of these bytes holds; None if it is none of ours."""
+    secret = held[len(_MAGIC) : len(_MAGIC) + BYTES]
+    return secret if held == bytes_of(secret) and len(secret) == BYTES else None
+
+
+def bytes_of(secret: bytes) -> bytes:
+    """Return what the file of a secret holds."""
+    return _MAGIC + secret + crc32(secret).to_bytes(4, "little")
+
+
+def token_of(secret: bytes) -> str:
+    """Return a name that tells a secret from others, and nothing of it."""
+    return sha256(b"token" + secret).hexdigest()[:16]
+
+
+def known_secret(folder: Path, token: str) -> bytes:
+    """Return the secret of a token, which must lie in a folder.
+
+    Raises
+    ------
+    IndexFormatError
+        If it does not.
+    """
+    return checked(read_secret(folder), token, folder)
+
+
+def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
+    """Return the secret that was found in a folder, if it is that of a token.
+
+    Raises
+    ------
+    IndexFormatError
+        If it is not.
+    """
+    if secret is None or token_of(secret) != token:
+        raise IndexFormatError(
+            f"{shown(folder / SECRET)}: missing, damaged, not readable, or that of another job: what is in the folder was made "
+            "with its secret, and is of no use without it; empty the folder and start again"
+        )
+    return secret
+
+
+def write_secret(folder: Path | Url, secret: bytes) -> None:
+    """Write a secret, in place of one that was left behind; who may read it on a store, the store alone says.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, or another file has its name.
+    """
+    path = folder / SECRET
+    if isinstance(path, Url):
+        path.write_bytes(bytes_of(secret))
+        return
+    if os.path.lexists(path) and read_secret(folder) is None:
+        raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
+    with atomic_file(path, compress=False, mode=0o600) as stream:
+        stream.write(bytes_of(secret))

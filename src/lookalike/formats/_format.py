@@ -1,0 +1,187 @@
+"""What a format is: how its files are recognised, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..errors import InputDataError, OutputError
+from ..files.folders import NewFolder
+from ..files.places import Place
+from ..files.streams import BLOCK, compression_of, read_blocks
+from ..text.texts import from_strings
+from ._registry import format_named
+from ._selection import Selection
+from ._split import Batch, Columns, Record, Split, missing_column, reserved_column
+
+BATCH_ROWS = 4096
+EXPANSION = 4  # of compressed lines, about
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """There is nothing to choose about how the format is read."""
+
+
+class Format:
+    """A file format. ``formats/NAME.py``, or an entry point ``NAME`` of "lookalike.formats", holds one as ``FORMAT``.
+
+    A format must have ``name``, ``suffixes`` and ``rows``; with ``write`` it can be an output too. All else has a default,
+    which a format replaces to be faster, or to keep the bytes of rows as they were. A format has no state: what it reads is in
+    the split.
+    """
+
+    name: str
+    suffixes: tuple[str, ...] = ()
+    """In lower case, with the point, those that compress included: ".csv", ".csv.gz"."""
+
+    Options: type[Any] = NoOptions
+    """A frozen dataclass: how files are read."""
+
+    written_as: str | None = None
+    """The format that a split becomes in an output folder; None: its own."""
+
+    rows_are_files = False
+    """A file is a row: the files of an input make one split, ids are their names, and no output file can hold several."""
+
+    has_columns = True
+    """Rows have columns beside the text."""
+
+    untyped = False
+    """All values are text, so that a number is known by its looks alone."""
+
+    compressible = True
+    """The suffix of a name may say that the file is compressed as a whole."""
+
+    holds_provenance = False
+    """A file says itself how it was made; otherwise a file beside it does."""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle by name."""
+        return format_named, (self.name,)
+
+    def sniff(self, head: bytes) -> bool:
+        """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""
+        return True
+
+    def splits(self, places: Sequence[Place], options: Any) -> list[Split]:
+        """Return what files are read as: a split each, or all in one."""
+        return [
+            Split(form=self, name=place.name, relative=place.relative, places=(place,), options=options) for place in places
+        ]
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Yield the number of each row, as a user counts it, and a dictionary of all its columns.
+
+        Raises
+        ------
+        InputDataError
+            If the file cannot be read, or is invalid UTF-8 and ``encoding_errors`` is "strict"; the message names file and row.
+        """
+        raise NotImplementedError
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        """Yield batches of the columns wanted.
+
+        Raises
+        ------
+        InputDataError
+            As ``rows``; also if a column is missing, or is reserved.
+        """
+        some: list[tuple[int, Record]] = []
+        size = 0
+        for number, row in self.rows(split, columns.encoding_errors):
+            _check_row(split, number, row, columns)
+            some.append((number, row))
+            size += len(row[columns.text] or "")
+            if len(some) == BATCH_ROWS or size > BLOCK:
+                yield _batch(some, columns)
+                some, size = [], 0
+        if some:
+            yield _batch(some, columns)
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write the selected rows of several splits, of any formats, into one stream, additions appended.
+
+        Raises
+        ------
+        InputDataError, OutputError
+            If rows cannot be written in this format.
+        """
+        raise OutputError(f"files of the format {self.name} cannot be written; write .jsonl instead")
+
+    def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
+        """Write the selected rows of one split of this format into an output folder."""
+        form = format_named(self.written_as or self.name)
+        (name,) = self.names_in_folder(selection.split)
+        with folder.file(name, compress=form.compressible) as stream:
+            form.write(stream, [selection], provenance)
+
+    def names_in_folder(self, split: Split) -> list[str]:
+        """Return the names of the files that a split becomes in an output folder."""
+        return [split.relative if self.written_as is None else f"{split.relative}.{self.written_as}"]
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return pieces of a split that can be read apart, each with its first row, from 0; by default there is one."""
+        return [(0, split)]
+
+    def label(self, split: Split, number: int) -> Any:
+        """Return the default id of a row: ``file:row``."""
+        return f"{split.name}:{number}"
+
+    def file(self, split: Split, number: int) -> str | None:
+        """Return the name of the file that a row comes from, or None if it was in memory."""
+        return split.name
+
+    def identity(self, split: Split) -> Record:
+        """Return name, bytes and time of change, as they were when the file was first met."""
+        place = split.place
+        if place.spool is not None:
+            return {"name": split.name, "bytes": place.size, "read_once": True}
+        return {"name": split.name, "bytes": place.size, "modified_ns": place.modified_ns}
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Judge (rows, bytes of text) by the size of the file and its beginning."""
+        place = split.place
+        start = next(read_blocks(place.path, 1 << 16), b"")
+        size = place.size * (1 if compression_of(place.path) is None else EXPANSION)
+        return int(size * max(1, start.count(b"\n")) / max(1, len(start))), size
+
+    def text_columns(self, split: Split) -> list[str] | None:
+        """Return the names of all columns if they are known without reading the rows and hold only text, else None."""
+        return None
+
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
+        """Raise InputDataError if a row has a column of one of these names."""
+        for number, row in self.rows(split, "replace"):
+            _check_free(split, number, row, names)
+
+
+def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
+    """Return the columns wanted of some rows."""
+    return Batch(
+        from_strings([row[columns.text] for _, row in rows], rows[0][0], columns.encoding_errors),
+        np.array([number for number, _ in rows], np.int64),
+        None if columns.id is None else [row[columns.id] for _, row in rows],
+        {name: [row[name] for _, row in rows] for name in columns.others},
+    )
+
+
+def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) -> None:
+    """Raise InputDataError if a row has a column of one of these names."""
+    for name in names:
+        if name in row:
+            raise reserved_column(split.name, f"row {number}", "field", name)
+
+
+def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
+    """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
+    for name in columns.wanted:
+        if name not in row:
+            raise missing_column(split.name, f"row {number}", "field", name, list(row), columns)
+    _check_free(split, number, row, columns.reserved)
+    if not isinstance(text := row[columns.text], (str, type(None))):
+        raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")

@@ -1,0 +1,181 @@
+"""Parquet: schema and metadata of the input are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError, OutputError
+from ..files.streams import of_store, open_anywhere
+from ..files.urls import READ_AHEAD, Url
+from ..values.arrays import runs
+from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
+from ._row_groups import RowGroups, leaves_of
+from ._selection import Selection
+from ._split import Batch, Columns, Record, Split, marked
+from .merged_parquet import common_schema, common_tables, row_groups
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+MOST_ROWS = 1 << 20  # of a row group, however short they are
+CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
+
+
+@contextmanager
+def _reading(name: str, what: str) -> Iterator[None]:
+    """Turn Arrow's refusals of a file into an InputDataError that names it."""
+    try:
+        yield
+    except InputDataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        what = ": cannot be read" if of_store(error) else what
+        raise InputDataError(f"{name}{what}: {error}") from None
+
+
+class Parquet(ColumnarFormat):
+    """Parquet. Rows are numbered from 1."""
+
+    name = "parquet"
+    suffixes = (".parquet",)
+    compressible = False
+    holds_provenance = True
+
+    def _open(self, split: Split) -> pq.ParquetFile:
+        import pyarrow.parquet as pq  # here, for what is not needed to start
+
+        path, read_ahead = split.place.path, 1 << 20
+        with _reading(split.name, ": not a readable parquet file"):
+            source: Any = path
+            if isinstance(path, Url):
+                source, read_ahead = path.open_anywhere(), READ_AHEAD
+            elif split.name != str(path):  # a name that is not UTF-8 must be opened by its bytes
+                source = pa.OSFile(os.fsencode(path))
+            return pq.ParquetFile(source, buffer_size=read_ahead, pre_buffer=False)  # else a whole row group is held
+
+    def schema(self, split: Split) -> pa.Schema:
+        """The file's Arrow schema, its metadata included."""
+        with self._open(split) as file:
+            return file.schema_arrow
+
+    def compression(self, split: Split) -> str:
+        """The compression of the first column, for files written after it."""
+        with self._open(split) as file:
+            if file.metadata.num_row_groups and file.metadata.num_columns:
+                return CODECS.get(str(file.metadata.row_group(0).column(0).compression), "snappy")
+            return "snappy"
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        """Read the columns wanted and no other."""
+        with self._open(split) as file:
+            check_columns(split, file.schema_arrow.names, columns)
+            names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
+            first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
+            with open_anywhere(split.place.path) as raw:
+                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches(*groups)
+                while True:
+                    with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
+                        batch, left_out = next(batches, (None, []))
+                    if batch is None:
+                        return
+                    made = table_batch(batch, first, columns, split.name)
+                    first += len(batch)
+                    if split.noted is not None:
+                        split.noted(split.place.size * len(batch) // file.metadata.num_rows)
+                    batch = None  # a large one is not held while the next is read
+                    yield made if not left_out else replace(made, skipped=marked(len(made.numbers), left_out))
+                    del made
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return runs of row groups; a file that is small is not opened."""
+        if split.place.size < 2 * n_bytes:
+            return [(0, split)]
+        with self._open(split) as file:
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        sizes = [sum(group.column(i).total_compressed_size for i in range(group.num_columns)) for group in groups]
+        bounds = runs((np.cumsum(sizes) - sizes) // n_bytes)
+        rows = np.concatenate([[0], np.cumsum([group.num_rows for group in groups])]).tolist()
+        return [(rows[begin], replace(split, groups=(begin, end))) for begin, end in bounds] or [(0, split)]
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Return what the metadata say of rows and bytes."""
+        with self._open(split) as file:
+            known = text in file.schema_arrow.names
+            return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
+
+    @staticmethod
+    def _bytes_of(file: pq.ParquetFile, name: str) -> int:
+        """Bytes of a column before compression."""
+        metadata = file.metadata
+        leaves = [leaf for _, leaf in leaves_of(file.schema_arrow, [name])]
+        groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+        return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns again, a few rows at a time."""
+        with self._open(split) as file, open_anywhere(split.place.path) as raw:
+            batches, row = RowGroups(file, raw, split).batches(), 0
+            while True:
+                with _reading(split.name, f", after row {row}: damaged parquet data"):
+                    batch, _ = next(batches, (None, []))
+                if batch is None:
+                    return
+                row += len(batch)
+                yield pa.Table.from_batches([batch], file.schema_arrow)
+                batch = None  # not held while the next is read
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write tables: as they are where all splits have the same schema, converted where not."""
+        columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
+        schemas = [selected_schema(some, form) for some, form in columnar]
+        alike = len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas)
+        schema = schemas[0] if alike else common_schema(selections)
+        schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
+        tables: Iterator[pa.Table]
+        if alike:
+            compression = columnar[0][1].compression(selections[0].split)
+            tables = row_groups(chain.from_iterable(selected_tables(some, form) for some, form in columnar), MOST_ROWS)
+        else:
+            compression, tables = "snappy", row_groups(common_tables(selections, schema))
+        with _writer(stream, schema, compression) as writer:
+            for table in tables:
+                if len(table):
+                    writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
+
+
+@contextmanager
+def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[pq.ParquetWriter]:
+    """Open a writer of parquet; what cannot be written becomes an OutputError that names the column."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetWriter(stream, schema, compression=compression) as writer:
+            yield writer
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        culprits = [field.name for field in schema if not _is_writable(field)]
+        where = f"column {culprits[0]!r}, of type {schema.field(culprits[0]).type}" if culprits else "a column"
+        raise OutputError(f"{where}, cannot be written as parquet: {error}; cast or drop it") from None
+
+
+def _is_writable(field: pa.Field) -> bool:
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])):
+            return True
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        return False
+
+
+FORMAT = Parquet()

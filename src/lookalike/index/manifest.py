@@ -1,0 +1,166 @@
+"""The manifest: which segments make up an index. It is written whole and renamed, so that it commits or does not.
+
+The file holds eight hexadecimal digits, the CRC-32 of all that follows them, then a line feed, then JSON: ``format``,
+``version`` (2 where a parameter is one that version 1 did not have, else 1), ``parameters``, ``keep_text``, ``ids`` ("int",
+"str" or null), ``next`` (number of the next file) and ``segments``, each with its ``file``, ``rows``, and, where some were
+removed, ``removed`` (a file) and ``n_removed``. Files are plain names in the folder, ``segment-00000000`` and
+``removed-00000000`` with numbers below ``next``: no other file is read or removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from ..errors import IndexFormatError
+from ..files.atomic import atomic_file
+from ..files.layout import is_count, open_regular
+
+NAME, FORMAT, VERSION = "manifest", "lookalike index", 2
+SINCE_2 = frozenset(("probes", "bits", "slots"))  # parameters that no reader of version 1 knows
+MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1
+_FILE = re.compile(r"(segment|removed)-([0-9]{8,15})", re.ASCII)
+_OURS = re.compile(rf"{_FILE.pattern}|\.({_FILE.pattern}|manifest)\.[0-9a-f]+-[0-9a-f]+\.tmp", re.ASCII)
+
+
+def is_ours(name: str) -> bool:
+    """Tell whether a file in the folder of an index is a segment, a mask of removed rows, or half written."""
+    return _OURS.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One segment of an index."""
+
+    file: str
+    rows: int
+    removed: str | None = None
+    n_removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A consistent state of an index."""
+
+    parameters: dict[str, Any]
+    keep_text: bool = False
+    ids: str | None = None
+    next: int = 0
+    segments: tuple[Entry, ...] = field(default_factory=tuple)
+
+    @property
+    def files(self) -> set[str]:
+        """All files that belong to it."""
+        return {name for entry in self.segments for name in (entry.file, entry.removed) if name is not None}
+
+    @property
+    def n_documents(self) -> int:
+        """Documents that count."""
+        return sum(entry.rows - entry.n_removed for entry in self.segments)
+
+    @property
+    def n_removed(self) -> int:
+        """Documents that do not, and take room until segments are merged."""
+        return sum(entry.n_removed for entry in self.segments)
+
+    def write(self, folder: Path) -> None:
+        """Make this the state of the index in a folder; what it names must be on the disk.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written; the state is then what it was.
+        """
+        body = json.dumps({"format": FORMAT, "version": version_for(self.parameters)} | asdict(self), indent=1).encode()
+        with atomic_file(folder / NAME, compress=False) as stream:
+            stream.write(b"%08x\n" % crc32(body) + body)
+
+
+def version_for(parameters: dict[str, Any]) -> int:
+    """Return the version of the format that has such parameters: the first one, where it has."""
+    return 1 if SINCE_2.isdisjoint(parameters) else VERSION
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the state of the index in a folder.
+
+    Raises
+    ------
+    IndexFormatError
+        If there is none, it is another program's, of a newer version, or damaged.
+    """
+    path = folder / NAME
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise IndexFormatError(f"{folder}: no index here; lookalike index create makes one") from None
+    except OSError as error:
+        raise IndexFormatError(f"{path}: cannot be read: {error.strerror}") from None
+    with open_regular(path) as stream:
+        data = stream.read(MOST_BYTES)
+    checksum, line, body = data[:8], data[8:9], data[9:]
+    try:
+        fits = line == b"\n" and checksum == b"%08x" % crc32(body)
+        held = json.loads(body)
+        if not isinstance(held, dict) or held.get("format") != FORMAT:
+            raise ValueError
+    except (ValueError, RecursionError):
+        what = "not the manifest of an index" if b"lookalike" not in data else "damaged: checksum mismatch"
+        raise IndexFormatError(f"{path}: {what}") from None
+    if not fits:
+        raise IndexFormatError(f"{path}: damaged: checksum mismatch")
+    version: Any = held.get("version")
+    if is_count(version) and version > VERSION:
+        raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here; upgrade")
+    if isinstance(held.get("parameters"), dict) and is_count(version) and version < version_for(held["parameters"]):
+        raise IndexFormatError(f"{path}: damaged: version {version} has no such parameters")
+    wrong = next((name for name, rule in _RULES.items() if name not in held or not rule(held[name])), None)
+    if wrong is not None:
+        raise IndexFormatError(f"{path}: damaged: {wrong} cannot be {held.get(wrong)!r:.60}")
+    manifest = Manifest(
+        held["parameters"], held["keep_text"], held["ids"], held["next"], tuple(_entry(path, e) for e in held["segments"])
+    )
+    names = [name for entry in manifest.segments for name in (entry.file, entry.removed) if name is not None]
+    if len(set(names)) < len(names) or any(int(name.partition("-")[2]) >= manifest.next for name in names):
+        raise IndexFormatError(f"{path}: damaged: a file is named twice, or its number is not below {manifest.next}")
+    if manifest.segments and manifest.ids is None:
+        raise IndexFormatError(f"{path}: damaged: there are documents, and ids cannot be null")
+    return manifest
+
+
+_RULES: dict[str, Any] = {
+    "version": lambda value: is_count(value) and value >= 1,
+    "parameters": lambda value: isinstance(value, dict),
+    "keep_text": lambda value: isinstance(value, bool),
+    "ids": lambda value: value is None or value in ("int", "str"),
+    "next": lambda value: is_count(value, MOST_FILES),
+    "segments": lambda value: isinstance(value, list) and all(isinstance(entry, dict) for entry in value),
+}
+
+
+def _entry(path: Path, held: dict[str, Any]) -> Entry:
+    """Check what a manifest says of one segment."""
+    file: Any = held.get("file")
+    rows: Any = held.get("rows")
+    removed: Any = held.get("removed")
+    n_removed: Any = held.get("n_removed")
+    if not (
+        set(held) == {"file", "rows", "removed", "n_removed"}
+        and _names(file, "segment")
+        and (removed is None or _names(removed, "removed"))
+        and is_count(rows, MOST_ROWS)
+        and is_count(n_removed, rows)
+        and (removed is None) == (n_removed == 0)
+    ):
+        raise IndexFormatError(f"{path}: damaged: a segment cannot be described by {held!r:.120}")
+    return Entry(file, rows, removed, n_removed)
+
+
+def _names(value: object, kind: str) -> bool:
+    """Tell whether a value is the name of a file of this kind."""
+    return isinstance(value, str) and (found := _FILE.fullmatch(value)) is not None and found[1] == kind

@@ -1,0 +1,86 @@
+"""A saved result together with its inputs: what it takes to show who was removed for whom, and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputDataError
+from ..files.names import shown
+from ..files.places import Place
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+from .choosing import rows_at
+from .result import Result
+from .saved_inputs import places_of, reading_of, texts_at
+from .saved_result import load_result
+
+
+class SavedJob:
+    """A saved result, and the texts of its documents.
+
+    Parameters
+    ----------
+    folder : str or path
+        Its name, for messages.
+    result : Result
+        As it was loaded.
+    """
+
+    def __init__(self, folder: str | Path, result: Result) -> None:
+        self.folder = shown(folder)
+        self.result = result
+
+    @classmethod
+    def open(cls, folder: str | Path) -> SavedJob:
+        """Load a result that ``Result.save`` or ``lookalike dedup --save`` wrote; its tables stay in their files.
+
+        Raises
+        ------
+        InputDataError
+            As ``Result.load`` does.
+        """
+        return cls(folder, Result(**load_result(folder, held=False)))
+
+    def texts(self, places: Sequence[int] | Int64Array, most: int | None = None) -> dict[int, bytes]:
+        """Read the texts of some documents again, from the inputs of the job.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Rows of ``result.decisions``, references included.
+        most : int, optional
+            Bytes of a text that are wanted; what follows them is left out.
+
+        Returns
+        -------
+        dict of int to bytes
+            The text in UTF-8 of each place, as it was compared: that of web pages extracted.
+
+        Raises
+        ------
+        InputDataError
+            If an input is gone, has changed since, or was in memory; if an older version saved the result.
+        """
+        if self.result._inputs is None:
+            version = self.result.provenance.get("lookalike")
+            raise InputDataError(
+                f"{self.folder}: saved by lookalike {version}, which did not note where the inputs are, so their texts cannot "
+                "be read again: run dedup with --save once more"
+            )
+        wanted = np.unique(np.asarray(places, np.int64))
+        positions = to_numpy(rows_at(self.result._decisions.select(["position"]), wanted)["position"])
+        texts = texts_at(self.result._inputs, positions, reading_of(self.result.settings), most)
+        return {place: texts[position] for place, position in zip(wanted.tolist(), positions.tolist(), strict=True)}
+
+    def places(self, source: int) -> list[Place]:
+        """Return the files of an input, by its number; none if it was no file, or an older version saved the result.
+
+        Raises
+        ------
+        InputDataError
+            If a file is gone, or has changed since.
+        """
+        return [] if self.result._inputs is None else places_of(self.result._inputs, source)

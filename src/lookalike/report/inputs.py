@@ -1,0 +1,95 @@
+"""The inputs of a job as a page names them, and the command that repeats it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from ..jobs.settings import Settings
+from .originals import DigestOf
+from .samples import short
+
+SHOWN = 40  # inputs that are listed
+NAMED = 20  # inputs that a command names
+_NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
+_NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations")
+
+
+def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
+    """Return what a page says of each input: name, role, files, bytes and, of files that are at hand, their digest."""
+    found = []
+    for number, identity in enumerate(identities):
+        found.append(
+            {
+                "name": short(identity["name"]),
+                "reference": number < n_references,
+                "files": identity.get("files", 1),
+                "bytes": identity.get("bytes"),
+                "digest": digest(number),
+            }
+        )
+    return found
+
+
+def command_of(
+    settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
+) -> str:  # fmt: skip
+    """Return the command that repeats a job; a call of Python where no command can."""
+    default = Settings()
+    given = {
+        field.name: getattr(settings, field.name)
+        for field in fields(Settings)
+        if field.name not in _NOT_OF_THE_RESULT and getattr(settings, field.name) != getattr(default, field.name)
+    }
+    given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
+    if settings.permutations is not None:
+        given["permutations"] = settings.permutations
+    names = [short(identity["name"], 300) for identity in identities]
+    references = dict.fromkeys(short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
+    names[:n_references], n_references = references, len(references)  # saved sketches are named by their folder
+    some = names[n_references : n_references + NAMED]
+    more = len(names) - n_references - len(some)
+    in_memory = any(identity["name"] == "in memory" for identity in identities)
+    if settings.overrides is not None:
+        given["overrides"] = settings.overrides.name
+    by_list = given.get("overrides", "") is None
+    if in_memory or by_list or any(name in given for name in _NOT_ON_COMMAND_LINE):
+        data = "data" if in_memory else repr(some)
+        words = [data, *(["against=references"] if n_references else [])]
+        if by_list:
+            del given["overrides"]
+            words.append("overrides=overrides")
+        words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
+        return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
+    return _command(job, names, n_references, given)
+
+
+def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
+    """Return the command that repeats an overlap, from its parameters; a call of Python where no command can."""
+    given = {**settings, **settings["shingling"]}
+    known = ("measure", "threshold", "passage", "text", "id", "against_text", "against_id", "encoding_errors", "unit", "width",
+             "normalization", "fold_case")  # fmt: skip
+    given = {name: given[name] for name in known if given[name] is not None and (name != "fold_case" or not given[name])}
+    names = [short(identity["name"], 300) for identity in identities]
+    if any(identity["name"] == "in memory" for identity in identities):
+        words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
+        return f"lookalike.overlap({', '.join(words)})"
+    return _command("overlap", names, n_references, given)
+
+
+def _command(job: str, names: list[str], n_references: int, given: dict[str, Any]) -> str:
+    """Return a command; of very many inputs it names some."""
+    some = names[n_references : n_references + NAMED]
+    words = ["lookalike", job, *some]
+    for name in names[: min(n_references, NAMED)]:
+        words += ["--against", name]
+    for name, value in given.items():
+        option = "--" + name.replace("_", "-")
+        if name == "fold_case":
+            words.append("--keep-case")
+        else:
+            words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    more = len(names) - n_references - len(some) + max(0, n_references - NAMED)
+    return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")

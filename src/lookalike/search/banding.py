@@ -1,0 +1,162 @@
+"""Candidates by banding: documents that agree in all rows of a band share a bucket."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..errors import IncompatibleSketchError, ParameterError
+from ..kernels import banding as kernel
+from ..values import Int64Array, Pairs, Signatures, UInt64Array
+from ..values.arrays import whole
+from .buckets import find_candidates
+
+
+class BandingIndex:
+    """Signatures cut into bands; documents that agree in all rows of at least one band are candidates.
+
+    Two documents of resemblance R become candidates with probability 1 - (1 - R^rows)^bands.
+
+    Parameters
+    ----------
+    bands, rows : int >= 1
+        ``bands * rows`` slots of the signatures are used.
+
+    Raises
+    ------
+    ParameterError
+        If a number is below 1.
+
+    Notes
+    -----
+    Time: a sort of n keys a band, and the pairs found. Memory: 8 bytes a band and document. Empty documents are in no pair.
+    Raw one-permutation signatures are refused: their empty bins have to be filled first.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> shingles = la.shingle(["a b c d e f g", "a b c d e f g", "something else altogether, five words"])
+    >>> signatures = la.FastSimilarity(permutations=128).sign(shingles)
+    >>> pairs = la.BandingIndex(bands=16, rows=8).add(signatures).pairs()
+    >>> pairs.left.tolist(), pairs.right.tolist()
+    ([0], [1])
+    """
+
+    def __init__(self, *, bands: int, rows: int) -> None:
+        self.bands = whole("bands", bands, 1)
+        self.rows = whole("rows", rows, 1)
+        self._made_by: tuple[Any, Any] | None = None
+        self._added: list[tuple[UInt64Array, Int64Array]] = []
+        self._n_rows = 0
+        self._turn = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, which no other process could use."""
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of another, with a lock of its own."""
+        self.__dict__.update(state, _turn=threading.Lock())
+
+    def __len__(self) -> int:
+        """Return the number of documents added."""
+        return self._n_rows
+
+    def _keys_of(self, signatures: Signatures) -> tuple[UInt64Array, Int64Array]:
+        """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
+        if not isinstance(signatures, Signatures):
+            raise ParameterError(f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity")
+        scheme = signatures.scheme
+        if getattr(scheme, "may_be_empty", False):
+            raise ParameterError(
+                "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
+                'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill'
+            )
+        made_by = (scheme, signatures.shingling)
+        if signatures.values.shape[1] < self.bands * self.rows:
+            raise ParameterError(
+                f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} permutations; "
+                f"the signatures have {signatures.values.shape[1]}"
+            )
+        with self._turn:
+            if self._made_by not in (None, made_by):
+                raise IncompatibleSketchError(
+                    f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
+                )
+            self._made_by = made_by
+        full = np.flatnonzero(~signatures.empty)
+        keys = np.empty((len(full), self.bands), np.uint64)
+        slots, groups = signatures.values[full], np.zeros(len(full), np.uint64)
+        if slots.dtype == np.uint32:
+            kernel.band_keys(slots, groups, self.bands, self.rows, keys)
+        else:
+            kernel.wide_band_keys(slots.astype(np.uint64), groups, self.bands, self.rows, keys)
+        return keys, full
+
+    def add(self, signatures: Signatures) -> BandingIndex:
+        """Add documents; they get the next row numbers. Returns the index itself.
+
+        Parameters
+        ----------
+        signatures : Signatures
+
+        Returns
+        -------
+        BandingIndex
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If the signatures were made with other parameters than those added before.
+        ParameterError
+            If they are too short, or have bins that can be empty.
+        """
+        keys, full = self._keys_of(signatures)
+        with self._turn:
+            self._added.append((keys, full + self._n_rows))
+            self._n_rows += len(signatures)
+        return self
+
+    def _stored(self) -> tuple[UInt64Array, Int64Array, int]:
+        """Return (band keys, their rows, number of rows) of what was added."""
+        with self._turn:
+            added, n_rows = list(self._added), self._n_rows
+        none = np.empty((0, self.bands), np.uint64), np.empty(0, np.int64)
+        keys, full = (np.concatenate(part) for part in zip(none, *added, strict=True))
+        return keys, full, n_rows
+
+    def pairs(self, *, threads: int = 1) -> Pairs:
+        """Return all pairs of rows that share a bucket, each once, ascending. Empty documents are in no pair.
+
+        Parameters
+        ----------
+        threads : int >= 1
+        """
+        threads = whole("threads", threads, 1)
+        keys, full, n_rows = self._stored()
+        left, right = find_candidates(keys, threads)
+        order = np.lexsort((right, left))
+        return Pairs(full[left[order]], full[right[order]], n_rows)
+
+    def query(self, signatures: Signatures) -> tuple[Int64Array, Int64Array]:
+        """Return (rows of ``signatures``, stored rows) of all pairs that share a bucket, each once, ascending.
+
+        Parameters
+        ----------
+        signatures : Signatures
+        """
+        keys, full = self._keys_of(signatures)
+        stored, rows, _ = self._stored()
+        found = []
+        for band in range(self.bands):
+            order = np.argsort(stored[:, band], kind="stable")
+            column = stored[order, band]
+            begin = np.searchsorted(column, keys[:, band], "left")
+            count = np.searchsorted(column, keys[:, band], "right") - begin
+            query = np.repeat(np.arange(len(keys)), count)
+            place = np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
+            found.append(query * max(1, len(rows)) + order[place])
+        pairs = np.unique(np.concatenate(found))
+        return full[pairs // max(1, len(rows))], rows[pairs % max(1, len(rows))]

@@ -1,0 +1,176 @@
+"""Sorted batches of fingerprints in a file that grows, appended and read without ever holding all of it.
+
+A file of ``files.growing``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the
+fingerprints in ascending order as numbers, uint64 of shape (count, words), and ``rows``, uint32, their rows in the batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputDataError, ParameterError
+from ..files.growing import GrowingFile
+from ..files.layout import Kind, Section, open_regular, read_pieces
+from ..files.legacy import read_chunks
+from ..values import Int64Array, UInt64Array
+
+FINGERPRINTS = Kind(magic=b"LOOKAFPS", version=2, oldest=2, name="fingerprints", error=InputDataError, links=True)
+MOST_HEADER, MOST_BITS = 1 << 20, 1024
+CONVERT = "append it to a new file: FingerprintFile(NEW).extend(FingerprintFile(OLD))"
+Check = Callable[[dict[str, Any]], None]
+
+
+def sort_rows(words: UInt64Array) -> Int64Array:
+    """Return the order in which fingerprints ascend as numbers, the last word the most significant; equal ones by row."""
+    return np.lexsort(words.T) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
+
+
+def _ascend(words: UInt64Array) -> bool:
+    """Tell whether fingerprints ascend as numbers: searches index with their prefixes."""
+    equal: Any = True
+    for column in words.T[::-1]:
+        if (equal & (column[1:] < column[:-1])).any():
+            return False
+        equal = equal & (column[1:] == column[:-1])
+    return True
+
+
+def _accepts(first: Section, section: Section) -> bool:
+    """Tell whether a section says what it must: the first what the fingerprints are, any other that it is a batch of them."""
+    meta, entries = first.meta, section.entries
+    if section is first:
+        return (
+            set(meta) == {"bits", "made_by"}
+            and type(meta["bits"]) is int
+            and 1 <= meta["bits"] <= MOST_BITS
+            and (meta["made_by"] is None or isinstance(meta["made_by"], str))
+            and not entries
+        )
+    described = [(name, entry.dtype.str, entry.shape[1:]) for name, entry in entries.items()]
+    wanted = [("words", "<u8", (_n_words(meta),)), ("rows", "<u4", ())]
+    return described == wanted and entries["words"].shape[:1] == entries["rows"].shape
+
+
+def _n_words(meta: dict[str, Any]) -> int:
+    return (int(meta["bits"]) + 63) // 64
+
+
+class ChunkedFile:
+    """The batches of one file.
+
+    Parameters
+    ----------
+    path : str or path
+    header : dict
+        What a new file is to say of its fingerprints; ``bits`` at least.
+
+    Raises
+    ------
+    InputDataError
+        If the file is of another kind, of a newer version, or damaged.
+    """
+
+    def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self._header = header | {"made_by": header.get("made_by")}
+        self._file = GrowingFile(self.path, FINGERPRINTS, _accepts, read_chunks, CONVERT)
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the file says of its fingerprints, or a new one is to say."""
+        sections = self._file.sections
+        return sections[0].meta if sections else self._header
+
+    @property
+    def n_rows(self) -> int:
+        """Fingerprints in the file."""
+        return sum(_count(section) for section in self._file.sections[1:])
+
+    def append(self, words: UInt64Array, made_by: str | None = None, fits: Check | None = None) -> int:
+        """Sort a batch and append it; it counts once it is on the disk. Returns its first row.
+
+        Parameters
+        ----------
+        words : ndarray of uint64, shape (n, words)
+        made_by : str, optional
+            What the header of a new file is to say of it.
+        fits : callable, optional
+            Called with the header of the file as it is once nobody else can append; raises if the batch does not fit.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written, or another process appends to it.
+        """
+        header = self._header | ({} if made_by is None else {"made_by": made_by})
+        if (size := len(json.dumps(header))) > MOST_HEADER:
+            raise ParameterError(
+                f"{self.path}: what made the fingerprints takes {size:,} bytes to say, and {MOST_HEADER:,} is the most: "
+                "give the features a short name"
+            )
+        order = sort_rows(words)
+        arrays: dict[str, NDArray[Any]] = {"words": words[order], "rows": order.astype(np.uint32)}
+        sections = self._file.append(arrays, header, fits or (lambda header: None))
+        return sum(_count(section) for section in sections[1:-1])
+
+    def batches(self) -> Iterator[UInt64Array]:
+        """Yield the fingerprints of each batch as they were appended."""
+        for section in self._file.sections[1:]:
+            with open_regular(self.path, FINGERPRINTS) as stream:
+                words, rows = next(self._parts(stream, section, 0, max(1, _count(section))))
+            yield words[np.argsort(rows)]
+
+    def pieces(self, most: int) -> Generator[tuple[UInt64Array, Int64Array]]:
+        """Yield (sorted fingerprints, their rows), at most so many at a time: parts of large batches, small ones together.
+
+        Raises
+        ------
+        InputDataError
+            If what is read does not match its checksum; known only at the end of each batch.
+        """
+        waiting: list[tuple[UInt64Array, Int64Array]] = []
+        sections, first_row = self._file.sections[1:], 0
+        if not sections:
+            return
+        with open_regular(self.path, FINGERPRINTS) as stream:
+            for section in sections:
+                count = _count(section)
+                if waiting and sum(len(rows) for _, rows in waiting) + count > most:
+                    yield self._together(waiting)
+                    waiting = []
+                for piece in self._parts(stream, section, first_row, most):
+                    if len(piece[1]) == most or count > most:
+                        yield piece
+                    else:
+                        waiting.append(piece)
+                first_row += count
+        if waiting:
+            yield self._together(waiting)
+
+    @staticmethod
+    def _together(parts: list[tuple[UInt64Array, Int64Array]]) -> tuple[UInt64Array, Int64Array]:
+        """Merge sorted parts."""
+        if len(parts) == 1:
+            return parts[0]
+        words, rows = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = sort_rows(words)
+        return words[order], rows[order]
+
+    def _parts(self, stream: BinaryIO, section: Section, first_row: int, most: int) -> Iterator[tuple[UInt64Array, Int64Array]]:
+        """Read one batch, at most so many rows at a time."""
+        words, rows = (read_pieces(stream, self.path, FINGERPRINTS, section, name, most) for name in ("words", "rows"))
+        for some, places in zip(words, rows, strict=True):
+            if not _ascend(some):
+                after = first_row + _count(section)
+                raise InputDataError(f"{self.path}: damaged: the batch of rows {first_row:,} to {after - 1:,} is not in order")
+            yield some, places.astype(np.int64) + first_row
+
+
+def _count(section: Section) -> int:
+    return section.entries["rows"].n_rows

@@ -1,0 +1,230 @@
+"""A saved result as people look at it: some removals at a time, two documents side by side, what was judged of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import InputDataError, LookalikeError, ParameterError
+from ..files.sums import digest_of
+from ..jobs.result import Result
+from ..jobs.saved_job import SavedJob
+from ..report.compared import compare
+from ..report.samples import MOST_TEXT, short
+from ..report.writing import write_report
+from ..theory.minhash import exact_interval
+from ..wording import counted
+from .desk_removals import JUDGED, MOST_ROWS, Removals, Wanted
+from .desk_review import JUDGEMENTS, Judgement, Removed, Review
+
+MOST_SHOWN = 60_000  # bytes of what a pair takes on a page
+HELD_BYTES = 32 << 20  # of texts that were read
+MOST_SOURCES = 100
+
+
+class Desk:
+    """All that the pages of a job ask for.
+
+    Parameters
+    ----------
+    folder : str or path
+        What ``Result.save`` or ``lookalike dedup --save`` wrote.
+
+    Raises
+    ------
+    InputDataError
+        If there is no saved result, it is damaged, or its review is.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.result = Result.load(folder)  # whole: rows in files would be read again for each page
+        self._job = SavedJob(folder, self.result)
+        decisions = self.result._decisions
+        self.removals = Removals(decisions, int(self.result.settings.seed))
+        self.review = Review(Path(folder), self._removed, self._source_of)
+        self._names = [short(identity["name"]) for identity in self.result.provenance["inputs"]]
+        self._texts = _Texts(self._job)
+        self._digests: dict[int, str | None] = {}
+        self._report: bytes | None = None
+        self._turn = threading.Lock()  # of digests
+        self._reporting = threading.Lock()  # which takes long, and nothing else waits for it
+
+    def close(self) -> None:
+        """Let others review the result."""
+        self.review.close()
+
+    def _removed(self, row: int) -> Removed:
+        """Return the ids of a removal."""
+        self.removals.index_of(row)
+        (found,) = self.removals.documents(np.array([row]))
+        return Removed(found["id"], found["duplicate_of"])
+
+    def _source_of(self, row: int) -> dict[str, Any]:
+        """Return name and digest of the file of a document, as the report exports them.
+
+        Raises
+        ------
+        InputDataError
+            If the file is gone or has changed, and ids are made from it.
+        """
+        (found,) = self.removals.documents(np.array([row]))
+        source = found["source"]
+        with self._turn:
+            if source not in self._digests:
+                try:
+                    self._digests[source] = digest_of(self._job.places(source))
+                except InputDataError:
+                    if self.result.settings.id is None:
+                        raise
+                    self._digests[source] = None
+        return {"input": self._names[source], "sha256": self._digests[source]}
+
+    def about(self) -> dict[str, Any]:
+        """Return what a page says at first: counts, settings, sources with removals, and how far the review is."""
+        s, settings = self.result.summary, self.result.settings
+        of_sources = self.removals.sources()
+        most = np.argsort(-of_sources, kind="stable")[:MOST_SOURCES]
+        n = len(self.removals)
+        return {
+            "version": __version__,
+            "folder": short(self._job.folder),
+            "said": f"{n:,} of {counted(s.documents, 'document')} were removed as duplicates: {s.exact_duplicates:,} exact and "
+            f"{s.near_duplicates:,} near, with {s.score} of at least {settings.threshold:g}.",
+            "score": s.score if s.verified_by == "exact" else f"estimated {s.score}",
+            "sources": [
+                {"source": i, "name": self._names[i], "removed": int(of_sources[i])} for i in most.tolist() if of_sources[i]
+            ],
+            "more_sources": int(np.count_nonzero(of_sources)) - int(np.count_nonzero(of_sources[most])),
+            "progress": self.progress(),
+        }
+
+    def progress(self) -> dict[str, Any]:
+        """Count the judgements.
+
+        Precision and its interval are of a random sample: of the first near-duplicates in random order, as far as all of them
+        are judged, whatever the order in which that was done.
+        """
+        judged = {row: said.judgement for row, said in list(self.review.judged.items()) if said.judgement}
+        near = self.removals.near
+        found: dict[str, Any] = {name: list(judged.values()).count(name) for name in JUDGEMENTS}
+        found |= {"judged": sum(bool(near[self.removals.index_of(row)]) for row in judged), "of": int(near.sum())}
+        drawn = [judged[row] for row in takewhile(judged.__contains__, self.removals.drawn())]
+        sure = [judgement for judgement in drawn if judgement != "unsure"]
+        found["drawn"] = len(drawn)
+        if sure:
+            right = sure.count("duplicate")
+            low, high = exact_interval(right, len(sure))
+            found |= {"precision": right / len(sure), "low": low, "high": high}
+        return found
+
+    def listed(self, wanted: Wanted, begin: int, n: int) -> dict[str, Any]:
+        """Return how many removals are asked for, and some of them.
+
+        Raises
+        ------
+        ParameterError
+            If they are asked for from a place below 0, or more than 200 at a time.
+        """
+        if begin < 0 or not 1 <= n <= MOST_ROWS:
+            raise ParameterError(f"begin must be at least 0, and n in 1..{MOST_ROWS}; got {begin} and {n}")
+        state = np.ones(len(self.removals), np.int8)
+        for row, said in list(self.review.judged.items()):
+            state[self.removals.index_of(row)] = JUDGED.index(said.judgement or "none")
+        found = self.removals.find(wanted, state)
+        rows = self.removals.rows[found[begin : begin + n]]
+        told = [self._told(document) for document in self.removals.documents(rows)]
+        return {"total": len(found), "begin": begin, "rows": told}
+
+    def _told(self, document: Any) -> dict[str, Any]:
+        """Return what a page needs of a removed document; its id is text that is shown, its row is what names it."""
+        said = self.review.judged.get(document["row"], Judgement())
+        names = ("row", "name", "kept", "reason", "score", "file", "bytes")
+        return {name: document[name] for name in names} | {"judgement": said.judgement, "note": said.note}
+
+    def pair(self, row: int, beside: Sequence[int] = ()) -> dict[str, Any]:
+        """Return a removed document beside the one that it was removed for.
+
+        Parameters
+        ----------
+        row : int
+            In decisions.
+        beside : sequence of int
+            Rows of removals that will be asked for next; their texts are read in the same pass over the inputs.
+
+        Raises
+        ------
+        ParameterError
+            If a document was not removed, or more than 200 are named.
+        """
+        if len(beside) > MOST_ROWS:
+            raise ParameterError(f"at most {MOST_ROWS} removals are read at a time; got {len(beside):,}")
+        pairs = {other: int(self.removals.keepers[self.removals.index_of(other)]) for other in (row, *beside)}
+        removed, kept = self.removals.documents(np.array([row, pairs[row]]))
+        told = self._told(removed) | {"left": kept["name"], "left_file": kept["file"], "left_bytes": kept["bytes"]}
+        try:
+            texts = self._texts.read((row, pairs[row]), [place for pair in pairs.items() for place in pair])
+        except LookalikeError as error:
+            return told | {"compared": None, "why": str(error)}
+        found = compare(texts[pairs[row]], texts[row], self.result.settings.shingling, MOST_SHOWN)
+        return told | {"compared": found.to_dict(), "why": None}
+
+    def judge(self, row: int, judgement: Judgement) -> dict[str, Any]:
+        """Note a judgement; return how far the review is."""
+        self.review.judge(row, judgement)
+        return {"row": row, "progress": self.progress()}
+
+    def undo(self) -> dict[str, Any]:
+        """Take back the last judgement; return its row, or none, and how far the review is."""
+        return {"row": self.review.undo(), "progress": self.progress()}
+
+    def report(self) -> bytes:
+        """Return the report; it is made once.
+
+        Raises
+        ------
+        MissingExtraError
+            If the extra ``report`` is not installed.
+        """
+        with self._reporting:
+            if self._report is None:
+                with TemporaryDirectory(prefix="lookalike-") as folder:
+                    write_report(self.result, Path(folder) / "report.html")
+                    self._report = (Path(folder) / "report.html").read_bytes()
+            return self._report
+
+
+class _Texts:
+    """Texts of documents, read again when they are needed; those that were used last are held."""
+
+    def __init__(self, job: SavedJob) -> None:
+        self._job = job
+        self._held: OrderedDict[int, bytes] = OrderedDict()
+        self._n_bytes = 0
+        self._turn = threading.Lock()
+
+    def read(self, needed: Sequence[int], also: Sequence[int]) -> dict[int, bytes]:
+        """Return the texts of some places; if one must be read, others are read with it, as far as there is room for them."""
+        with self._turn:
+            if any(place not in self._held for place in needed):
+                missing = [place for place in dict.fromkeys((*needed, *also)) if place not in self._held]
+                try:
+                    read = self._job.texts(missing, MOST_TEXT)
+                except LookalikeError:  # that of another document may be what cannot be read
+                    read = self._job.texts([place for place in needed if place not in self._held], MOST_TEXT)
+                for place, text in read.items():
+                    self._held[place] = text
+                    self._n_bytes += len(text)
+            found = {place: self._held[place] for place in needed}
+            for place in needed:
+                self._held.move_to_end(place)
+            while self._n_bytes > HELD_BYTES and len(self._held) > 1:
+                self._n_bytes -= len(self._held.popitem(last=False)[1])
+            return found

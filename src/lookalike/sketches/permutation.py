@@ -1,0 +1,239 @@
+"""True permutations of a finite universe: minwise hashing with many, for which densities matter, and with one cut into bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from ..hashing import ROUNDS, Permutation, derive
+from ..kernels import families as kernel
+from ..kernels.constants import WIDE_EMPTY
+from ..kernels.one_permutation import cut_places
+from ..theory import one_permutation as theory
+from ..theory import shares
+from ..values import Float64Array, Int64Array, Signatures, UInt64Array
+from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
+from ._scheme import share_of_equal
+
+
+def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt64Array, Int64Array]:
+    """Return the members of sets, and where the sets begin and end, checked.
+
+    Raises
+    ------
+    ParameterError
+        If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
+    """
+    keys = keys_of(values)
+    bounds = offsets_of(offsets, len(keys))
+    for outside in (np.min(values, initial=0), np.max(values, initial=0)):
+        if not 0 <= int(outside) < universe:
+            raise ParameterError(f"elements must be in [0, {universe}); got {outside}")
+    row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    order = np.lexsort((keys, row))
+    again = np.flatnonzero((keys[order][1:] == keys[order][:-1]) & (row[order][1:] == row[order][:-1]))
+    if len(again):
+        at = order[again[0]]
+        raise ParameterError(f"a set has each element once; got {keys[at]} twice in row {row[at]}")
+    return keys, bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutationMinHash:
+    """The papers' own scheme: k permutations of [0, universe), the least place of a set under each.
+
+    Elements are the integers themselves, unmixed. With a small universe the sets are dense, and b-bit estimates need their
+    densities r = f / D, which the signatures carry.
+
+    Parameters
+    ----------
+    universe : int in [1, 2^64]
+        D.
+    permutations : int in [1, 65536], default 128
+        k.
+    seed : int in [0, 2^64), default 1
+
+    Notes
+    -----
+    Time: n k keyed permutations of six rounds each. It exists to exercise the theory; ``FastSimilarity`` is the tool.
+
+    References
+    ----------
+    Li & König, WWW 2010, algorithm 1.
+    """
+
+    universe: int
+    permutations: int = 128
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name, low, high in (("universe", 1, 1 << 64), ("permutations", 1, MAX_PERMUTATIONS), ("seed", 0, MOST_SEED)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
+
+    @property
+    def mergeable(self) -> bool:
+        """False: minima could be merged, but not the densities beside them."""
+        return False
+
+    def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
+        """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,).
+
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+        offsets : array_like of int, shape (rows + 1,)
+
+        Returns
+        -------
+        Signatures
+
+        Raises
+        ------
+        ParameterError
+            If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
+        """
+        keys, bounds = _members(values, offsets, self.universe)
+        out = np.empty((len(bounds) - 1, self.permutations), np.uint64)
+        rounds = derive(self.seed, "permutations", ROUNDS * self.permutations).reshape(self.permutations, ROUNDS)
+        half_bits = np.uint64(Permutation(universe=self.universe).half_bits)
+        kernel.sign_with_permutations(keys, bounds, np.uint64(self.universe % (1 << 64)), half_bits, rounds, out)
+        densities: Float64Array = np.diff(bounds) / self.universe
+        return Signatures(out, self, "integers", densities)
+
+    def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
+        """Return (share of equal slots, its standard error) over the last axis; nan where both sets are empty.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
+        return share_of_equal(left, right, WIDE_EMPTY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutationBins:
+    """One permutation hashing as the papers have it: one permutation of [0, universe), cut into bins of equal width.
+
+    A slot is the least place of a set within its bin, counted from where the bin begins. Bins may be empty; estimates leave out
+    those empty in both: R = N_mat / (t - N_emp), unbiased. ``OnePermutation`` does the same with hashes, for any elements.
+
+    Parameters
+    ----------
+    universe : int in [1, 2^63]
+        D, a multiple of ``permutations``. It may exceed the elements: raise it to the next multiple where it is none.
+    permutations : int in [1, 65536], default 128
+        Number t of bins.
+    seed : int in [0, 2^64), default 1
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or the universe cannot be cut into so many equal bins.
+
+    Notes
+    -----
+    ``BBit`` packs these signatures as it does raw ``OnePermutation`` bins.
+
+    References
+    ----------
+    Li, Owen & Zhang, NIPS 2012; report, algorithm 3 and section 4.
+
+    Examples
+    --------
+    The report's sets X, Y, Z after the permutation; 18446744073709551615 stands for an empty bin.
+
+    >>> import lookalike as la
+    >>> scheme = la.PermutationBins(universe=16, permutations=4)
+    >>> signatures = scheme.bin_places([2, 4, 7, 13, 0, 3, 6, 13, 0, 1, 10, 12], [0, 4, 8, 12])
+    >>> [[int(slot) if slot < 4 else "*" for slot in row] for row in signatures.values]
+    [[2, 0, '*', 1], [0, 2, '*', 1], [0, '*', 2, 0]]
+    >>> signatures.estimated_resemblance([0, 0, 1], [1, 2, 2])
+    array([0.33333333, 0.        , 0.25      ])
+    """
+
+    universe: int
+    permutations: int = 128
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name, low, high in (("universe", 1, 1 << 63), ("permutations", 1, MAX_PERMUTATIONS), ("seed", 0, MOST_SEED)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
+        if self.universe % self.permutations:
+            above = -(-self.universe // self.permutations) * self.permutations
+            raise ParameterError(
+                f"a universe of {self.universe} cannot be cut into {self.permutations} equal bins: raise it to {above}"
+            )
+
+    @property
+    def mergeable(self) -> bool:
+        """True: the signature of a union is the slot-wise minimum."""
+        return True
+
+    @property
+    def may_be_empty(self) -> bool:
+        """True: bins can be empty."""
+        return True
+
+    def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
+        """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,).
+
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+        offsets : array_like of int, shape (rows + 1,)
+
+        Returns
+        -------
+        Signatures
+            One row of ``permutations`` slots (uint64) a set.
+
+        Raises
+        ------
+        ParameterError
+            If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
+        """
+        keys, bounds = _members(values, offsets, self.universe)
+        places = Permutation(universe=self.universe, seed=self.seed).apply(keys)
+        return Signatures(self._cut(places, bounds), self, "integers")
+
+    def bin_places(self, places: ArrayLike, offsets: ArrayLike) -> Signatures:
+        """Sign sets whose members were permuted already: ``places`` are those of the members under a permutation of yours.
+
+        Parameters
+        ----------
+        places : array_like of int, shape (n,)
+        offsets : array_like of int, shape (rows + 1,)
+
+        Returns
+        -------
+        Signatures
+            They cannot be compared with those of ``sign_sets``.
+
+        Raises
+        ------
+        ParameterError
+            If a place is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
+        """
+        return Signatures(self._cut(*_members(places, offsets, self.universe)), self, "places")
+
+    def _cut(self, places: UInt64Array, bounds: Int64Array) -> UInt64Array:
+        out = np.empty((len(bounds) - 1, self.permutations), np.uint64)
+        cut_places(places, bounds, np.uint64(self.universe // self.permutations), out)
+        return out
+
+    def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
+        """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
+        empty = ((left == WIDE_EMPTY) & (right == WIDE_EMPTY)).sum(-1)
+        matches = ((left == right) & (left != WIDE_EMPTY)).sum(-1)
+        return theory.resemblance(matches, empty, self.permutations), shares.share_error(matches, self.permutations - empty)

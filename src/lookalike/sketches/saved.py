@@ -1,0 +1,176 @@
+"""Signatures and packed signatures on disk: the parameters that made them, and the arrays, in a file of ``files.container``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputDataError, ParameterError
+from ..files.container import ArrayFile, write_arrays
+from ..files.layout import HEAD_SIZE, Kind, open_regular, read_version
+from ..files.legacy import read_signatures
+from ..files.outputs import check_output
+from ..text.shingle import RULES, Shingling
+from ..values import PackedSignatures, Signatures
+from .fast_similarity import FastSimilarity
+from .fractional import Fractional
+from .minhash import MinHash
+from .one_permutation import OnePermutation
+from .packed import BBit, XorBits
+from .permutation import PermutationBins, PermutationMinHash
+
+# 2: the header states the rules of shingling; 3: the layout of all files
+SIGNATURES = Kind(magic=b"LOOKASIG", version=3, oldest=3, name="signatures", error=InputDataError, links=True)
+_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
+_DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",), "density_steps": ("|u1",)}
+_NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
+_PACKINGS = {c.__name__: c for c in (BBit, Fractional, XorBits)}
+
+
+def _named(value: Any) -> dict[str, Any]:
+    return {"kind": type(value).__name__, "parameters": asdict(value)}
+
+
+def _shingling_header(shingling: object) -> Any:
+    if isinstance(shingling, Shingling):
+        if shingling.tokenizer is not None:
+            raise ParameterError("signatures of your own tokenizer cannot be saved: no file could tell which it was")
+        known = {k: v for k, v in asdict(shingling).items() if k != "tokenizer" and (k != "key_fingerprint" or v)}
+        return known | {"unicode": shingling.to_dict()["unicode"]}
+    return str(shingling)
+
+
+def _bits_of(steps: NDArray[np.uint16], bits: int) -> NDArray[np.uint8]:
+    """Return numbers of so many bits one after another, the lowest bit first, as bytes."""
+    return np.packbits((steps[:, None] >> np.arange(bits, dtype=np.uint16)) & np.uint16(1), bitorder="little")
+
+
+def _steps_of(packed: NDArray[np.uint8], bits: int, n: int) -> NDArray[np.uint16]:
+    """Return the n numbers that ``_bits_of`` wrote.
+
+    Raises
+    ------
+    ValueError
+        If there are more bytes or fewer, or bits behind the last number.
+    """
+    single: NDArray[Any] = np.unpackbits(packed, bitorder="little")
+    if packed.shape != (-(-n * bits // 8),) or single[n * bits :].any():
+        raise ValueError(f"{packed.shape} bytes of densities")
+    single = single[: n * bits].reshape(n, bits)
+    return np.asarray((single << np.arange(bits, dtype=np.uint16)).sum(1, dtype=np.uint16))
+
+
+def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool = False) -> None:
+    """Write signatures to a file, with the parameters that made them. It is not compressed, whatever its name.
+
+    Parameters
+    ----------
+    value : Signatures or PackedSignatures
+    path : str or path
+    force : bool
+        Replace an existing file.
+
+    Raises
+    ------
+    OutputError
+        If the file exists or cannot be written.
+    ParameterError
+        If they were made with a custom tokenizer, or with a scheme without a file format.
+    """
+    if type(value.scheme).__name__ not in _SCHEMES:
+        raise ParameterError(f"signatures of {type(value.scheme).__name__} have no file format")
+    arrays: dict[str, NDArray[Any]] = {}
+    header: dict[str, Any] = {"scheme": _named(value.scheme), "shingling": _shingling_header(value.shingling)}
+    if isinstance(value, PackedSignatures):
+        header |= {"kind": "packed", "packing": _named(value.packing), "has_empty": value.has_empty}
+        arrays |= {"words": value.words, "layout": value.layout}
+    else:
+        header["kind"] = "signatures"
+        arrays["values"] = value.values
+    if isinstance(value, PackedSignatures) and value.density_bits is not None:
+        header["density_bits"] = value.density_bits
+        arrays["density_steps"] = _bits_of(value.density_steps, value.density_bits)
+    elif value.densities is not None:
+        arrays["densities"] = value.densities
+    write_arrays(check_output(path, force, single=True), arrays, header, kind=SIGNATURES)
+
+
+def load(path: str | Path) -> Signatures | PackedSignatures:
+    """Read signatures that ``save`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Signatures or PackedSignatures
+
+    Raises
+    ------
+    InputDataError
+        If the file is not one of ours, of a newer version, cut short or damaged; each has a message of its own.
+    """
+    path = Path(path)
+    with open_regular(path, SIGNATURES) as stream:
+        version = read_version(path, SIGNATURES, stream.read(HEAD_SIZE))
+    if 0 < version < SIGNATURES.oldest:
+        header, arrays = read_signatures(path)
+    else:
+        file = ArrayFile(path, SIGNATURES)
+        header, arrays = file.meta, dict(file)
+    try:
+        return _make(path, header, arrays)
+    except InputDataError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise InputDataError(f"{path}: damaged: its header does not describe signatures ({error!r:.80})") from None
+
+
+def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Signatures | PackedSignatures:
+    """Return what a file holds whose checksums match.
+
+    Raises
+    ------
+    InputDataError
+        If a later version of the rules of shingling made it.
+    ValueError, TypeError, KeyError, AttributeError, OverflowError
+        If ``save`` does not write such a file.
+    """
+    kind = header["kind"]
+    bits = header.get("density_bits")
+    extra = {"densities"} if bits is None else {"density_steps"}
+    if set(arrays) - extra != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
+        raise ValueError(f"arrays { ({name: a.dtype.str for name, a in arrays.items()}) }")
+    scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
+    shingling: object = header["shingling"]
+    if isinstance(shingling, dict):
+        parameters: dict[str, Any] = {"rules": 1} | shingling  # version 0.1 did not write its rules
+        if parameters["rules"] > RULES:
+            raise InputDataError(f"{path}: shingling rules {parameters['rules']} are newer than {RULES}; upgrade lookalike")
+        shingling = Shingling(**{k: v for k, v in parameters.items() if k != "unicode"})
+    densities = arrays.get("densities")
+    rows = arrays["values" if kind == "signatures" else "words"]
+    if bits is not None:
+        if kind != "packed" or type(bits) is not int or not 1 <= bits <= 16:
+            raise ValueError(f"densities of {bits} bits")
+        densities = (_steps_of(arrays["density_steps"], bits, len(rows)) + 0.5) / (1 << bits)
+    if rows.ndim != 2 or (densities is not None and densities.shape != rows.shape[:1]):
+        raise ValueError(f"rows of shape {rows.shape}")
+    if kind == "signatures":
+        if rows.shape[1] != scheme.permutations:
+            raise ValueError(f"{rows.shape[1]} slots of {scheme.permutations}")
+        return Signatures(rows, scheme, shingling, densities)
+    packing = _PACKINGS[header["packing"]["kind"]](**header["packing"]["parameters"])
+    layout, has_empty = arrays["layout"].astype(np.int64), header["has_empty"]
+    wanted = packing.layout(scheme.permutations)
+    if not np.array_equal(layout, wanted) or not isinstance(has_empty, bool):
+        raise ValueError(f"a layout of {layout.tolist()}")
+    ends = [first + -(-slots // 64) * bits for first, slots, bits in layout.tolist()]
+    if rows.shape[1] != max(ends) + has_empty * -(-scheme.permutations // 64):
+        raise ValueError(f"{rows.shape[1]} words a row")
+    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty, bits)

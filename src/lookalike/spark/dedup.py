@@ -1,0 +1,320 @@
+"""From documents on a cluster to kept documents: the steps of one machine, by the engine on Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+from .. import __version__
+from ..engines.clock import Clock
+from ..engines.memory import Memory
+from ..engines.spark import SparkEngine
+from ..engines.spark_frames import FrameInput, Frames
+from ..errors import InputDataError, ParameterError
+from ..files.anywhere import is_inside, path_of
+from ..files.places import Skipped, skipped_in
+from ..files.store import Workspace
+from ..files.store_at import WorkspaceAt
+from ..files.urls import Url
+from ..formats.memory import as_sources
+from ..formats.sources import Limit
+from ..inputs.apart import check_apart
+from ..inputs.reading import Reading
+from ..inputs.saved import as_references, saved_in
+from ..inputs.saved_texts import is_saved
+from ..jobs.deciding import Decider
+from ..jobs.judging import deciding_of, judge, provenance_of, searching_of
+from ..jobs.limits import limit_of
+from ..jobs.opening import Opened, report_stage
+from ..jobs.progress import Progress, shown
+from ..jobs.saved_sketches import agreed
+from ..jobs.searching import search
+from ..jobs.settings import MAX_BUCKET, Settings, added_columns, settings_of
+from ..jobs.summary import CALLED, Summary, counted_as
+from ..jobs.telling import Told, second_columns
+from ..steps.chosen import Positions, at_positions
+from ..steps.outcomes import Outcomes
+from ..text.shingle import Tokenizer
+from .result import Finished, SparkResult, SparkSummary
+from .sessions import check_workers, is_local, session_of
+
+TASK_MEMORY = "1500MB"
+"""What a task may use, unless told otherwise: documents may have a tenth of it."""
+_KINDS = "against must be a data frame or saved sketches where the data is a data frame, and files where it is files"
+_IDS = ("string", "bigint", "int", "smallint", "tinyint")
+
+
+def dedup(
+    data: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    against: Any = None,
+    keep: str = "first",
+    order_by: str | None = None,
+    within: str | None = None,
+    empty: str = "keep",
+    verify: str = "exact",
+    evidence: str = "keepers",
+    work: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    annotate: bool = False,
+    text: str = "text",
+    id: str | None = None,
+    html: bool = False,
+    glob: str | None = None,
+    format: str | None = None,
+    encoding_errors: str = "strict",
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    method: str = "minhash",
+    radius: int = 3,
+    permutations: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    max_bucket: int = MAX_BUCKET,
+    max_document: int | str | None = None,
+    on_error: str = "stop",
+    overrides: Any = None,
+    seed: int | str = 1,
+    memory: int | str | None = None,
+    session: Any = None,
+    progress: Progress | bool | None = None,
+) -> SparkResult:
+    """Find near-duplicates on a cluster and decide which documents to keep, as ``lookalike.dedup`` does on one machine.
+
+    Parameters
+    ----------
+    data : pyspark.sql.DataFrame, path or list of paths
+        A data frame has a column of texts and one of unique ids. Files lie on storage that the driver and all workers have
+        mounted, or on an object store (``s3://bucket/pages/``); they are read by the tasks, without Spark's own reader, which
+        takes several times as long.
+    order_by : str, optional
+        With data frames, whose rows have no order of their own: the column that keep="first" and "last" go by, and that breaks
+        the ties of other policies; then ids do. Default: ids alone, integers by value.
+    work : path
+        A folder on an object store, or on storage that the driver and all workers have mounted, for what is kept between
+        steps: about 500 bytes a document, the texts of those that are compared, and all texts of a data frame. It can be left
+        out where all workers are on this machine. An interrupted job can be resumed from it.
+    id : str, optional
+        Needed for data frames: a column of strings or integers, each once.
+    memory : int or str, optional
+        What a task may use. Default: 1500 MB. A document may have a tenth of it.
+    session : pyspark.sql.SparkSession, optional
+        Default: that of the data frame, the active one, or a new one.
+    threshold, recall, against, keep, within, empty, verify, evidence, resume, annotate, text, html, glob, format
+        As in ``lookalike.dedup``; ``against`` is like data, a data frame for a data frame, or for either the path of folders of
+        saved sketches.
+    encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
+        As in ``lookalike.dedup``; a tokenizer must pickle.
+    max_document, on_error, overrides, seed, progress
+        As in ``lookalike.dedup``; the driver reads overrides.
+
+    Returns
+    -------
+    SparkResult
+        Its tables are data frames.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of its range, or workers do not see the work folder.
+    InputDataError
+        If a file or row is not as expected, an id comes twice, or an override names no document.
+    MissingExtraError
+        If pyspark is not installed.
+
+    Notes
+    -----
+    The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
+    tried again. Nothing gathers on the driver but counts.
+    """
+    settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
+    if settings.verify == "none":
+        raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
+    frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
+    session = session_of(session, frames)
+    splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
+    settings, secret = agreed(settings, splits)
+    workspace = _workspace(splits, n_references, settings, order_by, session)
+    assert workspace.folder is not None
+    tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
+    with shown(progress) as said, workspace.left_on_error():
+        reported = None if said is None else partial(report_stage, said)
+        engine = SparkEngine(session, tables, reported)
+        check_workers(engine)
+        reading = Reading(
+            text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
+            encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
+            skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
+        )  # fmt: skip
+        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped, secret or workspace.secret)
+        return SparkResult(_run(opened, id_type))
+
+
+_Inputs = tuple[list[Any], int, dict[str, Any], str | None]
+
+
+def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -> _Inputs:
+    """Return (inputs, references first, number of references, files not read, Spark's type of ids, None: as they are)."""
+    limit = limit_of(settings.max_document, settings.on_error, Memory.wanted(settings.memory))
+    if not hasattr(data, "mapInArrow"):
+        if hasattr(against, "mapInArrow"):
+            raise ParameterError(_KINDS)
+        if order_by is not None:
+            raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
+        inputs = as_sources(data, glob=settings.glob, format=settings.format)
+        references = [] if against is None else as_references(against, glob=settings.glob, format=settings.format)
+        check_apart(inputs, references)
+        splits = _files([*references, *inputs], limit)
+        return splits, len(references), skipped_in(inputs, references), None
+    if settings.id is None:
+        raise ParameterError(
+            "a data frame needs id, a column of unique strings or integers: its rows have no names of their own"
+        )
+    given: list[Any] = []
+    if hasattr(against, "mapInArrow"):
+        given = [FrameInput("the references", against, limit)]
+    elif against is not None:
+        if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
+            raise ParameterError(_KINDS)
+        given = _files(as_references(against), limit)
+    frames = Frames([*given, FrameInput("the data frame", data, limit)])
+    for frame in frames:
+        if isinstance(frame, FrameInput):
+            _check_columns(frame, settings, order_by)
+    return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
+
+
+def _files(splits: Sequence[Any], limit: Limit) -> list[Any]:
+    """Return inputs that workers can read, as they read them."""
+    _check_files(splits)
+    return [_anywhere(replace(split, limit=limit)) for split in splits]
+
+
+def _id_type(inputs: Sequence[Any], name: str) -> str:
+    """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
+    kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
+    if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
+        kinds.add("string")
+    if len(kinds) == 1:
+        return str(*kinds)
+    return "string" if "string" in kinds else "bigint"
+
+
+def _anywhere(split: Any) -> Any:
+    """Name the files of an input so that workers find them, whatever folder they run in; what it is called stays."""
+    return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
+
+
+def _check_files(splits: Sequence[Any]) -> None:
+    """Check that workers can read all inputs."""
+    for split in splits:
+        if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
+            raise InputDataError(
+                f"{split.name}: Spark's workers cannot read it: pass files on storage that they have mounted, or a data frame"
+            )
+
+
+def _check_columns(frame: FrameInput, settings: Settings, order_by: str | None) -> None:
+    """Check that a data frame has the columns that are wanted, and ids of a type that can be kept."""
+    kinds = dict(frame.frame.dtypes)
+    wanted = {
+        "text": settings.text,
+        "id": settings.id,
+        "order_by": order_by,
+        "keep": settings.keep_column,
+        "within": settings.within,
+    }
+    for option, name in wanted.items():
+        if name is not None and name not in kinds:
+            raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
+    if kinds[settings.text] not in ("string", "binary"):
+        raise InputDataError(f"{frame.name}: column {settings.text!r} holds {kinds[settings.text]}, not strings")
+    if order_by is not None and kinds[order_by].startswith(("array", "map", "struct")):
+        raise InputDataError(
+            f"{frame.name}: order_by: column {order_by!r} holds {kinds[order_by]}, which has no order; name a column of "
+            "numbers, times or text"
+        )
+    if kinds[str(settings.id)] not in _IDS:
+        raise InputDataError(
+            f"{frame.name}: ids must be strings or integers; column {settings.id!r} holds {kinds[str(settings.id)]}: cast it"
+        )
+
+
+def _workspace(
+    splits: Sequence[Any], n_references: int, settings: Settings, order_by: str | None, session: Any
+) -> Workspace | WorkspaceAt:
+    """Open the work folder, or a temporary one."""
+    if settings.work is None:
+        if not is_local(session):
+            raise ParameterError(
+                "work (--work) must name a folder on an object store, or on storage that the driver and all workers have "
+                "mounted"
+            )
+        workspace = Workspace()
+        workspace.move_to_disk()
+        return workspace
+    parameters = settings.to_dict() | ({} if order_by is None else {"order_by": order_by})
+    job = {"lookalike": __version__, "engine": "spark", "parameters": parameters, "reference": n_references}
+    job["inputs"] = [split.identity() for split in splits]
+    folder = path_of(settings.work)
+    for root in dict.fromkeys(
+        place.root for split in splits for place in getattr(split, "places", ()) if place.root is not None
+    ):
+        if is_inside(folder, root):
+            raise ParameterError(
+                f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
+                "resumed; name a folder outside it"
+            )
+    return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
+
+
+def _run(opened: Opened, id_type: str | None) -> Finished:
+    """Search, decide, and store the decisions."""
+    engine, settings = opened.engine, opened.settings
+    opened.clock.lap("opening")
+    key = opened.key
+    found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
+    decider = Decider(engine, found, deciding_of(settings), key)
+    stored: dict[str, Any] = {}
+
+    def count(told: Told) -> dict[str, Any]:
+        decisions = stored["decisions"] = engine.store(engine.by_input(told.in_any_order), "decisions")
+
+        def calls(positions: list[int]) -> list[dict[str, Any]]:
+            rows = decisions.select(["position", *CALLED])
+            chosen = engine.map(rows, partial(at_positions, settings=Positions(positions=tuple(positions))), rows.schema)
+            by_position = {row["position"]: row for batch in chosen.batches() for row in batch.to_pylist()}
+            return [by_position[position] for position in positions]
+
+        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), Outcomes())
+        return counted_as(total, found.boundary, calls)
+
+    told, summary = judge(opened, decider, settings, count)
+    pairs = engine.store(told.pairs_in_any_order, "pairs-told")
+    opened.clock.lap("telling")
+
+    def close() -> None:
+        engine.close()
+        opened.workspace.close()
+
+    return Finished(
+        engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
+        summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
+        splits=list(opened.splits), n_references=opened.reading.n_references,
+        second=tuple(field.name for field in second_columns(settings.finder)),
+        id_type=id_type, close=close, found=found, key=key,
+    )  # fmt: skip
+
+
+def _of_driver(summary: Summary, seconds: dict[str, float]) -> SparkSummary:
+    """Return a summary that says that the memory is that of the driver."""
+    known = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return SparkSummary(**known | {"seconds": dict(seconds)})

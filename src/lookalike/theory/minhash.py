@@ -1,0 +1,298 @@
+"""Resemblance of sets, and its estimate from k independent permutations (Broder 1997; Li & König 2010)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from ._check import Float, count, within
+from .shares import upper_tail
+
+
+def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Common members over all members, a / (f1 + f2 - a); nan where both sets are empty.
+
+    Parameters
+    ----------
+    common, size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If more members are common than the smaller set has.
+
+    References
+    ----------
+    Li & König, "b-Bit Minwise Hashing", WWW 2010, section 1.
+    """
+    a, left, right = count("common", common, 0), count("size_left", size_left, 0), count("size_right", size_right, 0)
+    if np.any(a > np.minimum(left, right)):
+        raise ParameterError(f"common must be at most the smaller size; got {common!r} of {size_left!r} and {size_right!r}")
+    with np.errstate(invalid="ignore"):
+        return a / (left + right - a)
+
+
+def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Number of common members, R (f1 + f2) / (1 + R).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Report on minwise, b-bit and one-permutation hashing, equation 11.
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    return r / (1.0 + r) * (count("size_left", size_left, 0) + count("size_right", size_right, 0))
+
+
+def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Highest resemblance that two sizes allow: the smaller over the larger; nan where both are 0.
+
+    Parameters
+    ----------
+    size_left, size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, section 1: common members are at most the smaller set.
+    """
+    left, right = count("size_left", size_left, 0), count("size_right", size_right, 0)
+    with np.errstate(invalid="ignore"):
+        return np.minimum(left, right) / np.maximum(left, right)
+
+
+def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
+    """Variance of the share of equal slots: R (1 - R) / k.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    permutations : array_like of int >= 1
+        Number k of slots.
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, "b-Bit Minwise Hashing", WWW 2010, equation 3.
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    return r * (1.0 - r) / count("permutations", permutations)
+
+
+def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
+    """Square root of ``variance``, with the same parameters.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    permutations : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Li & König, WWW 2010, equation 3.
+    """
+    return np.sqrt(variance(resemblance, permutations))
+
+
+def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
+    """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
+
+    Parameters
+    ----------
+    matches : array_like of int in [0, trials]
+    trials : array_like of int >= 1
+    z : float >= 0
+        Quantile of the normal distribution; the default is that of 95%.
+
+    Returns
+    -------
+    (float or ndarray of float64, the same)
+
+    References
+    ----------
+    The normal approximation of the binomial (Wald).
+    """
+    p = within("matches / trials", count("matches", matches, 0) / count("trials", trials), 0.0, 1.0)
+    z = float(within("z", z, 0.0, np.inf))
+    half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
+    return np.maximum(p - half, 0.0), np.minimum(p + half, 1.0)
+
+
+def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share: the binomial inverted, right for any share and number.
+
+    Parameters
+    ----------
+    matches : int in [0, trials]
+    trials : int >= 1
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    (float, float)
+        Covers the share with at least the confidence asked for. For b-bit slots apply
+        ``lookalike.theory.bbit.resemblance`` to both ends.
+
+    Raises
+    ------
+    ParameterError
+        If the confidence lies outside (0, 1), or there are more matches than trials.
+
+    References
+    ----------
+    Clopper & Pearson, "The use of confidence or fiducial limits", Biometrika 1934.
+    """
+    if not 0 <= matches <= trials or trials < 1:
+        raise ParameterError(f"matches must be in 0..trials, and trials at least 1; got {matches} of {trials}")
+    if not 0.0 < confidence < 1.0:
+        raise ParameterError(f"confidence must be strictly between 0 and 1; got {confidence}")
+    tail = (1.0 - confidence) / 2.0
+
+    def solve(successes: int) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if upper_tail(successes, trials, middle) < tail else (low, middle)
+        return (low + high) / 2
+
+    return (solve(matches) if matches else 0.0), (1.0 - solve(trials - matches) if matches < trials else 1.0)
+
+
+def _check_feasible(resemblance: Float, left: Float, right: Float) -> None:
+    if np.any(resemblance * np.maximum(left, right) > np.minimum(left, right) * (1.0 + 1e-9)):
+        raise ParameterError(
+            f"sets of sizes {left} and {right} resemble each other by the smaller over the larger at most; got {resemblance}"
+        )
+
+
+def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    size_left, size_right : array_like of int >= 1
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If sets of these sizes cannot have this resemblance.
+
+    References
+    ----------
+    The minimum of the union lies in the left set alone with probability |A - B| / |A | B|.
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    left, right = count("size_left", size_left), count("size_right", size_right)
+    _check_feasible(r, left, right)
+    return (left - r * right) / (left + right)
+
+
+def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Share of the left set that lies in the right one: (1 + f2 / f1) R / (1 + R).
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    size_left : array_like of int >= 1
+    size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If sets of these sizes cannot have this resemblance.
+
+    References
+    ----------
+    |A & B| = R (f1 + f2) / (1 + R), over f1.
+    """
+    left = count("size_left", size_left)
+    _check_feasible(within("resemblance", resemblance, 0.0, 1.0), left, count("size_right", size_right, 0))
+    return intersection(resemblance, size_left, size_right) / left
+
+
+def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
+    """Resemblance of two sets of which a share C of the left lies in the right: C / (1 + f2 / f1 - C).
+
+    Parameters
+    ----------
+    containment : array_like of float in [0, 1]
+    size_left : array_like of int >= 1
+    size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    Raises
+    ------
+    ParameterError
+        If the share is more than the right set.
+
+    References
+    ----------
+    ``containment``, solved for R.
+    """
+    c = within("containment", containment, 0.0, 1.0)
+    left, right = count("size_left", size_left), count("size_right", size_right, 0)
+    if np.any(c * left > right * (1.0 + 1e-9)):
+        raise ParameterError(
+            f"a share {containment!r} of {size_left!r} members is more than the {size_right!r} of the right set"
+        )
+    return c / (1.0 + right / left - c)
+
+
+def containment_variance(
+    resemblance: ArrayLike, resemblance_variance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
+) -> Float:
+    """Variance of the containment computed from an estimated resemblance, by the delta method.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    resemblance_variance : array_like of float >= 0
+    size_left : array_like of int >= 1
+    size_right : array_like of int >= 0
+
+    Returns
+    -------
+    float or ndarray of float64
+
+    References
+    ----------
+    Delta method: the squared derivative of ``containment`` times the variance.
+    """
+    r = within("resemblance", resemblance, 0.0, 1.0)
+    slope = (1.0 + count("size_right", size_right, 0) / count("size_left", size_left)) / (1.0 + r) ** 2
+    return slope**2 * within("resemblance_variance", resemblance_variance, 0.0, np.inf)

@@ -1,0 +1,248 @@
+"""Packed signatures: a few bits of each slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import IncompatibleSketchError, ParameterError
+from ..kernels.bbit import count_filled, count_matches
+from ..theory.bbit import quantized
+from ..theory.shares import share_error
+from ..wording import Brief, counted
+from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
+
+
+class PackingScheme(Protocol):
+    """What a parameter object offers to the packed signatures it made."""
+
+    def estimate(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
+        """Return (estimated resemblance, standard error) from counted matches."""
+        ...
+
+    def most_likely(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
+        """Return (maximum-likelihood estimate, standard error) from counted matches."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PackedSignatures(Brief):
+    """Signatures cut to a few bits a slot.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n_documents, n_words)
+        Bit planes of each part, one after another.
+    layout : ndarray of int64, shape (n_parts, 3)
+        First word, slots and bits of each part.
+    packing, scheme, shingling : object
+        What made them.
+    densities : ndarray of float64, shape (n_documents,), optional
+    has_empty : bool
+        Whether a last plane tells filled slots from empty ones.
+    density_bits : int in [1, 16], optional
+        Bits that each density is saved in: densities are the middles of 2^bits equal steps. Without, 64.
+
+    Raises
+    ------
+    ParameterError
+        If the arrays are of other types, the words are too few for the layout, or densities no such middles.
+    """
+
+    words: UInt64Array
+    layout: Int64Array
+    packing: PackingScheme
+    scheme: Any
+    shingling: object = "arrays"
+    densities: Float64Array | None = None
+    has_empty: bool = False
+    density_bits: int | None = None
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        n, words = self.words.shape
+        return {
+            "documents": counted(n, "document"), "size": f"{counted(8 * words, 'byte')} each", "packed by": repr(self.packing),
+            "made by": repr(self.scheme),
+        }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Check types and shapes."""
+        object.__setattr__(self, "words", matrix("words", self.words, {"u8": np.uint64}))
+        layout = matrix("layout", self.layout, {"i8": np.int64})
+        object.__setattr__(self, "layout", layout)
+        n, n_words = self.words.shape
+        if layout.shape[1] != 3 or not len(layout) or (layout < (0, 1, 1)).any() or (layout[:, 2] > 64).any():
+            raise ParameterError(f"layout must have a row (first word, slots, bits) for each part; got {layout.tolist()}")
+        ends = layout[:, 0] + (layout[:, 1] + 63) // 64 * (layout[:, 2] + self.has_empty)
+        if ends.max() > n_words:
+            raise ParameterError(f"the layout needs {ends.max()} words a document; got {n_words}")
+        if self.densities is not None and np.shape(self.densities) != (n,):
+            raise ParameterError(f"densities must be one for each of {n} rows; got shape {np.shape(self.densities)}")
+        if self.density_bits is not None:
+            levels = 1 << whole("density_bits", self.density_bits, 1, 16)
+            if self.densities is None or not np.array_equal(quantized(self.densities, levels), self.densities):
+                raise ParameterError(f"densities of {self.density_bits} bits must be middles of {levels} steps")
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.words)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all documents' bits."""
+        return int(self.words.nbytes)
+
+    @property
+    def permutations(self) -> int:
+        """Slots of the signatures before packing."""
+        return int(self.scheme.permutations)
+
+    def with_quantized_densities(self, bits: int) -> PackedSignatures:
+        """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
+
+        ``la.save`` then writes so many bits for each.
+
+        Parameters
+        ----------
+        bits : int in [1, 16]
+
+        Raises
+        ------
+        ParameterError
+            If ``bits`` lies outside 1..16.
+
+        References
+        ----------
+        Li & König, WWW 2010, section 5.2: the bias this causes is (r' - r) (1 - R) / (2 - r) for single bits.
+        """
+        if self.densities is None:
+            raise ParameterError("these signatures have no densities: hashes of any practical set have density 0")
+        bits = whole("bits", bits, 1, 16)
+        return replace(self, densities=np.asarray(quantized(self.densities, 1 << bits)), density_bits=bits)
+
+    @property
+    def density_steps(self) -> NDArray[np.uint16]:
+        """The step of 2^``density_bits`` that each density is the middle of, uint16 of shape (n_documents,).
+
+        Raises
+        ------
+        ParameterError
+            If densities are not rounded to steps.
+        """
+        if self.densities is None or self.density_bits is None:
+            raise ParameterError("these densities are not rounded: with_quantized_densities does it")
+        return (self.densities * (1 << self.density_bits)).astype(np.uint16)  # the middle of a step is cut to its number
+
+    def check_compatible(self, other: PackedSignatures) -> None:
+        """Raise IncompatibleSketchError unless another value was made with the same parameters.
+
+        Parameters
+        ----------
+        other : PackedSignatures
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If it was not.
+        """
+        mine = (self.packing, self.scheme, self.shingling)
+        theirs = (other.packing, other.scheme, other.shingling)
+        if mine != theirs:
+            raise IncompatibleSketchError(f"sketches of {mine} cannot be compared with those of {theirs}")
+
+    def matches(self, left: ArrayLike, right: ArrayLike, other: PackedSignatures | None = None) -> Int64Array:
+        """Count the matching slots of rows ``left`` and rows ``right`` (of ``other``) in each part.
+
+        Parameters
+        ----------
+        left, right : array_like of int
+        other : PackedSignatures, optional
+            Default this value.
+
+        Returns
+        -------
+        ndarray of int64, shape (..., n_parts); (..., 3) where slots may be empty: equal, filled in both, filled in one
+
+        Raises
+        ------
+        ParameterError
+            If a row is not there.
+        """
+        if other is not None:
+            self.check_compatible(other)
+        there = self if other is None else other
+        rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(there)))
+        a, b = (np.ascontiguousarray(r).ravel() for r in rows)
+        if self.has_empty:
+            out = np.empty((len(a), 3), np.int64)
+            count_filled(self.words, a, there.words, b, int(self.layout[0, 1]), int(self.layout[0, 2]), out)
+        else:
+            out = np.empty((len(a), len(self.layout)), np.int64)
+            count_matches(self.words, a, there.words, b, self.layout, out)
+        return out.reshape(*rows[0].shape, out.shape[1])
+
+    def estimated_resemblance(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        *,
+        other: PackedSignatures | None = None,
+        with_error: bool = False,
+        clip: bool = False,
+        most_likely: bool = False,
+    ) -> Any:
+        """Estimate the resemblance of rows ``left`` and rows ``right`` (of ``other``, where given).
+
+        Parameters
+        ----------
+        left, right : int or array_like of int
+            Row numbers, broadcast against each other.
+        other : PackedSignatures, optional
+        with_error : bool
+            Also return the standard error.
+        clip : bool
+            Cut the estimate to [0, Rmax], where Rmax is the highest resemblance that the densities allow (1 without): smaller
+            error near the ends, at the price of a bias. The raw estimate is unbiased (but for combined bits) and may be
+            negative.
+        most_likely : bool
+            The maximum-likelihood estimate in [0, Rmax]: for mixtures of bits it errs less than the pooled one.
+
+        Returns
+        -------
+        float or ndarray of float64, or a pair of them
+            Nan where both documents are empty, and where combined bits of dense sets could stand for two resemblances.
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If ``other`` was made with different parameters.
+        ParameterError
+            If there is no such row.
+        """
+        counted = self.matches(left, right, other)
+        highest: Any = 1.0
+        densities: list[Any] = [0.0, 0.0]
+        for i, (value, rows) in enumerate(((self, left), (self if other is None else other, right))):
+            if value.densities is not None:
+                densities[i] = value.densities[np.asarray(rows)]
+        if self.has_empty:
+            chance = 2.0 ** -int(self.layout[0, 2])
+            union = counted[..., 1] + counted[..., 2]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found = (counted[..., 0] - counted[..., 1] * chance) / (1.0 - chance) / union
+                error = share_error(union * (chance + (1.0 - chance) * found), union) / (1.0 - chance)
+            found = np.clip(found, 0.0, 1.0) if most_likely else found
+        elif most_likely:
+            found, error = self.packing.most_likely(counted, self.permutations, *densities)
+        else:
+            found, error = self.packing.estimate(counted, self.permutations, *densities)
+            if self.densities is not None:
+                highest = np.minimum(*densities) / np.maximum(*densities)
+        shape = counted.shape[:-1]
+        found, error = np.reshape(found, shape), np.reshape(error, shape)
+        found = (np.clip(found, 0.0, np.reshape(np.broadcast_to(highest, shape), shape)) if clip else found)[()]
+        return (found, error[()]) if with_error else found

@@ -1,5 +1,0 @@
-"""``python -m semblance``."""
-
-from .cli import main
-
-main()
