@@ -11,7 +11,7 @@ from lookalike.files.container import ArrayFile, write_arrays
 from lookalike.files.growing import GrowingFile
 from lookalike.files.layout import Kind, open_regular, read_pieces
 
-GROWING = Kind(magic=b"TESTFILE", version=2, oldest=2, name="tests", error=la.InputDataError, links=True)
+GROWING = Kind(magic=b"TESTFILE", version=1, name="tests", error=la.InputDataError, links=True)
 
 
 def twin(data, magic=b"LOOKAARR"):
@@ -20,7 +20,7 @@ def twin(data, magic=b"LOOKAARR"):
     while at < len(data):
         kind, version, crc, length = struct.unpack("<8sIIQ", data[at : at + 24])
         header = data[at + 24 : at + 24 + length]
-        assert kind == magic and version in (1, 2) and crc32(header) == crc and (24 + length) % 64 == 0
+        assert kind == magic and version == 1 and crc32(header) == crc and (24 + length) % 64 == 0
         said = json.loads(header.decode())
         assert said.get("at", 0) == at and ("at" in said) == (at > 0)
         begin = end = at + 24 + length
@@ -45,17 +45,12 @@ def described(found):
 
 def grown(path):
     """A file of three batches, opened anew."""
-    return GrowingFile(path, GROWING, accepts, refuse, "")
+    return GrowingFile(path, GROWING, accepts)
 
 
 def accepts(first, section):
     """Whether a section is one of these files."""
     return set(section.entries) == (set() if section is first else {"a", "b"}) and first.meta == {"of": "tests"}
-
-
-def refuse(stream, path):
-    """Refuse an old version."""
-    raise la.InputDataError(f"{path}: damaged: an old version")
 
 
 def batch(n):

@@ -5,7 +5,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from container_twin import GROWING, add, batch, content, described, grown, refuse, three_batches, twin, wanted
+from container_twin import GROWING, add, batch, content, described, grown, three_batches, twin, wanted
 
 import lookalike as la
 from lookalike.files.container import ArrayFile
@@ -208,16 +208,16 @@ def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
     assert read[-3:] == [0, sections[4].begin, sections[4].end]
 
 
-def test_old_versions_and_what_is_not_accepted(path):
+def test_other_versions_and_what_is_not_accepted(path):
     whole = path.read_bytes()
-    path.write_bytes(whole[:8] + b"\1" + whole[9:])
-    with pytest.raises(la.InputDataError, match="an old version"):
+    path.write_bytes(whole[:8] + b"\0" + whole[9:])
+    with pytest.raises(la.InputDataError, match="checksum mismatch"):
         grown(path)
     path.write_bytes(whole[:8] + b"\3" + whole[9:])
-    with pytest.raises(la.InputDataError, match="version 3 is newer than 2, the newest known here; upgrade"):
+    with pytest.raises(la.InputDataError, match="version 3 is newer than 1, the newest known here; upgrade"):
         grown(path)
     path.write_bytes(whole)
     with pytest.raises(la.InputDataError, match="damaged: no tests are described at byte 64"):
-        GrowingFile(path, GROWING, lambda first, section: section is first, refuse, "")
+        GrowingFile(path, GROWING, lambda first, section: section is first)
     with pytest.raises(la.IndexFormatError, match="not a file of arrays of lookalike"):
         ArrayFile(path)

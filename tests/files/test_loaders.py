@@ -1,9 +1,7 @@
 """Every file of ours, whatever byte of it changed and wherever it was cut: the same result, or a clear error; nothing huge."""
 
-import hashlib
 import json
 import math
-import shutil
 import struct
 import tracemalloc
 from pathlib import Path
@@ -18,7 +16,6 @@ from lookalike.files.container import ArrayFile, write_arrays
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
 CLEAR = (la.IndexFormatError, la.InputDataError)
 MOST = 16 << 20  # bytes of memory for files of some kilobytes
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def save_signatures(path):
@@ -53,31 +50,14 @@ def load_fingerprints(path):
     return len(file), found.left.tolist(), found.right.tolist()
 
 
-def load_wide_fingerprints(path):
-    file = la.FingerprintFile(path, bits=128)
-    found = file.query(np.arange(2, 8, dtype=np.uint64).reshape(3, 2), la.HammingIndex(radius=40, bits=128))
-    return len(file), found.left.tolist(), found.right.tolist()
-
-
 def ends_of_batches(path):
     """Walk from head to head by the layouts as documented; return where each section ends."""
     data, ends, place = path.read_bytes(), [], 0
-
-    def number(at, size):
-        return int.from_bytes(data[at : at + size], "little")
-
-    if old := number(8, 4) == 1:  # as 0.1 wrote them: a header in JSON, then chunks
-        place = 16 + number(12, 4)
-        row_bytes = json.loads(data[16:place])["bits"] // 8 + 4
-        ends.append(place)
     while place < len(data):
-        assert data[place : place + 8] == (b"LOOKACHK" if old else b"LOOKAFPS")
-        if old:
-            place += 40 + row_bytes * number(place + 8, 8)
-        else:
-            begin, place = place + 24, place + 24 + number(place + 16, 8)
-            for _, kind, shape, _, _ in json.loads(data[begin:place])["arrays"]:
-                place += -(-np.dtype(kind).itemsize * math.prod(shape) // 64) * 64
+        assert data[place : place + 8] == b"LOOKAFPS"
+        begin, place = place + 24, place + 24 + int.from_bytes(data[place + 16 : place + 24], "little")
+        for _, kind, shape, _, _ in json.loads(data[begin:place])["arrays"]:
+            place += -(-np.dtype(kind).itemsize * math.prod(shape) // 64) * 64
         ends.append(place)
     assert place == len(data)
     return ends
@@ -107,9 +87,6 @@ CONTAINERS = {
     "signatures": (save_signatures, load_signatures), "packed": (save_packed, load_packed),
     "fingerprints": (save_fingerprints, load_fingerprints), "frequencies": (save_frequencies, load_frequencies),
     "arrays": (save_arrays, load_arrays),
-    "signatures of 0.1": (lambda path: shutil.copy(GOLDEN / "signatures-2/fast.sig", path), load_signatures),
-    "packed of 0.1": (lambda path: shutil.copy(GOLDEN / "signatures-2/dense.sig", path), load_packed),
-    "fingerprints of 0.1": (lambda path: shutil.copy(GOLDEN / "fingerprints-1/arrays.fps", path), load_wide_fingerprints),
 }  # fmt: skip
 
 
@@ -118,8 +95,6 @@ def header_of(name, path):
     data = path.read_bytes()
     if name == "frequencies":
         return 400
-    if name.endswith("0.1"):
-        return 16 + int.from_bytes(data[12:16], "little") + 40 * name.startswith("fingerprints")
     first = 24 + int.from_bytes(data[16:24], "little")
     return first + 24 + int.from_bytes(data[first + 16 : first + 24], "little") if name == "fingerprints" else first
 
@@ -180,10 +155,9 @@ def test_every_cut_is_found(tmp_path, rng, name):
 
 
 @pytest.mark.parametrize("part", range(2))
-@pytest.mark.parametrize("name", ["fingerprints", "fingerprints of 0.1"])
-def test_a_lost_head_is_not_taken_for_the_end(tmp_path, name, part):
+def test_a_lost_head_is_not_taken_for_the_end(tmp_path, part):
     """Zeros in place of the head of a batch: what follows it was acknowledged, and is not given up or written over."""
-    path, (save, load) = tmp_path / "file", CONTAINERS[name]
+    path, (save, load) = tmp_path / "file", CONTAINERS["fingerprints"]
     save(path)
     begin = ends_of_batches(path)[part]
     data = bytearray(path.read_bytes())
@@ -195,23 +169,19 @@ def test_a_lost_head_is_not_taken_for_the_end(tmp_path, name, part):
 
 
 def with_header(data, change):
-    """A file whose header says something else, with checksums that fit: of one section, or as 0.1 wrote signatures."""
-    old = data[8] < 3
-    begin, size = (16, int.from_bytes(data[12:16], "little")) if old else (24, int.from_bytes(data[16:24], "little"))
-    held = json.loads(data[begin : begin + size])
+    """A file of one section whose header says something else, with checksums that fit."""
+    size = int.from_bytes(data[16:24], "little")
+    held = json.loads(data[24 : 24 + size])
     change(held)
     text = json.dumps(held).encode()
-    text += b" " * (-(begin + len(text)) % (8 if old else 64))
-    if not old:
-        return data[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + data[begin + size :]
-    body = data[:12] + len(text).to_bytes(4, "little") + text + data[begin + size : -32]
-    return body + hashlib.blake2b(body, digest_size=32).digest()
+    text += b" " * (-(24 + len(text)) % 64)
+    return data[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + data[24 + size :]
 
 
-@pytest.mark.parametrize("name", ["signatures", "packed", "signatures of 0.1", "packed of 0.1"])
+@pytest.mark.parametrize("name", ["signatures", "packed"])
 def test_hostile_sketch_files(tmp_path, name):
     """With a checksum that fits, a header is held against rules before anything is made from it."""
-    path, old, strange = tmp_path / "file", name.endswith("0.1"), []
+    path, strange = tmp_path / "file", []
     CONTAINERS[name][0](path)
     data = path.read_bytes()
 
@@ -223,27 +193,24 @@ def test_hostile_sketch_files(tmp_path, name):
         except la.InputDataError as error:
             assert "file: damaged" in str(error) or "file: cut short" in str(error)
 
-    def says(held):
-        return held if old else held["meta"]
-
     for number in range(3 if name.startswith("packed") else 1):
-        for field, place, values in (
-            ("name", 0, ["x", None, 5]), ("dtype", 1, ["|O", "zz", "<f4", 5, None]),
-            ("shape", 2, [[10**15, 64], [-1, 64], [], [10**30], "ab", None, [1, 1], [12.0, 64], [True, 64]]),
+        for place, values in (
+            (0, ["x", None, 5]), (1, ["|O", "zz", "<f4", 5, None]),
+            (2, [[10**15, 64], [-1, 64], [], [10**30], "ab", None, [1, 1], [12.0, 64], [True, 64]]),
         ):  # fmt: skip
             for value in values:
-                attempt(lambda held, n=number, k=field if old else place, v=value: held["arrays"][n].__setitem__(k, v))
+                attempt(lambda held, n=number, k=place, v=value: held["arrays"][n].__setitem__(k, v))
     for field in ("kind", "scheme", "shingling", *(["packing", "has_empty"] if name.startswith("packed") else [])):
-        attempt(lambda held, field=field: says(held).pop(field))
+        attempt(lambda held, field=field: held["meta"].pop(field))
         if field != "shingling":
             for value in (None, 5, [], {}, "x", [5]):
-                attempt(lambda held, field=field, value=value: says(held).update({field: value}))
+                attempt(lambda held, field=field, value=value: held["meta"].update({field: value}))
     for value in (None, 5, [], {}, "x", [5]):
         attempt(lambda held, value=value: held.update(arrays=value))
     for change in (
-        lambda held: held.pop("arrays"), lambda held: held["arrays"].clear(), lambda held: says(held)["scheme"].update(kind="os.system"),
-        *(lambda held, v=value: says(held)["scheme"]["parameters"].update(permutations=v) for value in (10**12, "8", 65)),
-        lambda held: says(held)["scheme"]["parameters"].update(more=1),
+        lambda held: held.pop("arrays"), lambda held: held["arrays"].clear(), lambda held: held["meta"]["scheme"].update(kind="os.system"),
+        *(lambda held, v=value: held["meta"]["scheme"]["parameters"].update(permutations=v) for value in (10**12, "8", 65)),
+        lambda held: held["meta"]["scheme"]["parameters"].update(more=1),
     ):  # fmt: skip
         attempt(change)
     assert strange == []

@@ -1,7 +1,7 @@
 """Words without stop words, stems, document frequencies, weights."""
 
 import math
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,10 +51,11 @@ def test_frequencies_are_counted_merged_and_stored(tmp_path):
         whole.merge(la.DocumentFrequencies.collect(la.shingle(TEXTS, width=2)))
 
 
-def test_frequencies_of_earlier_rules_are_loaded_but_not_mixed():
-    path = Path(__file__).parents[1] / "golden/signatures-1/frequencies.npz"
+def test_frequencies_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
+    path, counts = tmp_path / "frequencies.npz", la.DocumentFrequencies.collect(la.shingle(["a b", "c"], width=1))
+    replace(counts, parameters=la.Shingling(width=1, rules=1)).save(path)
     old = la.DocumentFrequencies.load(path, la.Shingling(width=1, rules=1))
-    assert old.n_documents == 2 and sorted(old.counts.tolist()) == [1, 1, 2]
+    assert old.n_documents == 2 and old.counts.tolist() == [1, 1, 1]
     assert old.merge(old).n_documents == 4
     new = la.DocumentFrequencies.collect(la.shingle(TEXTS, width=1))
     for mix in (

@@ -1,7 +1,6 @@
 """A file searched as a stream gives what the index in memory gives; appends are whole or not there."""
 
 import os
-import shutil
 import struct
 import tracemalloc
 from pathlib import Path
@@ -241,17 +240,17 @@ def test_the_format_stays(tmp_path):
     batch = (b'{"meta": {}, "arrays": [["words", "<u8", [2, 1], 0, "%08x"], ["rows", "<u4", [2], 64, "%08x"]], "at": 128}'
              % (crc32(words), crc32(rows))).ljust(168)  # fmt: skip
     assert data == b"".join((
-        b"LOOKAFPS", struct.pack("<IIQ", 2, crc32(header), len(header)), header,
-        b"LOOKAFPS", struct.pack("<IIQ", 2, crc32(batch), len(batch)), batch, words.ljust(64, b"\0"), rows.ljust(64, b"\0"),
+        b"LOOKAFPS", struct.pack("<IIQ", 1, crc32(header), len(header)), header,
+        b"LOOKAFPS", struct.pack("<IIQ", 1, crc32(batch), len(batch)), batch, words.ljust(64, b"\0"), rows.ljust(64, b"\0"),
     ))  # fmt: skip
 
 
-GOLDEN = Path(__file__).parents[1] / "golden/fingerprints-1"
+GOLDEN = Path(__file__).parents[1] / "golden/fingerprints"
 WORDS = np.arange(1, 31, dtype=np.uint64)[:, None] * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 
 
-def test_files_of_version_1_are_searched():
-    """Version 0.1.1 wrote them."""
+def test_golden_files_are_searched():
+    """The format is a contract."""
     file = la.FingerprintFile(GOLDEN / "arrays.fps", bits=128)
     assert len(file) == 30 and np.concatenate(list(file._chunks.batches())).tolist() == WORDS.tolist()
     for method in methods(128):
@@ -263,27 +262,6 @@ def test_files_of_version_1_are_searched():
     assert file.query(prints, la.HammingIndex(radius=0)).right.tolist() == [0, 3]
     with pytest.raises(la.IncompatibleSketchError):
         file.query(la.SimHash(seed=4).sign(la.shingle(["a"], width=1)), la.HammingIndex())
-
-
-@pytest.mark.parametrize(("name", "bits"), [("arrays.fps", 128), ("simhash.fps", 64)])
-def test_files_of_version_1_are_converted_and_not_appended_to(tmp_path, name, bits):
-    shutil.copy(GOLDEN / name, tmp_path / "old")
-    old, more = la.FingerprintFile(tmp_path / "old", bits=bits), np.zeros((1, bits // 64), np.uint64)
-    with pytest.raises(la.OutputError, match=r"not appended to; append it to a new file: .*extend"):
-        old.append(more)
-    assert (tmp_path / "old").read_bytes() == (GOLDEN / name).read_bytes()
-    (tmp_path / "old").unlink()
-    assert old.append(more) == 0 and len(la.FingerprintFile(tmp_path / "old", bits=bits)) == 1  # a new file by now
-    shutil.copy(GOLDEN / name, tmp_path / "old")
-    old = la.FingerprintFile(tmp_path / "old", bits=bits)
-    new = la.FingerprintFile(tmp_path / "new", bits=bits)
-    assert new.extend(old) == 0 and len(new) == len(old) and new._chunks.header == old._chunks.header
-    assert new.append(more) == len(old)
-    new = la.FingerprintFile(tmp_path / "new", bits=bits)
-    assert all((a == b).all() for a, b in zip(old._chunks.batches(), new._chunks.batches(), strict=False))
-    queries = np.concatenate(list(old._chunks.batches()))
-    method = la.HammingIndex(radius=2, bits=bits)
-    assert triples(new.query(queries, method)) == triples(old.query(queries, method))
 
 
 def test_files_are_joined(rng, tmp_path):

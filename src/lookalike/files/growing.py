@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import OutputError
 from .atomic import sync_folder
-from .layout import ALIGN, HEAD_SIZE, Kind, Section, find_magic, open_regular, read_section, read_version, write_section
+from .layout import ALIGN, HEAD_SIZE, Kind, Section, find_magic, open_regular, read_section, write_section
 
 Sections = tuple[Section, ...]
 
@@ -35,10 +35,6 @@ class GrowingFile:
     kind : Kind
     accepts : callable
         Called with the first section and each section, the first included; tells whether it holds what it must.
-    read_old : callable
-        Reads the sections of a file of a version before this layout from an open file.
-    convert : str
-        How users get a file that can be added to from such a one.
 
     Raises
     ------
@@ -46,22 +42,12 @@ class GrowingFile:
         If the file is of another kind, of a newer version, or damaged.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        kind: Kind,
-        accepts: Callable[[Section, Section], bool],
-        read_old: Callable[[BinaryIO, Path], Sections],
-        convert: str,
-    ) -> None:
+    def __init__(self, path: Path, kind: Kind, accepts: Callable[[Section, Section], bool]) -> None:
         self.path = path
         self.kind = kind
         self._accepts = accepts
-        self._read_old = read_old
-        self._convert = convert
         self._turn = threading.Lock()
         self.sections: Sections = ()  # replaced, never changed: a reader goes on with what it took
-        self.is_old = False
         try:
             os.stat(path)
         except FileNotFoundError:
@@ -78,10 +64,9 @@ class GrowingFile:
             raise self.kind.error(
                 f"{self.path}: an empty file: another process may be making it, so try again; if it stays empty, remove it"
             )
-        self.is_old = 0 < read_version(self.path, self.kind, os.pread(file, HEAD_SIZE, 0)) < self.kind.oldest
-        found = list(self._read_old(stream, self.path)) if self.is_old else self._known(stream)
-        n_known, end = 0 if self.is_old else len(found), found[-1].end if found else 0
-        while end < size and not self.is_old:
+        found = self._known(stream)
+        n_known, end = len(found), found[-1].end if found else 0
+        while end < size:
             try:
                 section = read_section(stream, self.path, self.kind, end)
             except self.kind.error:
@@ -162,13 +147,9 @@ class GrowingFile:
             before = self.sections
             try:
                 if made:
-                    self.sections, self.is_old = (write_section(file, 0, self.kind, {}, meta, sync=False),), False
+                    self.sections = (write_section(file, 0, self.kind, {}, meta, sync=False),)
                 else:  # others may have appended since
                     self._scan(stream)
-                if self.is_old:
-                    raise OutputError(
-                        f"{self.path}: an older version wrote it: it can be read, but not appended to; {self._convert}"
-                    )
                 fits(self.sections[0].meta)
                 section = self._write(file, self.sections[-1].end, arrays)
             except BaseException:

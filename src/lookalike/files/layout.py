@@ -49,8 +49,6 @@ class Kind:
         The version that is written, and the newest that is read.
     name : str
         What it holds, for messages.
-    oldest : int
-        First version in this layout; ``.legacy`` reads those before it.
     error : type of error
         Raised for files of another kind, newer, or damaged.
     links : bool
@@ -60,7 +58,6 @@ class Kind:
     magic: bytes
     version: int
     name: str
-    oldest: int = 1
     error: type[IndexFormatError | InputDataError] = IndexFormatError
     links: bool = False
 
@@ -242,7 +239,7 @@ def read_section(stream: BinaryIO, path: Path, kind: Kind, begin: int = 0) -> Se
         most = min(length, os.fstat(stream.fileno()).st_size)
         header += os.pread(stream.fileno(), max(0, most - len(header)), begin + _AHEAD)
     data = begin + HEAD_SIZE + length
-    if version < kind.oldest or len(header) < length or crc32(header) != crc or data % ALIGN:
+    if not version or len(header) < length or crc32(header) != crc or data % ALIGN:
         raise kind.error(f"{path}: damaged: checksum mismatch in {where}")
     try:
         held = json.loads(header)

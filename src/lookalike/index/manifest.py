@@ -1,7 +1,7 @@
 """The manifest: which segments make up an index. It is written whole and renamed, so that it commits or does not.
 
 The file holds eight hexadecimal digits, the CRC-32 of all that follows them, then a line feed, then JSON: ``format``,
-``version`` (2 where a parameter is one that version 1 did not have, else 1), ``parameters``, ``keep_text``, ``ids`` ("int",
+``version``, ``parameters``, ``keep_text``, ``ids`` ("int",
 "str" or null), ``next`` (number of the next file) and ``segments``, each with its ``file``, ``rows``, and, where some were
 removed, ``removed`` (a file) and ``n_removed``. Files are plain names in the folder, ``segment-00000000`` and
 ``removed-00000000`` with numbers below ``next``: no other file is read or removed.
@@ -21,8 +21,7 @@ from ..errors import IndexFormatError
 from ..files.atomic import atomic_file
 from ..files.layout import is_count, open_regular
 
-NAME, FORMAT, VERSION = "manifest", "lookalike index", 2
-SINCE_2 = frozenset(("probes", "bits", "slots"))  # parameters that no reader of version 1 knows
+NAME, FORMAT, VERSION = "manifest", "lookalike index", 1
 MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1
 _FILE = re.compile(r"(segment|removed)-([0-9]{8,15})", re.ASCII)
 _OURS = re.compile(rf"{_FILE.pattern}|\.({_FILE.pattern}|manifest)\.[0-9a-f]+-[0-9a-f]+\.tmp", re.ASCII)
@@ -76,14 +75,9 @@ class Manifest:
         OutputError
             If it cannot be written; the state is then what it was.
         """
-        body = json.dumps({"format": FORMAT, "version": version_for(self.parameters)} | asdict(self), indent=1).encode()
+        body = json.dumps({"format": FORMAT, "version": VERSION} | asdict(self), indent=1).encode()
         with atomic_file(folder / NAME, compress=False) as stream:
             stream.write(b"%08x\n" % crc32(body) + body)
-
-
-def version_for(parameters: dict[str, Any]) -> int:
-    """Return the version of the format that has such parameters: the first one, where it has."""
-    return 1 if SINCE_2.isdisjoint(parameters) else VERSION
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -117,8 +111,6 @@ def read_manifest(folder: Path) -> Manifest:
     version: Any = held.get("version")
     if is_count(version) and version > VERSION:
         raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here; upgrade")
-    if isinstance(held.get("parameters"), dict) and is_count(version) and version < version_for(held["parameters"]):
-        raise IndexFormatError(f"{path}: damaged: version {version} has no such parameters")
     wrong = next((name for name, rule in _RULES.items() if name not in held or not rule(held[name])), None)
     if wrong is not None:
         raise IndexFormatError(f"{path}: damaged: {wrong} cannot be {held.get(wrong)!r:.60}")

@@ -123,8 +123,6 @@ class FingerprintFile:
     def extend(self, other: FingerprintFile) -> int:
         """Append all batches of another file, one at a time, and return the row of the first fingerprint.
 
-        This converts a file of version 0.1, which can be searched but not appended to: extend a new file by it.
-
         Parameters
         ----------
         other : FingerprintFile

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from ..errors import InputDataError, ParameterError
 from ..files.growing import GrowingFile
 from ..files.layout import Kind, Section, open_regular, read_pieces
-from ..files.legacy import read_chunks
 from ..values import Int64Array, UInt64Array
 
-FINGERPRINTS = Kind(magic=b"LOOKAFPS", version=2, oldest=2, name="fingerprints", error=InputDataError, links=True)
+FINGERPRINTS = Kind(magic=b"LOOKAFPS", version=1, name="fingerprints", error=InputDataError, links=True)
 MOST_HEADER, MOST_BITS = 1 << 20, 1024
-CONVERT = "append it to a new file: FingerprintFile(NEW).extend(FingerprintFile(OLD))"
 Check = Callable[[dict[str, Any]], None]
 
 
@@ -79,7 +77,7 @@ class ChunkedFile:
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
         self.path = Path(path)
         self._header = header | {"made_by": header.get("made_by")}
-        self._file = GrowingFile(self.path, FINGERPRINTS, _accepts, read_chunks, CONVERT)
+        self._file = GrowingFile(self.path, FINGERPRINTS, _accepts)
 
     @property
     def header(self) -> dict[str, Any]:

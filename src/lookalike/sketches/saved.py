@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..files.container import ArrayFile, write_arrays
-from ..files.layout import HEAD_SIZE, Kind, open_regular, read_version
-from ..files.legacy import read_signatures
+from ..files.layout import Kind
 from ..files.outputs import check_output
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
@@ -23,8 +22,7 @@ from .one_permutation import OnePermutation
 from .packed import BBit, XorBits
 from .permutation import PermutationBins, PermutationMinHash
 
-# 2: the header states the rules of shingling; 3: the layout of all files
-SIGNATURES = Kind(magic=b"LOOKASIG", version=3, oldest=3, name="signatures", error=InputDataError, links=True)
+SIGNATURES = Kind(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
 _SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
 _DTYPES = {"values": ("<u4", "<u8"), "words": ("<u8",), "layout": ("<i8",), "densities": ("<f8",), "density_steps": ("|u1",)}
 _NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
@@ -116,15 +114,9 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
         If the file is not one of ours, of a newer version, cut short or damaged; each has a message of its own.
     """
     path = Path(path)
-    with open_regular(path, SIGNATURES) as stream:
-        version = read_version(path, SIGNATURES, stream.read(HEAD_SIZE))
-    if 0 < version < SIGNATURES.oldest:
-        header, arrays = read_signatures(path)
-    else:
-        file = ArrayFile(path, SIGNATURES)
-        header, arrays = file.meta, dict(file)
+    file = ArrayFile(path, SIGNATURES)
     try:
-        return _make(path, header, arrays)
+        return _make(path, file.meta, dict(file))
     except InputDataError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -149,10 +141,9 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
-        parameters: dict[str, Any] = {"rules": 1} | shingling  # version 0.1 did not write its rules
-        if parameters["rules"] > RULES:
-            raise InputDataError(f"{path}: shingling rules {parameters['rules']} are newer than {RULES}; upgrade lookalike")
-        shingling = Shingling(**{k: v for k, v in parameters.items() if k != "unicode"})
+        if shingling["rules"] > RULES:
+            raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade lookalike")
+        shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
     densities = arrays.get("densities")
     rows = arrays["values" if kind == "signatures" else "words"]
     if bits is not None:

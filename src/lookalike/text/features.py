@@ -215,8 +215,6 @@ class DocumentFrequencies:
         except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError, TokenError, zlib.error,
                 zipfile.BadZipFile) as error:  # fmt: skip
             raise InputDataError(f"{path}: not a file of document frequencies, or damaged ({error})") from None
-        if stated.startswith("Shingling(") and ", rules=" not in stated:
-            stated = f"{stated[:-1]}, rules=1)"  # version 0.1 did not write its rules
         message = f"{path} counts features of {stated}; {parameters} was asked for"
         if isinstance(parameters, Shingling):
             known = {str(p): p for p in (replace(parameters, rules=rules) for rules in range(1, RULES + 1))}

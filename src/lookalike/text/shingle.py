@@ -46,8 +46,8 @@ class Shingling:
     tokenizer : callable, optional
         From a text (str) to a list of tokens (str), in place of the unit; it sees the normalized text, unfolded or folded.
     rules : {1, 2}, default 2
-        Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. Sketches from
-        files of version 0.1 have rules 1; this version shingles texts by rules 2 only.
+        Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. This
+        version shingles texts by rules 2 only.
     key_fingerprint : str, default ""
         Of hashes under a key, 16 digits that tell it from others; ``shingle`` sets it. Only sketches made with the same key
         can be compared. The key itself is kept nowhere.
