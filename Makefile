@@ -13,7 +13,7 @@ export LOOKALIKE_NO_LIBRARY := 1
 JOBS   := $(or $(JOBS),2)
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: install demo test test-library test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: install demo test test-parts test-library test-extras test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -38,15 +38,22 @@ docs: install
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # What a wheel brings: the package with the kernels compiled ahead, apart from the sources, which compile them as they are called.
-LIBRARY := build/installed
-$(LIBRARY)/.made: $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src -name '*.py')
-	rm -rf $(LIBRARY)
-	LOOKALIKE_NO_LIBRARY=0 $(BIN)/python -m pip install --quiet --no-deps --target $(LIBRARY) .
+WHEEL := build/wheel/.made
+$(WHEEL): $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src -type f -not -name '*.pyc')
+	rm -rf build/wheel build/installed
+	LOOKALIKE_NO_LIBRARY=0 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/python -m pip install --quiet --no-deps --target build/installed build/wheel/*.whl
 	touch $@
 
-test-library: $(LIBRARY)/.made
-	PYTHONPATH=$(CURDIR)/$(LIBRARY) $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
+test-library: $(WHEEL)
+	PYTHONPATH=$(CURDIR)/build/installed $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
 		tests/kernels tests/golden tests/jobs/test_twin.py tests/test_starts.py
+
+# The wheel in fresh environments: alone, and with each extra alone, whose main job then works. EXTRAS="report serve" for some.
+test-extras: $(WHEEL)
+	$(BIN)/python tools/java_home.py
+	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
+	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html spark serve features jit all)
 
 # On a cluster of two workers on this machine: six jobs that cover everything. A Java is installed where there is none.
 test-spark-few: install
@@ -58,13 +65,19 @@ test-spark: install
 	$(BIN)/python tools/java_home.py
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
-test: lint docs
+# Everything, with the time it took, installation apart.
+test: install
+	@began=$$(date +%s); $(MAKE) test-parts && \
+		took=$$(($$(date +%s) - began)) && echo "make test: $$((took / 60)) min $$((took % 60)) s, installation apart"
+
+test-parts: lint docs
 	rm -rf $(CACHE)*
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" $(SPREAD)
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) tests/kernels tests/golden
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
 		tests/kernels tests/golden
 	$(MAKE) test-library
+	$(MAKE) test-extras EXTRAS=serve
 	$(MAKE) test-spark-few
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
 

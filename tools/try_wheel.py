@@ -1,20 +1,29 @@
-"""Install a wheel alone into a fresh environment and see that it works: `python tools/try_wheel.py dist/lookalike-*.whl`.
+"""Install a wheel into fresh environments and see that it works: `python tools/try_wheel.py dist/lookalike-*.whl [report spark ...]`.
 
-As in a container: hardly an environment, no home, no caches, no compiler; nothing may be written among the packages. Prints sizes, and
-the time of a first job of two lines beside that of the imports of NumPy and PyArrow.
+Without names: the wheel alone, as in a container: hardly an environment, no home, no caches, no compiler; nothing may be written among
+the packages. With names: for each extra an environment with it alone (``all`` tries the jobs of the others that take seconds), and the
+main job of that extra in it. Prints sizes and times.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 from time import perf_counter
+from urllib.request import Request, urlopen
+
+from java_home import java_home
 
 TURNS = 9
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": os.devnull, "LC_ALL": "C.UTF-8"}
+ROWS = ["a b c d e f", "A b c d e f.", "g h i j k l"]
 PROGRAM = """
 import sys
 sys.modules["numba"] = sys.modules["llvmlite"] = None
@@ -23,61 +32,172 @@ texts = ["the quick brown fox jumps over the lazy dog", "The quick brown fox jum
 assert la.dedup(texts).keep.tolist() == [True, False, True]
 assert la.load.__doc__ and la.theory.bbit.variance(0.8, 1, 256) > 0
 """
+STEMS = """
+import lookalike as la
+result = la.dedup(["she connects the cables", "she connected a cable", "g h i"], tokenizer=la.WordTokenizer(), width=1)
+assert result.keep.tolist() == [True, False, True]
+"""
+FRAME = """
+import lookalike as la
+from lookalike import spark
+if __name__ == "__main__":
+    session = spark.start_session("local-cluster[2,1,1024]", spark_ui_enabled="false", spark_driver_host="127.0.0.1")
+    frame = session.createDataFrame([(0, "a b c d e f"), (1, "A b c d e f."), (2, "g h i j k l")], "place long, text string")
+    with spark.dedup(frame, order_by="place") as result:
+        assert sorted(row["place"] for row in result.clean().collect()) == [0, 2]
+    session.stop()
+"""
 
 
-def run(command: list[str], folder: str) -> str:
-    """Run a command with hardly an environment; return what it prints."""
-    environment = {"PATH": "/usr/bin:/bin", "HOME": os.devnull, "TMPDIR": folder, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and not done.stderr, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout
+class Fresh:
+    """A fresh environment with a wheel, or an extra of it, and a folder to work in."""
+
+    def __init__(self, folder: Path, wheel: Path, extra: str = "") -> None:
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        self.python, self.work = str(folder / "venv/bin/python"), folder / "work"
+        self.work.mkdir()
+        what = f"lookalike[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
+        subprocess.run([self.python, "-m", "pip", "install", "--quiet", what], check=True)
+        subprocess.run([self.python, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+        self.packages = next(folder.glob("venv/lib/python*/site-packages"))
+        (self.work / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in ROWS))
+
+    def run(self, *arguments: str, status: int = 0, **environment: str) -> str:
+        """Run the program with hardly an environment; return what it prints; on standard error it prints nothing."""
+        return self.run_python("-m", "lookalike", *arguments, status=status, **environment)
+
+    def run_python(self, *arguments: str, status: int = 0, quiet: bool = True, **environment: str) -> str:
+        """Run Python; return what it prints."""
+        known = ENVIRONMENT | {"TMPDIR": str(self.work.parent)} | environment
+        done = subprocess.run([self.python, *arguments], cwd=self.work, env=known, capture_output=True, text=True, check=False)
+        said = f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == status and not (quiet and done.stderr) and "Traceback" not in done.stderr, said
+        return done.stdout + done.stderr * status
+
+    def size(self) -> int:
+        """Return the bytes of all packages."""
+        return sum(path.stat().st_size for path in self.packages.rglob("*") if path.is_file())
 
 
-def seconds(command: list[str], folder: str) -> float:
-    """Return the time of a command."""
-    began = perf_counter()
-    run(command, folder)
-    return perf_counter() - began
+def try_bare(fresh: Fresh, wheel: Path) -> None:
+    """Run the program and the library outside the source tree; every missing extra is one sentence with its command."""
+    before = sorted((path, path.stat().st_mtime_ns) for path in fresh.packages.rglob("*"))
+    job = ["dedup", "in.jsonl", "-o", "out.jsonl", "--force"]
+    first = perf_counter()
+    shown = fresh.run(*job)
+    first = perf_counter() - first
+    assert "near-duplicates removed              1" in shown, shown
+    assert (fresh.work / "out.jsonl").read_text() == '{"text": "a b c d e f"}\n{"text": "g h i j k l"}\n'
+    fresh.run_python("-W", "error", "-c", PROGRAM)
+    fresh.run("index", "create", "seen.idx")
+    for extra, arguments in {
+        "report": ["dedup", "in.jsonl", "--report", "page.html"], "html": ["dedup", "in.jsonl", "--html"],
+        "serve": ["serve", "seen.idx"], "spark": ["dedup", "in.jsonl", "--engine", "spark", "-o", "x"],
+    }.items():  # fmt: skip
+        said = fresh.run_python("-m", "lookalike", *arguments, status=1, quiet=False)
+        assert said.count("\n") == 1 and f"pip install 'lookalike[{extra}]'" in said, said
+    version = fresh.run("--version").strip()
+    assert wheel.name.split("-")[1] in version, f"{wheel.name} says it is {version}"
+    written = "something was written among the packages"
+    assert sorted((path, path.stat().st_mtime_ns) for path in fresh.packages.rglob("*")) == before, written
+
+    def seconds(*command: str) -> float:
+        began = perf_counter()
+        fresh.run_python(*command)
+        return perf_counter() - began
+
+    turns = [(seconds("-m", "lookalike", *job), seconds("-c", "import numpy, pyarrow")) for _ in range(TURNS)]
+    later, imports = (sorted(times)[TURNS // 2] for times in zip(*turns, strict=True))
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, with all it needs {fresh.size() / 1e6:.0f} MB; {fresh.run('warmup')}", end="")
+    print(f"job of two lines: first {first:.2f} s, later {later:.2f} s, which is {later / imports:.1f} times the imports of NumPy and "
+          f"PyArrow ({imports:.2f} s)")  # fmt: skip
+
+
+def try_report(fresh: Fresh) -> None:
+    """Write a report."""
+    fresh.run("dedup", "in.jsonl", "--report", "page.html")
+    assert "near-duplicate" in (fresh.work / "page.html").read_text()
+
+
+def try_html(fresh: Fresh) -> None:
+    """Compare web pages by their main text."""
+    story = "<p>The river rises in the hills, passes three towns and a mill, and falls into the sea after seventy miles.</p>" * 3
+    rows = [{"text": f"<html><body><nav>{menu}</nav><main>{story}</main></body></html>"} for menu in ("Home", "About")]
+    (fresh.work / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fresh.run("dedup", "pages.jsonl", "--html", "-o", "clean.jsonl")
+    assert (fresh.work / "clean.jsonl").read_text().count("\n") == 1
+
+
+def try_features(fresh: Fresh) -> None:
+    """Compare stems."""
+    fresh.run_python("-c", STEMS)
+
+
+def try_jit(fresh: Fresh) -> None:
+    """Compile the kernels on their first call."""
+    known = {"LOOKALIKE_KERNELS": "jit", "NUMBA_CACHE_DIR": str(fresh.work / "cache")}
+    shown = fresh.run_python("-m", "lookalike", "dedup", "in.jsonl", quiet=False, **known)
+    assert "near-duplicates removed              1" in shown, shown
+
+
+def try_serve(fresh: Fresh) -> None:
+    """Start the service, ask it once, and stop it."""
+    fresh.run("index", "create", "served.idx")
+    fresh.run("index", "add", "served.idx", "in.jsonl")
+    command = [fresh.python, "-m", "lookalike", "serve", "served.idx", "--port", "0"]
+    with open(fresh.work / "log", "wb") as log:
+        server = subprocess.Popen(command, cwd=fresh.work, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[-1].rstrip("/")
+        asked = Request(address + "/v1/query", b'{"texts": ["A b c d e f"]}', {"content-type": "application/json"})
+        with urlopen(asked) as answer:
+            found = json.load(answer)
+            assert found["results"][0], found
+        server.send_signal(signal.SIGTERM)
+        assert server.wait() == 0
+    finally:
+        server.kill()
+
+
+def try_spark(fresh: Fresh) -> None:
+    """Run a job on files and one on a data frame, on a cluster of two workers, which are processes of this machine."""
+    java = java_home()
+    assert java is not None, "there is no Java: install Java 17 or later"
+    known = {"JAVA_HOME": str(java), "PYSPARK_PYTHON": fresh.python}
+    fresh.run_python("-m", "lookalike", "dedup", "in.jsonl", "--engine", "spark", "--master", "local-cluster[2,1,1024]", "-o", "on_spark",
+                     "--work", "work", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1",
+                     quiet=False, **known)  # fmt: skip
+    assert sum(file.read_text().count("\n") for file in (fresh.work / "on_spark").glob("*.jsonl")) == 2
+    (fresh.work / "frame.py").write_text(FRAME)
+    fresh.run_python("frame.py", quiet=False, **known)
+
+
+JOBS = {"report": try_report, "html": try_html, "features": try_features, "serve": try_serve, "jit": try_jit, "spark": try_spark}
 
 
 def main() -> None:
-    """Look into the wheel, install it, run the program and the library outside the source tree."""
-    wheel = Path(sys.argv[1]).resolve()
-    names = zipfile.ZipFile(wheel).namelist()
+    """Try the wheel alone, or each extra that is named."""
+    wheel, *extras = sys.argv[1:]
+    path = Path(wheel).resolve()
+    names = zipfile.ZipFile(path).namelist()
     assert "lookalike/py.typed" in names, "the wheel lacks py.typed"
     assert "lookalike/kernels/_native.abi3.so" in names, "the wheel lacks the library of kernels"
     assert any(name.endswith("LICENSE") for name in names), "the wheel lacks the licence"
     assert all(name.startswith("lookalike") for name in names), f"the wheel holds more than the package: {names}"
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "venv", folder + "/venv"], check=True)
-        python, program = folder + "/venv/bin/python", folder + "/venv/bin/lookalike"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True)
-        packages = next(Path(folder, "venv/lib").glob("python*/site-packages"))
-        size = sum(path.stat().st_size for path in packages.rglob("*") if path.is_file())
-        before = sorted((path, path.stat().st_mtime_ns) for path in packages.rglob("*"))
-        work = folder + "/work"
-        os.mkdir(work)
-        Path(work, "in.jsonl").write_text('{"text": "a b c d e f"}\n{"text": "A b c d e f."}\n')
-        job = [program, "dedup", "in.jsonl", "-o", "out.jsonl", "--force"]
-        first = perf_counter()
-        shown = run(job, work)
-        first = perf_counter() - first
-        assert "near-duplicates removed              1" in shown, shown
-        assert Path(work, "out.jsonl").read_text() == '{"text": "a b c d e f"}\n'
-        run([python, "-W", "error", "-c", PROGRAM], work)
-        version = run([program, "--version"], work).strip()
-        assert wheel.name.split("-")[1] in version, f"{wheel.name} says it is {version}"
-        assert sorted((path, path.stat().st_mtime_ns) for path in packages.rglob("*")) == before, (
-            "something was written among the packages"
-        )
-        turns = [(seconds(job, work), seconds([python, "-c", "import numpy, pyarrow"], work)) for _ in range(TURNS)]
-        later, imports = (sorted(times)[TURNS // 2] for times in zip(*turns, strict=True))
-        print(
-            f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, with all it needs {size / 1e6:.0f} MB; {run([program, 'warmup'], work)}",
-            end="",
-        )
-        print(f"job of two lines: first {first:.2f} s, later {later:.2f} s, which is {later / imports:.1f} times the imports of NumPy and "
-              f"PyArrow ({imports:.2f} s)")  # fmt: skip
+    for extra in extras or [""]:
+        folder = Path(tempfile.mkdtemp(prefix="lookalike-"))
+        try:
+            fresh = Fresh(folder, path, extra)
+            if not extra:
+                try_bare(fresh, path)
+                continue
+            for name, job in JOBS.items():
+                if name == extra or (extra == "all" and name not in ("jit", "spark")):
+                    job(fresh)
+            print(f"extra {extra}: works alone; {fresh.size() / 1e6:.0f} MB of packages", flush=True)
+        finally:
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
-from markupsafe import Markup
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 WIDTH, HEIGHT = 560, 230
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 34
@@ -36,6 +38,8 @@ def _linear(low: float, high: float, begin: float, end: float) -> Scale:
 
 def _frame(title: str, body: str, width: int = WIDTH, height: int = HEIGHT) -> Markup:
     """Return a picture with its title, which is also read aloud."""
+    from markupsafe import Markup  # of the extra report, without which this module must load
+
     name = escape(title)
     return Markup(f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{name}"><title>{name}</title>{body}</svg>')
 

@@ -1,0 +1,106 @@
+"""Every public entry where one optional package is missing: it works, or says in one sentence which command installs what it needs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+# What is imported of each package that an extra brings, and what else is optional; "" is nothing missing.
+OPTIONAL = {
+    "": [], "jinja2": ["report", "serve"], "markupsafe": ["report", "serve"], "trafilatura": ["html"], "lxml": ["html"],
+    "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
+    "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": [], "datasets": [],
+}  # fmt: skip
+BLOCKED = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Block(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == sys.argv[1]:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+if sys.argv[1]:
+    sys.meta_path.insert(0, Block())
+    assert sys.argv[1] not in sys.modules
+"""
+ENTRIES = """
+import contextlib, io, json, os, traceback
+import lookalike as la
+from lookalike.cli.main import main
+
+open("in.jsonl", "w").write('{"text": "a b c d e f"}\\n' * 2 + '{"text": "<p>g h i j k l</p>"}\\n')
+open("a.txt", "w").write("a b c d e f")
+names = {name: (lambda name=name: getattr(la, name)) for name in la.__all__}
+calls = {
+    "html_to_text": lambda: la.html_to_text("<p>a</p>"), "WordTokenizer": lambda: la.WordTokenizer()("a house"),
+    "report": lambda: la.dedup(["a b", "a b"]).report("python.html"),
+    "overlap report": lambda: la.overlap(["a b"], against=["a b"]).report("overlap.html"),
+    "write_report": lambda: la.write_report(la.dedup(["a b", "a b"]), "w.html"),
+}
+if sys.argv[1] in ("pyspark", "pandas"):  # else a session would be started
+    calls["spark"] = lambda: __import__("lookalike.spark").spark.dedup("in.jsonl")
+lines = [
+    "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
+    "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt in.jsonl --diff",
+    "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
+    "serve there-is-none", "plan", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "index add --help",
+    *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
+]
+said = {}
+for name, call in (names | calls).items():
+    try:
+        call()
+        said[name] = [0, ""]
+    except la.MissingExtraError as error:
+        said[name] = [1, str(error) + "\\n"]
+    except BaseException as error:
+        said[name] = [70, traceback.format_exc()]
+for line in lines:
+    told = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(told):
+        try:
+            main(line.split())
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+    said[line] = [code, told.getvalue()]
+print(json.dumps(said))
+"""
+
+
+def told_by(package, folder):
+    """Run every entry in a process of its own; return (status, what was said on standard error) of each."""
+    command = [sys.executable, "-c", BLOCKED + ENTRIES, package]
+    known = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
+    done = subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+FIRST = ("", "jinja2", "lxml", "pandas", "uvicorn", "snowballstemmer")  # one of each extra; the others take a minute together
+
+
+@pytest.mark.parametrize("package", [name if name in FIRST else pytest.param(name, marks=pytest.mark.slow) for name in OPTIONAL])
+def test_a_missing_package_is_one_sentence_with_the_command_that_installs_it(tmp_path, package):
+    missing = set()
+    for entry, (code, text) in told_by(package, tmp_path).items():
+        assert code in (0, 1) and "Traceback" not in text, (entry, code, text)
+        if code and entry != "serve there-is-none":
+            assert text.count("\n") == 1, (entry, text)
+            extra = re.search(r"pip install 'lookalike\[(\w+)\]'", text)
+            assert extra is not None, (entry, text)
+            missing.add(extra[1])
+    assert missing <= set(OPTIONAL[package]), (package, missing)
+    assert bool(missing) == bool(OPTIONAL[package]) or package in ("httptools", "jinja2", "markupsafe")
+
+
+def test_all_brings_every_extra_that_users_have_a_use_for():
+    inner = re.fullmatch(r"lookalike\[(.*)\]", *EXTRAS["all"])[1].split(",")
+    assert set(inner) == EXTRAS.keys() - {"all", "test", "docs", "experiments", "bench"}
