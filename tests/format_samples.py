@@ -1,7 +1,9 @@
 """Samples of all formats, and the format of CONTRIBUTING.md as a package that can be installed."""
 
+import bz2
 import gzip
 import importlib.util
+import lzma
 import re
 from pathlib import Path
 from types import ModuleType
@@ -34,7 +36,8 @@ def sample(name: str) -> ModuleType:
 
 def packed(data: bytes, suffix: str) -> bytes:
     """Bytes compressed as a suffix says."""
-    suffix = suffix.lower()
-    if suffix.endswith(".gz"):
-        return gzip.compress(data)
-    return pa.compress(data, "zstd", asbytes=True) if suffix.endswith(".zst") else data
+    pack = {
+        "gz": gzip.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True), "bz2": bz2.compress,
+        "xz": lambda data: lzma.compress(data, preset=0),
+    }.get(suffix.lower().rpartition(".")[2])  # fmt: skip
+    return data if pack is None else pack(data)

@@ -42,7 +42,7 @@ from .saying import say, say_all, say_seed
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
-    against: tuple[str, ...], glob: tuple[str, ...], format: str | None, delimiter: str | None, encoding_errors: str,
+    against: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
     unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,

@@ -114,7 +114,7 @@ def _threads(wanted: int | None) -> int:
 @threads
 @options.memory
 def add(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...], format: str | None,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
     delimiter: str | None, encoding_errors: str,
     replace: bool, max_document: str | None, on_error: str, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
@@ -165,7 +165,7 @@ def add(
 @salvage
 @threads
 def query(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...], format: str | None,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
     delimiter: str | None, encoding_errors: str,
     top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
 ) -> None:  # fmt: skip

@@ -44,7 +44,7 @@ SHOWN = 5  # reference documents that are named
 def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
     threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
-    id: str | None, glob: tuple[str, ...], format: str | None, delimiter: str | None, encoding_errors: str,
+    id: str | None, glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
     max_document: str | None, on_error: str,
     unit: str, width: int | None, normalization: str, fold_case: bool, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, report: str | None, report_texts: str,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..errors import InputDataError, ParameterError
 from .names import expanded, is_glob, is_marker, left_out, listed, says_hidden, shown, walk
-from .places_at import NO_DEVICE, asked, inside, matching, number_of, real_of
+from .places_at import NO_DEVICE, asked, has_odd_name, inside, matching, number_of, real_of
 from .skipped import Skipped, describe_skipped
 from .spools import Spool, spool
 from .urls import Entry, Url, as_url
@@ -87,7 +87,7 @@ def place_of(path: Path | Url, relative: str, name: str) -> Place:
 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
     url, status = entry.url, entry.status
-    if "//" in url.key:  # which Arrow lists and does not open
+    if has_odd_name(url):
         raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
     return Place(
@@ -184,9 +184,9 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
     for one in matching_it:
         if one.is_folder:
             skipped.add("folder", str(one.url))
-        elif "//" in one.url.key:
+        elif has_odd_name(one.url):
             skipped.add("odd_name", str(one.url))
-    found = [_remote(one, None, True) for one in matching_it if not one.is_folder and "//" not in one.url.key]
+    found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or has_odd_name(one.url))]
     if not found:
         raise InputDataError(f"{shown(url)}: no file matches")
     return found
@@ -266,10 +266,12 @@ def find_places(
             places.append(_place(path, path.name, status))
         else:
             places.append(_copied(spool(name, format, formats, status)))
-    return _named_apart(_each_once([p for p in places if not _is_account(p, suffixes, skipped)], skipped))
+    if format is None:
+        places = [place for place in places if not _is_account(place, skipped)]
+    return _named_apart(_each_once(places, skipped))
 
 
-def _is_account(place: Place, suffixes: Collection[str], skipped: Skipped) -> bool:
+def _is_account(place: Place, skipped: Skipped) -> bool:
     """Tell, and count, a file that lookalike wrote beside an output: ``*.json`` of the shell names it too."""
     if place.spool is not None or not is_marker(place.path.name):
         return False

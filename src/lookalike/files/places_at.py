@@ -29,6 +29,11 @@ def real_of(path: Path | Url) -> str:
     return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
+def has_odd_name(url: Url) -> bool:
+    """Tell whether a part of a name is empty: Arrow lists such an object, and does not open it."""
+    return url.key.startswith("/") or "//" in url.key
+
+
 def asked(url: Url, ask: Callable[[], Any]) -> Any:
     """Return what a store answers.
 
@@ -61,7 +66,7 @@ def inside(
         if entry.is_folder:
             continue
         parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")
-        reason = "odd_name" if "" in parts else left_out(parts, patterns, suffixes)
+        reason = "odd_name" if has_odd_name(entry.url) else left_out(parts, patterns, suffixes)
         if reason is not None:
             left(reason, str(entry.url))
         else:

@@ -57,9 +57,9 @@ class Skipped:
     def to_dict(self) -> dict[str, Any]:
         """Return ``files``, ``by_reason``, ``by_suffix`` (of those of no known format) and the first ``names``."""
         names = [name for some in self.names.values() for name in some]
+        suffixes = dict(sorted(self.suffixes.items(), key=lambda one: (-one[1], one[0])))
         return {
-            "files": self.counts.total(), "by_reason": dict(self.counts), "by_suffix": dict(self.suffixes.most_common()),
-            "names": names[:_NAMED],
+            "files": self.counts.total(), "by_reason": dict(self.counts), "by_suffix": suffixes, "names": names[:_NAMED],
         }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def delimiter_of(given: str) -> str:
     printed = delimiter.isprintable() or delimiter == "\t"
     if len(delimiter) != 1 or not printed or delimiter.isalnum() or delimiter in _NO_DELIMITERS:
         raise ParameterError(
-            "delimiter must be one character that is not a letter, a digit, a quotation mark, or one of . + - _, such as ';' or "
+            "delimiter must be one character that is not a letter, a digit, a quotation mark, or one of . + - _, such as ';', "
             f"'|', or '\\t' for a tab; got {given!r}"
         )
     return delimiter
