@@ -76,10 +76,12 @@ def test_which_files_of_a_folder_are_read(name, patterns, reason):
 
 
 def test_only_names_of_accounts_are_markers():
-    assert not any(map(is_marker, ("my_lookalike.json", "_lookalike.jsonl", "a_SUCCESS", "_x", "__init__.py", "lookalike.json")))
+    assert not any(
+        map(is_marker, ("my_lookalike.json", "_lookalike.jsonl", "a_SUCCESS", "_x", "__init__.py", "lookalike.json"))
+    )
     assert all(map(is_marker, ("a.json_lookalike.json", "a.jsonl.gz_lookalike.json", "_temporary", "_started_5")))
 
 
 def test_suffixes_are_listed_shortly():
-    assert listed(packed(".a", ".b")) == ".a, .b; also with .gz, .zst, .bz2, .xz"
-    assert listed([f".{i}" for i in range(20)], 3) == ".0, .1, .2, ..."
+    formats = {"one": packed(".a", ".b"), "many": [f".{i}" for i in range(20)], "last": [".z"]}
+    assert listed(formats, 3) == ".a, .b, .0, .1, .2, ..., .z; compressed also with .gz, .zst, .bz2, .xz"

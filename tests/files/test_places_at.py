@@ -45,7 +45,20 @@ def test_folders(both, glob):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["*.parquet", "*", "{a,b}.*", "{a,*}.p*", "**/*.jsonl", "*/*", "s?b/*", "sub/**/*.jsonl", "**/d.jsonl", "[a-e].*", "e [[]1].jsonl"]
+    "pattern",
+    [
+        "*.parquet",
+        "*",
+        "{a,b}.*",
+        "{a,*}.p*",
+        "**/*.jsonl",
+        "*/*",
+        "s?b/*",
+        "sub/**/*.jsonl",
+        "**/d.jsonl",
+        "[a-e].*",
+        "e [[]1].jsonl",
+    ],
 )
 def test_globs(both, pattern):
     """But for what is of no known format, of which a glob on a disk is an error, too."""

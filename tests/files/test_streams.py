@@ -61,9 +61,15 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("suffix", "data"),
     [
-        (".gz", b"no"), (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]), (".zst", b"no data of its own"),
-        (".bz2", b"no data"), (".bz2", bz2.compress(b"some text" * 99)[:-9]), (".bz2", bz2.compress(b"text") + b"more"),
-        (".xz", b"no data"), (".xz", lzma.compress(b"some text" * 99)[:-9]), (".xz", b""),
+        (".gz", b"no"),
+        (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]),
+        (".zst", b"no data of its own"),
+        (".bz2", b"no data"),
+        (".bz2", bz2.compress(b"some text" * 99)[:-9]),
+        (".bz2", bz2.compress(b"text") + b"more"),
+        (".xz", b"no data"),
+        (".xz", lzma.compress(b"some text" * 99)[:-9]),
+        (".xz", b""),
     ],  # fmt: skip
 )
 def test_damage_names_the_file(tmp_path, suffix, data):
@@ -127,7 +133,9 @@ def test_what_is_read_of_the_file_is_noted_as_it_is_on_the_disk(tmp_path, suffix
     assert path.stat().st_size - 16 <= sum(noted) <= path.stat().st_size
 
 
-@pytest.mark.parametrize(("suffix", "between"), [(".bz2", b""), (".xz", b""), (".xz", bytes(4)), (".xz", bytes(3 << 20)), (".x.GZ", b"")])
+@pytest.mark.parametrize(
+    ("suffix", "between"), [(".bz2", b""), (".xz", b""), (".xz", bytes(4)), (".xz", bytes(3 << 20)), (".x.GZ", b"")]
+)
 def test_several_streams_in_a_file(tmp_path, suffix, between):
     path = tmp_path / f"a{suffix}"
     pack = {".bz2": bz2.compress, ".xz": lzma.compress}.get(suffix, gzip.compress)

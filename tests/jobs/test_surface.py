@@ -32,7 +32,20 @@ FUNCTIONS = {
     "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
         la.Index.add,
-        {"path", "inputs", "text", "glob", "format", "delimiter", "encoding_errors", "wait", "id", "memory", "max_document", "on_error"},
+        {
+            "path",
+            "inputs",
+            "text",
+            "glob",
+            "format",
+            "delimiter",
+            "encoding_errors",
+            "wait",
+            "id",
+            "memory",
+            "max_document",
+            "on_error",
+        },
         {"ids", "texts"},
     ),
 }

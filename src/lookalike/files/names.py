@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path
@@ -43,11 +43,11 @@ def packed(*suffixes: str) -> tuple[str, ...]:
     return (*suffixes, *(suffix + compressed for suffix in suffixes for compressed in PACKED))
 
 
-def listed(suffixes: Collection[str], most: int = 12) -> str:
-    """Return suffixes as a message lists them: not all of very many, and what all compressed files have in common once."""
-    plain = [suffix for suffix in suffixes if not suffix.endswith(PACKED)]
-    more = ", ..." if len(plain) > most else ""
-    return ", ".join(plain[:most]) + more + (f"; also with {', '.join(PACKED)}" if len(plain) < len(suffixes) else "")
+def listed(formats: Mapping[str, Sequence[str]], most: int = 5) -> str:
+    """Return the suffixes of formats as a message lists them: not all of very many, and those of compressed files once."""
+    plain = [[suffix for suffix in some if not suffix.endswith(PACKED)] for some in formats.values()]
+    names = [name for some in plain for name in (some if len(some) <= most else [*some[:most], "..."])]
+    return f"{', '.join(names)}; compressed also with {', '.join(PACKED)}"
 
 
 def is_glob(name: str) -> bool:

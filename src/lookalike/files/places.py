@@ -176,8 +176,7 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
-        found = [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
-        return found or _refuse_empty(url, patterns, suffixes, skipped)
+        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
     if not is_glob(url.key):
         raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matching_it = list(matching(url))
@@ -193,9 +192,9 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
 
 
 def _refuse_empty(
-    folder: Path | Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped
+    folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped
 ) -> list[Place]:  # fmt: skip
-    what = f"that matches {' or '.join(map(repr, patterns))}" if patterns else f"with a known suffix ({listed(suffixes)})"
+    what = f"that matches {' or '.join(map(repr, patterns))}" if patterns else f"with a known suffix ({listed(formats)})"
     left = skipped.to_dict()
     raise InputDataError(
         f"{shown(folder)}: the folder holds no file {what}"
@@ -253,7 +252,7 @@ def find_places(
             places.append(_copied(spool(name, format, formats)))
             continue
         if (url := as_url(name)) is not None:
-            places += _on_store(url, patterns, suffixes, skipped)
+            places += _on_store(url, patterns, suffixes, skipped) or _refuse_empty(url, patterns, formats, skipped)
             continue
         if is_glob(name) and not os.path.lexists(name):
             places += _by_glob(name, skipped)
@@ -261,7 +260,7 @@ def find_places(
         status = _status(name)
         path = Path(name)
         if stat.S_ISDIR(status.st_mode):
-            places += _in_folder(path, patterns, suffixes, skipped) or _refuse_empty(path, patterns, suffixes, skipped)
+            places += _in_folder(path, patterns, suffixes, skipped) or _refuse_empty(path, patterns, formats, skipped)
         elif stat.S_ISREG(status.st_mode):
             places.append(_place(path, path.name, status))
         else:

@@ -16,9 +16,9 @@ REASONS = {
     "not_matched": "not matched by the glob",
     "hidden": "hidden (named .x)",
     "hidden_folder": "hidden folders",
-    "marker": "written by lookalike or Spark beside data",
+    "marker": "kept by lookalike or Spark beside data",
     "binary": "binary",
-    "linked_twice": "links to files that are read anyway",
+    "linked_twice": "read already under another name",
     "broken_link": "broken links",
     "linked_folder": "links to folders",
     "folder": "folders",
@@ -56,7 +56,7 @@ class Skipped:
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``files``, ``by_reason``, ``by_suffix`` (of those of no known format) and the first ``names``."""
-        names = [name for some in self.names.values() for name in some]
+        names = [name for reason in sorted(self.names, key="binary".__ne__) for name in self.names[reason]]
         suffixes = dict(sorted(self.suffixes.items(), key=lambda one: (-one[1], one[0])))
         return {
             "files": self.counts.total(), "by_reason": dict(self.counts), "by_suffix": suffixes, "names": names[:_NAMED],

@@ -178,7 +178,8 @@ class JsonLines(Format):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
         for name in [] if columns is None else columns.wanted:
             if name not in value:
-                return missing_column(split.name, f"row {number}", "field", name, list(value), columns or Columns())
+                error = missing_column(split.name, f"row {number}", "field", name, list(value), columns or Columns())
+                return InputDataError(f"{error}, or leave the file out with --glob (glob=)") if split.place.found else error
         if columns is not None and not isinstance(found := value[columns.text], (str, type(None))):
             return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
         for name, found in value.items():

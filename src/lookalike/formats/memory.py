@@ -17,7 +17,7 @@ from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from ._columnar import ColumnarFormat, check_columns, table_batch
 from ._format import Format
-from ._registry import formats_by_suffix
+from ._registry import formats_by_suffix, known_suffixes
 from ._rows import refuse_twice
 from ._split import Batch, Columns, Record, Split, numbers_from
 from .sources import open_sources
@@ -196,7 +196,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     if existing is not None:
         raise InputDataError(
             f"{existing!r:.200} names an existing file or folder, but the list could be texts: a list of str is read as paths "
-            f"only if each item ends in a known suffix ({listed(known)}); pass paths as pathlib.Path, or {AS_TEXTS}"
+            f"only if each item ends in a known suffix ({listed(known_suffixes())}); pass paths as pathlib.Path, or {AS_TEXTS}"
         )
     return False
 

@@ -84,18 +84,18 @@ def _with_formats(
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
-            raise _unknown(place, known)
+            raise _unknown(place)
         elif form.rows_are_files and place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
             skipped.add("binary", place.name)
         else:
             yield form, place
 
 
-def _unknown(place: Place, known: dict[str, Format]) -> InputDataError:
+def _unknown(place: Place) -> InputDataError:
     """The error for a file of no known format, with how to get text out of it."""
     way = _TEXT_OF.get(suffix_of(place.path, _TEXT_OF) or "")
     if way is not None:
         return InputDataError(f"{place.name}: this format is not read; get the text out of it first, for example with: {way}")
     return InputDataError(
-        f"{place.name}: unrecognized suffix (known: {listed(known)}); pass --format txt if it is text, or another format"
+        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); pass --format txt if it is text, or another format"
     )

@@ -20,7 +20,7 @@ from ._split import Batch, Columns, Record, Split, marked, numbers_from
 
 BATCH_FILES = 1024
 _SUFFIXES = (
-    ".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex", ".html", ".htm", ".xhtml", ".py", ".pyi", ".c", ".h",
+    ".txt", ".md", ".rst", ".html", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".htm", ".xhtml", ".pyi", ".c", ".h",
     ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".java", ".kt", ".scala", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs",
     ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
     ".sql", ".css", ".scss",
