@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     rows = [{"id": f"{NASTY}{i}", NASTY: f"{TEXT} {i} {NASTY}", "text": f"{TEXT} {i}"} for i in range(3)]
     (tmp_path / "in" / FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "in" / f"{NASTY}.md").write_text("left out")
+    (tmp_path / "in" / f"{NASTY}.xyz").write_text("left out")
     (tmp_path / "few.jsonl").write_text("".join(json.dumps({"id": f"{NASTY}{i}", "text": "one"}) + "\n" for i in range(2)))
     (tmp_path / "same.jsonl").write_text(2 * (json.dumps({"id": NASTY, "text": TEXT}) + "\n"))
     (tmp_path / "broken.jsonl").write_text(f'{{"text": {NASTY}\n')

@@ -70,7 +70,7 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
         (".xz", b"no data"),
         (".xz", lzma.compress(b"some text" * 99)[:-9]),
         (".xz", b""),
-    ],  # fmt: skip
+    ],
 )
 def test_damage_names_the_file(tmp_path, suffix, data):
     path = tmp_path / f"a{suffix}"

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import lookalike as la
-from lookalike.formats import Format, _registry
 from lookalike.files.names import PACKED
+from lookalike.formats import Format, _registry
 from lookalike.formats._registry import format_named, formats_by_suffix, known_suffixes, names
 from lookalike.formats.writers import check_output
 

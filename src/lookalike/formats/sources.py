@@ -97,5 +97,5 @@ def _unknown(place: Place) -> InputDataError:
     if way is not None:
         return InputDataError(f"{place.name}: this format is not read; get the text out of it first, for example with: {way}")
     return InputDataError(
-        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); pass --format txt if it is text, or another format"
+        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass --format txt, or another"
     )
