@@ -18,6 +18,7 @@ SETTINGS = {field.name: field.default for field in fields(la.Settings)}
 OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
+OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
 FUNCTIONS = {
     "dedup": (
@@ -32,20 +33,7 @@ FUNCTIONS = {
     "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
         la.Index.add,
-        {
-            "path",
-            "inputs",
-            "text",
-            "glob",
-            "format",
-            "delimiter",
-            "encoding_errors",
-            "wait",
-            "id",
-            "memory",
-            "max_document",
-            "on_error",
-        },
+        {"path", "inputs", "wait", "memory", "max_document", "on_error", *OF_READING},
         {"ids", "texts"},
     ),
 }

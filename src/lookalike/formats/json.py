@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import BinaryIO
 
@@ -141,6 +142,19 @@ class Json(JsonLines):
         if shape == "lines":
             return lines_of(blocks, split.limit.most, split.limit.skip)
         return _objects(split, blocks, shape == "array")
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Judge (rows, bytes of text) by the size of the file and the objects at its beginning."""
+        n_rows, n_bytes = super().expected(split, text)
+        head = next(read_blocks(split.place.path, _LOOKED_AT), b"")
+        shape, blocks = _shape(iter([head]))
+        if shape == "lines":
+            return n_rows, n_bytes
+        n_objects = 0
+        with suppress(InputDataError):  # it may be cut anywhere
+            for some in _objects(split, blocks, shape == "array"):
+                n_objects += len(some)
+        return int(n_bytes * max(1, n_objects) / len(head)), n_bytes
 
     def _lines_of(self, selection: Selection) -> Iterator[bytes]:
         split = selection.split
