@@ -37,7 +37,7 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
 
 def test_a_name_that_is_unknown():
     for name in ("xml", "_format", "memory", "sources", ""):
-        with pytest.raises(la.ParameterError, match=rf"format must be one of parquet, jsonl, csv, txt; got '{name}'"):
+        with pytest.raises(la.ParameterError, match=rf"format must be one of parquet, jsonl, json, csv, tsv, txt; got '{name}'"):
             format_named(name)
 
 
@@ -55,7 +55,7 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
     install(tmp_path, "other", "other_format:FORMAT", group="elsewhere.formats")
     with monkeypatch.context() as installed:
         installed.syspath_prepend(tmp_path)
-        assert names() == ["parquet", "jsonl", "csv", "txt", "new"]
+        assert names() == ["parquet", "jsonl", "json", "csv", "tsv", "txt", "new"]
         assert formats_by_suffix()[".new.gz"] is format_named("new")
         assert formats_by_suffix()[".csv"].name == "csv"  # the first keeps a suffix
         assert known_suffixes()["new"] == [".new.gz"]
