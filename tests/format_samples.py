@@ -13,6 +13,12 @@ import pyarrow as pa
 HERE = Path(__file__).parent / "formats"
 SAMPLES = sorted(path.stem for path in (HERE / "samples").glob("*.py"))
 
+TESTED = {
+    "parquet": [".parquet"], "jsonl": [".jsonl", ".jsonl.gz", ".jsonl.zst"], "json": [".json", ".json.xz"],
+    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "ssv": [".ssv", ".ssv.gz"],
+}  # fmt: skip
+"""Some suffixes of each format; all of them are read alike."""
+
 
 def install_toy(folder: Path) -> None:
     """Put the format, and what a package manager writes of its package, into a folder."""

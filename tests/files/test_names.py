@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import lookalike as la
 from lookalike.files.names import expanded, is_glob, is_marker, left_out, listed, packed, shown, suffix_of, walk
 
 KNOWN = (".csv", ".gz", ".csv.gz", ".txt")
@@ -56,6 +57,12 @@ def test_a_walk_finds_what_is_there(tmp_path):
 def test_braces_hold_alternatives(pattern, names):
     assert expanded(pattern) == names
     assert is_glob(pattern) == ("*" in pattern or len(names) > 1 or pattern == "{a,a}")
+
+
+def test_very_many_alternatives_are_refused():
+    assert len(expanded("{a,b,c,d,e,f,g,h,i,j}" * 3)) == 1000
+    with pytest.raises(la.ParameterError, match="at most 1,000 patterns"):
+        expanded("{a,b}" * 100)
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,8 @@ def files(tmp_path, monkeypatch):
         [Path("a.jsonl"), "b.jsonl"],
         (Path("a.jsonl"), Path("b.jsonl")),
         ["*.jsonl"],
+        ["*.{jsonl,csv}"],
+        ["{a,b}.jsonl"],
         "*.jsonl",
         [Path("*.jsonl")],
         [Path("a.jsonl"), Path("b.jsonl"), Path("folder")],
@@ -160,3 +162,4 @@ def test_a_column_is_never_read_as_paths(files, data):
 
 def test_texts_that_mention_files_are_texts(files):
     assert len(la.dedup(["see a.jsonl", "folder and more", "missing.jsonl", "a.jsonl is a file"])) == 4
+    assert len(la.dedup(["*.{jsonl,other}", "{a,b}", "}", "a}"])) == 4

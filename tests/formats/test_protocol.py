@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from format_samples import SAMPLES, packed, sample
+from format_samples import SAMPLES, TESTED, packed, sample
 
 import lookalike as la
 from lookalike.files import streams
@@ -27,13 +27,6 @@ ROWS = [
 ]  # fmt: skip
 HOSTILE = [(name, case) for name in SAMPLES for case in sample(name).HOSTILE]
 CASES = {"empty", "byte order mark", "carriage returns", "NUL", "invalid UTF-8"}
-
-
-TESTED = {
-    "parquet": [".parquet"], "jsonl": [".jsonl", ".jsonl.gz", ".jsonl.zst"], "json": [".json", ".json.xz"],
-    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "ssv": [".ssv", ".ssv.gz"],
-}  # fmt: skip
-"""Some suffixes of each format; all of them are read alike."""
 
 
 def suffixes():

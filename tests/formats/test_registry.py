@@ -37,7 +37,9 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
 
 def test_a_name_that_is_unknown():
     for name in ("xml", "_format", "memory", "sources", ""):
-        with pytest.raises(la.ParameterError, match=rf"format must be one of parquet, jsonl, json, csv, tsv, txt; got '{name}'"):
+        with pytest.raises(
+            la.ParameterError, match=rf"format must be one of parquet, jsonl, json, csv, tsv, txt; got '{name}'"
+        ):
             format_named(name)
 
 

@@ -7,8 +7,12 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import has_magic
+from math import prod
 from pathlib import Path
 
+from ..errors import ParameterError
+
+_MOST_PATTERNS = 1000
 PACKED = (".gz", ".zst", ".bz2", ".xz")
 """The suffixes of compressed files."""
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -56,7 +60,15 @@ def is_glob(name: str) -> bool:
 
 
 def expanded(pattern: str) -> list[str]:
-    """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``."""
+    """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``.
+
+    Raises
+    ------
+    ParameterError
+        If there are very many.
+    """
+    if prod(some.count(",") + 1 for some in _BRACES.findall(pattern)) > _MOST_PATTERNS:
+        raise ParameterError(f"a glob must stand for at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
     braces = _BRACES.search(pattern)
     if braces is None:
         return [pattern]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import glob as globbing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.names import expanded, is_glob, listed
+from ..files.names import expanded, is_glob, listed, suffix_of
 from ..files.skipped import Inputs
 from ..files.urls import is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
@@ -154,6 +154,14 @@ def _is_missing(path: str) -> bool:
     return all(next(globbing.iglob(pattern, recursive=True), None) is None for pattern in expanded(path))
 
 
+def _has_suffix(item: str, known: Mapping[str, Any], longest: int) -> bool:
+    """Tell whether a str ends in a known suffix, or a glob in several: "*.{md,txt}"."""
+    if item.endswith("}"):
+        before, _, inside = item[:-1].rpartition("{")
+        return all(_has_suffix(before + end, known, longest) for end in inside.split(",") if not end.endswith("}"))
+    return "." in item[-longest:] and suffix_of(item, known) is not None
+
+
 def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     """Tell a list of paths from a list of texts.
 
@@ -176,12 +184,9 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return False
     if all(map(is_url, items)):
         return True
-    known = tuple(formats_by_suffix())
+    known = formats_by_suffix()
     longest = max(map(len, known))
-    named = [
-        item for item in items
-        if "." in item[-longest:] and item[-longest:].lower().endswith(known) and len(item) <= MAX_PATH and "\n" not in item
-    ]  # fmt: skip
+    named = [item for item in items if len(item) <= MAX_PATH and "\n" not in item and _has_suffix(item, known, longest)]
     if len(named) == len(items):
         missing = next((item for item in items if _is_missing(item)), None)
         if missing is None:
