@@ -162,4 +162,4 @@ def test_a_column_is_never_read_as_paths(files, data):
 
 def test_texts_that_mention_files_are_texts(files):
     assert len(la.dedup(["see a.jsonl", "folder and more", "missing.jsonl", "a.jsonl is a file"])) == 4
-    assert len(la.dedup(["*.{jsonl,other}", "{a,b}", "}", "a}"])) == 4
+    assert len(la.dedup(["*.{jsonl,other}", "{a,b}", "}", "a}}", "{a}{}"])) == 5

@@ -80,14 +80,6 @@ def test_every_format_has_samples():
         assert sample(name).HOSTILE.keys() >= CASES
 
 
-def test_every_suffix_is_read(tmp_path):
-    for number, (suffix, form) in enumerate(formats_by_suffix().items()):
-        path = tmp_path / f"{number}{suffix}"
-        path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))
-        (split,) = open_sources([path])
-        assert (split.form, texts([split])) == (form, ["some text"])
-
-
 @every_suffix
 def test_rows_are_read_as_they_were_made(tmp_path, name, suffix):
     form = format_named(name)

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from format_samples import packed, sample
 
 import lookalike as la
-from lookalike.formats.sources import open_sources
+from lookalike.formats._registry import formats_by_suffix
+from lookalike.formats.sources import Columns, open_sources
 from lookalike.jobs.saved_inputs import reading_of, texts_at
 from lookalike.values.arrow import to_numpy
 
@@ -15,6 +17,15 @@ A, B = "one two three four five six seven", "quite another text of several words
 
 def line(text):
     return json.dumps({"text": text}) + "\n"
+
+
+def test_every_suffix_is_read(tmp_path):
+    for number, (suffix, form) in enumerate(formats_by_suffix().items()):
+        path = tmp_path / f"{number}{suffix}"
+        path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))
+        (split,) = open_sources([path])
+        (batch,) = split.batches(Columns())
+        assert (split.form, len(batch.texts), batch.texts.row(0)) == (form, 1, b"some text")
 
 
 def test_inputs_keep_the_order_in_which_they_are_given(tmp_path):

@@ -158,7 +158,7 @@ def _has_suffix(item: str, known: Mapping[str, Any], longest: int) -> bool:
     """Tell whether a str ends in a known suffix, or a glob in several: "*.{md,txt}"."""
     if item.endswith("}"):
         before, _, inside = item[:-1].rpartition("{")
-        return all(_has_suffix(before + end, known, longest) for end in inside.split(",") if not end.endswith("}"))
+        return all(end[-1:] != "}" and _has_suffix(before + end, known, longest) for end in inside.split(","))
     return "." in item[-longest:] and suffix_of(item, known) is not None
 
 
