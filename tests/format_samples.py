@@ -1,7 +1,9 @@
 """Samples of all formats, and the format of CONTRIBUTING.md as a package that can be installed."""
 
+import bz2
 import gzip
 import importlib.util
+import lzma
 import re
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +12,12 @@ import pyarrow as pa
 
 HERE = Path(__file__).parent / "formats"
 SAMPLES = sorted(path.stem for path in (HERE / "samples").glob("*.py"))
+
+TESTED = {
+    "parquet": [".parquet"], "jsonl": [".jsonl", ".jsonl.gz", ".jsonl.zst"], "json": [".json", ".json.xz"],
+    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "ssv": [".ssv", ".ssv.gz"],
+}  # fmt: skip
+"""Some suffixes of each format; all of them are read alike."""
 
 
 def install_toy(folder: Path) -> None:
@@ -34,7 +42,8 @@ def sample(name: str) -> ModuleType:
 
 def packed(data: bytes, suffix: str) -> bytes:
     """Bytes compressed as a suffix says."""
-    suffix = suffix.lower()
-    if suffix.endswith(".gz"):
-        return gzip.compress(data)
-    return pa.compress(data, "zstd", asbytes=True) if suffix.endswith(".zst") else data
+    pack = {
+        "gz": gzip.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True), "bz2": bz2.compress,
+        "xz": lambda data: lzma.compress(data, preset=0),
+    }.get(suffix.lower().rpartition(".")[2])  # fmt: skip
+    return data if pack is None else pack(data)

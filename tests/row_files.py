@@ -1,10 +1,12 @@
 """Files of rows: how tests write and read them, and texts of which some are near-duplicates."""
 
+import bz2
 import csv
 import decimal
 import gzip
 import io
 import json
+import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,11 +39,13 @@ def write(path, content):
 def read(path):
     """Read bytes, compressed as the suffix says."""
     data = path.read_bytes()
-    if path.suffix == ".gz":
-        return gzip.decompress(data)
-    if path.suffix == ".zst":
-        return pa.input_stream(str(path), compression="zstd").read()
-    return data
+    unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zst": _from_zst}.get(path.suffix)
+    return data if unpack is None else unpack(data)
+
+
+def _from_zst(data):
+    with pa.input_stream(pa.BufferReader(data), compression="zstd") as stream:
+        return stream.read()
 
 
 def column_file(path, values, start=0):

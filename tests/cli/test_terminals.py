@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     rows = [{"id": f"{NASTY}{i}", NASTY: f"{TEXT} {i} {NASTY}", "text": f"{TEXT} {i}"} for i in range(3)]
     (tmp_path / "in" / FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "in" / f"{NASTY}.md").write_text("left out")
+    (tmp_path / "in" / f"{NASTY}.xyz").write_text("left out")
     (tmp_path / "few.jsonl").write_text("".join(json.dumps({"id": f"{NASTY}{i}", "text": "one"}) + "\n" for i in range(2)))
     (tmp_path / "same.jsonl").write_text(2 * (json.dumps({"id": NASTY, "text": TEXT}) + "\n"))
     (tmp_path / "broken.jsonl").write_text(f'{{"text": {NASTY}\n')
@@ -72,18 +72,18 @@ def run(capfd, *arguments):
         (0, ["dedup", "in", "--id", "id", "-t", "0.5"], f"{SHOWN}1  ->  {SHOWN}0"),
         (0, ["dedup", "in", "-t", "0.5", "-o", f"out{FILE}"], f"written: out{SHOWN}.jsonl"),
         (0, ["dedup", "in", "-t", "0.5"], f"{SHOWN}.jsonl:2  ->  in/{SHOWN}.jsonl:1"),
-        (0, ["dedup", "in"], f"with another suffix: in/{SHOWN}.md)"),
+        (0, ["dedup", "in"], f"of no known text format: in/{SHOWN}.xyz)"),
         (0, ["dedup", "in", "--id", "id", "-t", "0.5", "--json"], r'"least_alike": [["\u001b]0;x'),
         (1, ["dedup", f"none{FILE}"], f"error: none{SHOWN}.jsonl: no file of that name"),
         (1, ["dedup", "in", "--text", "other"], f"fields found: id, {SHOWN}, text"),
         (2, ["dedup", "in", "--within", f"no{NASTY}"], f"got 'no{SHOWN}'"),
-        (1, ["dedup", "broken.jsonl"], "the line starts with"),
+        (1, ["dedup", "broken.jsonl"], "it starts with"),
         (1, ["dedup", "same.jsonl", "--id", "id"], "appears twice"),
         (1, ["dedup", "in", "-o", f"none{NASTY}/out/"], f"none{SHOWN}"),
         (2, ["dedup", "in", f"--no{NASTY}"], f"--no{SHOWN}"),
         (2, ["dedup", "in", "--keep", NASTY], SHOWN),
         (0, ["pairs", "in", "--id", "id", "-o", f"{NASTY}.csv"], f"written: {SHOWN}.csv"),
-        (0, ["pairs", "in"], f"with another suffix: in/{SHOWN}.md)"),
+        (0, ["pairs", "in"], f"of no known text format: in/{SHOWN}.xyz)"),
         (1, ["pairs", "in", "--against", f"none{FILE}"], f"error: none{SHOWN}.jsonl: no file of that name"),
         (0, ["overlap", "in", "--against", "few.jsonl", "--id", "id", "-o", f"{NASTY}.jsonl", "--matches", f"{NASTY}.csv"],
          f"{SHOWN}0, {SHOWN}1\nwritten: {SHOWN}.jsonl\nwritten: {SHOWN}.csv"),

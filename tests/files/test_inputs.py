@@ -27,9 +27,9 @@ def folder(tmp_path):
     (inside / ".git").mkdir(parents=True)
     (inside / "a.jsonl").write_text(line(A))
     (inside / ".git/config.txt").write_text("hidden")
-    for name in ("_meta.jsonl", ".b.jsonl"):
+    for name in ("_SUCCESS", ".b.jsonl"):
         (inside / name).write_text(line(B))
-    for name in ("notes.md", "paper.pdf", "README"):
+    for name in ("paper.pdf", "Other.PDF", "old.tar.gz", "README"):
         (inside / name).write_text("other")
     (inside / "gone.jsonl").symlink_to("nowhere")
     (inside / "self.jsonl").symlink_to("self.jsonl")
@@ -41,8 +41,9 @@ def folder(tmp_path):
 
 
 EXPECTED = {
-    "other_suffix": 3,
-    "hidden": 2,
+    "other_suffix": 4,
+    "hidden": 1,
+    "marker": 1,
     "hidden_folder": 1,
     "broken_link": 2,
     "linked_folder": 1,
@@ -57,12 +58,14 @@ def test_what_is_left_out_is_counted_and_named(folder):
     said = result.summary.to_dict()["skipped"]
     assert said["files"] == sum(EXPECTED.values()) and said["by_reason"] == EXPECTED
     assert len(said["names"]) == 10 and all(name.startswith(str(folder)) for name in said["names"])
-    assert "files not read: 11 (" in str(result.summary) and "1 binary" in str(result.summary)
+    assert said["by_suffix"] == {".pdf": 2, "": 1, ".tar.gz": 1}
+    listed = "files not read: 12 (2 .pdf, 1 without suffix, 1 .tar.gz: of no known text format; "
+    assert listed in str(result.summary) and "1 binary" in str(result.summary)
 
 
 def test_nothing_is_said_where_nothing_is_left_out(folder):
     result = la.dedup(folder / "a.jsonl")
-    assert result.summary.skipped == {"files": 0, "by_reason": {}, "names": []}
+    assert result.summary.skipped == {"files": 0, "by_reason": {}, "by_suffix": {}, "names": []}
     assert "not read" not in str(result.summary)
 
 
@@ -76,23 +79,26 @@ def test_every_command_says_so(folder, tmp_path, command):
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.jsonl").write_text(line(A))
-    (other / "notes.md").touch()
+    (other / "notes.pdf").touch()
     places = {"IN": str(folder), "OTHER": str(other), "IX": str(tmp_path / "ix")}
     words = [places.get(word, word) for word in command.split()]
     done = subprocess.run([*program, *words], capture_output=True, text=True, check=True)
     if "--json" in command:
         assert json.loads(done.stdout)["skipped"]["by_reason"] == EXPECTED
     else:
-        n = 12 if "overlap" in command else 11
+        n = 13 if "overlap" in command else 12
         assert f"files not read: {n} (" in (done.stdout if command == "dedup IN" else done.stderr)
 
 
 def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
-    (tmp_path / "notes.md").write_text("x")
+    (tmp_path / "notes.pdf").write_text("x")
     with pytest.raises(
-        la.InputDataError, match=r"no file with a known suffix .*skipped: 1 \(1 with another suffix: .*notes\.md\)"
+        la.InputDataError,
+        match=r"no file with a known suffix .*skipped: 1 \(1 .pdf: of no known text format: .*notes\.pdf\); use --glob",
     ):
         open_sources([tmp_path])
+    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 .pdf: of no known .*--format names a format"):
+        open_sources([tmp_path], glob="*.p*")
     with pytest.raises(la.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
         open_sources([tmp_path], glob="*.x")
     (tmp_path / "x.txt").write_bytes(b"\0")
@@ -110,11 +116,17 @@ def test_the_order_of_a_folder_is_that_of_its_names(tmp_path):
 
 def test_globs(folder, tmp_path):
     (folder / "sub.md").mkdir()
-    (folder / "sub.md/c.md").write_text(B)
-    result = la.dedup(folder, glob="*.md", format="txt")
-    assert sorted(p.path.name for p in result._job.sources[0].places) == ["c.md", "notes.md"]
-    result = la.dedup(str(folder / "*.md"), format="txt")
-    assert len(result) == 1 and result.summary.skipped["by_reason"] == {"folder": 1}
+    for name in ("notes.md", "sub.md/c.md", "_x.md", "__init__.md", ".y.md", "d.rst"):
+        (folder / name).write_text(f"{B} {name}")
+    for glob in ("*.md", ["*.md"], ("*.m[d]", "c.md"), "{*.md,*.none}"):
+        result = la.dedup(folder, glob=glob)
+        assert [p.path.name for p in result._job.sources[0].places] == ["__init__.md", "_x.md", "notes.md", "c.md"]
+    for glob in ("*.{md,rst}", ["*.md", "*.rst"]):
+        assert [p.path.name for p in la.dedup(folder, glob=glob)._job.sources[0].places][2:] == ["d.rst", "notes.md", "c.md"]
+    assert [p.path.name for p in la.dedup(folder, glob=".*.md")._job.sources[0].places] == [".y.md"]
+    result = la.dedup(str(folder / "*.md"))
+    assert len(result) == 3 and result.summary.skipped["by_reason"] == {"folder": 1}
+    assert len(la.dedup(str(folder / "{*.md,d.*}"))) == len(la.dedup([folder / "{*.md,d.*}"])) == 4
     for pattern in ("", "/x/*.md", str(folder / "*.md")):
         with pytest.raises(la.ParameterError, match="glob must be a pattern of names inside the folder"):
             la.dedup(folder, glob=pattern)
@@ -187,13 +199,19 @@ def test_what_is_no_path(tmp_path, monkeypatch, given, words):
 
 
 def test_links_and_hard_links(tmp_path):
-    """One file given twice is refused, whatever its names; hard links are files of their own, and exact duplicates."""
+    """A link to a file that is read anyway is counted; hard links are files of their own, and exact duplicates."""
     (tmp_path / "a.jsonl").write_text(line(A))
     os.link(tmp_path / "a.jsonl", tmp_path / "hard.jsonl")
     assert la.dedup(tmp_path).keep.tolist() == [True, False]
     (tmp_path / "link.jsonl").symlink_to("a.jsonl")
-    with pytest.raises(la.InputDataError, match=r"link\.jsonl is given twice"):
-        la.dedup(tmp_path)
+    (tmp_path / "to-hard.jsonl").symlink_to("hard.jsonl")
+    result = la.dedup(tmp_path)
+    assert result.keep.tolist() == [True, False] and result.summary.skipped["by_reason"] == {"linked_twice": 2}
+    (tmp_path / "again").symlink_to(tmp_path)
+    assert la.dedup([tmp_path, tmp_path / "again"]).summary.skipped["by_reason"] == {"linked_folder": 2, "linked_twice": 6}
+    for twice in ([tmp_path, tmp_path / "a.jsonl"], [tmp_path / "a.jsonl", f"{tmp_path}/../{tmp_path.name}/a.jsonl"]):
+        with pytest.raises(la.InputDataError, match=r"a\.jsonl is given twice"):
+            la.dedup(twice)
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".jsonl.zst", ".csv", ".parquet"])

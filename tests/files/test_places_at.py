@@ -8,7 +8,7 @@ from lookalike.files.urls import Entry, Status, Url
 from lookalike.formats.sources import open_sources
 
 TREE = (
-    "a.parquet", "b.jsonl.gz", "notes.pdf", ".hidden.jsonl", "_also.jsonl", "sub/a.parquet", "sub/c.csv", "sub/deep/d.jsonl",
+    "a.parquet", "b.jsonl.gz", "notes.pdf", ".hidden.jsonl", "_also.jsonl", "_SUCCESS", "a.json_lookalike.json", "sub/a.parquet", "sub/c.csv", "sub/deep/d.jsonl",
     ".git/x.jsonl", "sub/_tmp/y.jsonl", "e [1].jsonl", "Upper.JSONL", "sub.jsonl/z.jsonl",
 )  # fmt: skip
 
@@ -36,14 +36,29 @@ def told(sources, root):
     )
 
 
-@pytest.mark.parametrize("glob", [None, "*.jsonl", "*.[!p]*", "sub/*", "d*", "deep/*.jsonl", "[ab].*"])
+@pytest.mark.parametrize(
+    "glob", [None, "*.jsonl", "*.[!p]*", "sub/*", "d*", "deep/*.jsonl", "[ab].*", "*.{jsonl,csv}", ["d*", "b*"], ".*", ".git/*"]
+)
 def test_folders(both, glob):
     local, remote = (told(open_sources([root], glob=glob), root) for root in both)
     assert remote == local and (remote[1] or glob)
 
 
 @pytest.mark.parametrize(
-    "pattern", ["*.parquet", "*", "**/*.jsonl", "*/*", "s?b/*", "sub/**/*.jsonl", "**/d.jsonl", "[a-e].*", "e [[]1].jsonl"]
+    "pattern",
+    [
+        "*.parquet",
+        "*",
+        "{a,b}.*",
+        "{a,*}.p*",
+        "**/*.jsonl",
+        "*/*",
+        "s?b/*",
+        "sub/**/*.jsonl",
+        "**/d.jsonl",
+        "[a-e].*",
+        "e [[]1].jsonl",
+    ],
 )
 def test_globs(both, pattern):
     """But for what is of no known format, of which a glob on a disk is an error, too."""
@@ -89,12 +104,27 @@ def test_names_in_an_output_do_not_depend_on_the_current_folder(both, bucket, tm
         assert names == [f"{tmp_path}/in/a.parquet"[1:], f"s3/{bucket.root[5:]}/in/a.parquet"]
 
 
-def test_a_name_that_arrow_cannot_open_is_an_error(bucket, monkeypatch):
+def test_names_that_arrow_cannot_open_are_counted(bucket):
+    """What else is there is read; given by its name such an object is not found, or an error."""
+    import boto3  # here, as it is slow to import
+
+    store = boto3.client("s3", endpoint_url=dict(bucket.options)["endpoint_override"])
+    for key in ("/lead.jsonl", "a//b.jsonl", "ok.jsonl"):
+        store.put_object(Bucket=bucket.root.removeprefix("s3://"), Key=key, Body=b'{"text": "one"}\n')
+    for given in (str(bucket), f"{bucket}**/*.jsonl"):
+        sources = open_sources([given])
+        assert [split.name for split in sources] == [f"{bucket}ok.jsonl"]
+        assert sources.skipped.to_dict()["by_reason"] == {"odd_name": 2}
+        assert sources.skipped.names["odd_name"] == [f"{bucket}/lead.jsonl", f"{bucket}a//b.jsonl"]
+    with pytest.raises(InputDataError, match=r"a/b.jsonl: no file or folder of that name"):
+        open_sources([f"{bucket}a//b.jsonl"])
+
+
+def test_an_object_with_an_odd_name_is_an_error_if_it_is_given(bucket, monkeypatch):
     listed = Entry(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
-    monkeypatch.setattr(Url, "entries", lambda *given, **how: iter([listed]))
-    for given in (bucket, bucket / "*/*/*.jsonl"):
-        with pytest.raises(InputDataError, match=r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"):
-            open_sources([str(given)])
+    monkeypatch.setattr(Url, "entry", lambda url: listed)
+    with pytest.raises(InputDataError, match=r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"):
+        open_sources([str(bucket / "x")])
 
 
 def test_a_store_that_does_not_answer_is_named(bucket, monkeypatch):

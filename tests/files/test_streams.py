@@ -1,6 +1,8 @@
 """Streams: the same bytes and lines whatever the blocks and the compression."""
 
+import bz2
 import gzip
+import lzma
 
 import pyarrow as pa
 import pytest
@@ -11,7 +13,10 @@ import lookalike as la
 from lookalike.files import streams
 from lookalike.files.streams import compressed, compression_of, read_blocks, read_lines, read_raw
 
-PACKED = {".x": lambda data: data, ".x.GZ": gzip.compress, ".zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
+PACKED = {
+    ".x": lambda data: data, ".x.GZ": gzip.compress, ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+    ".bz2": bz2.compress, ".txt.xz": lambda data: lzma.compress(data, preset=0),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +60,17 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
 
 @pytest.mark.parametrize(
     ("suffix", "data"),
-    [(".gz", b"no"), (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]), (".zst", b"no data of its own")],
+    [
+        (".gz", b"no"),
+        (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]),
+        (".zst", b"no data of its own"),
+        (".bz2", b"no data"),
+        (".bz2", bz2.compress(b"some text" * 99)[:-9]),
+        (".bz2", bz2.compress(b"text") + b"more"),
+        (".xz", b"no data"),
+        (".xz", lzma.compress(b"some text" * 99)[:-9]),
+        (".xz", b""),
+    ],
 )
 def test_damage_names_the_file(tmp_path, suffix, data):
     path = tmp_path / f"a{suffix}"
@@ -116,3 +131,32 @@ def test_what_is_read_of_the_file_is_noted_as_it_is_on_the_disk(tmp_path, suffix
     assert b"".join(line for lines in read_lines(path, noted=noted.append) for line in lines) == data
     assert len(noted) > 1 and min(noted) >= 0, "a block each"
     assert path.stat().st_size - 16 <= sum(noted) <= path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("suffix", "between"), [(".bz2", b""), (".xz", b""), (".xz", bytes(4)), (".xz", bytes(3 << 20)), (".x.GZ", b"")]
+)
+def test_several_streams_in_a_file(tmp_path, suffix, between):
+    path = tmp_path / f"a{suffix}"
+    pack = {".bz2": bz2.compress, ".xz": lzma.compress}.get(suffix, gzip.compress)
+    path.write_bytes(pack(b"one ") + between + pack(b"") + pack(b"two") + between)
+    assert b"".join(read_blocks(path)) == b"one two"
+
+
+def huge_window(suffix, window):
+    """A few bytes that say that they take a window of so many bytes to decompress."""
+    if suffix == ".xz":
+        return lzma.compress(b"some text", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": window}])
+    descriptor = bytes([(window.bit_length() - 1 - 10) << 3])
+    return b"\x28\xb5\x2f\xfd" + b"\0" + descriptor + (9 << 3 | 1).to_bytes(3, "little") + b"some text"
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".zst"])
+def test_a_window_that_is_too_large_is_told_from_damage(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(huge_window(suffix, 1 << 26))
+    assert b"".join(read_blocks(path)) == b"some text"
+    path.write_bytes(huge_window(suffix, 1 << 30))
+    with pytest.raises(la.InputDataError, match=rf"{path}: cannot be read: its \w+ data takes more than 128 MB") as error:
+        list(read_blocks(path))
+    assert "damaged" not in str(error.value)

@@ -50,7 +50,7 @@ def test_invalid_utf8_can_be_replaced(tmp_path):
     ("content", "message"),
     [
         (b"id,body\n1,x\n", r"header: column 'text' is missing; columns found: id, body"),
-        (b"id;text\n1;x\n", r"header: column 'text' is missing; columns found: id;text; fields are to be separated by commas"),
+        (b"id;text\n1;x\n", r"header: column 'text' is missing; columns found: id;text; fields must be separated by ','"),
         (b"id,text\n1,x\n2\n", r"row 2: 1 fields where the header names 2"),
         (b'id,text\n1,"x\n', r"line \d: not valid CSV"),
     ],

@@ -3,17 +3,23 @@
 import csv
 import io
 import json
+import pickle
 import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from format_samples import packed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from listing import find_pairs
+from row_files import read
 
 import lookalike as la
+from lookalike.formats.sources import open_sources
+from lookalike.jobs.saved_inputs import reading_of, texts_at
+from lookalike.values.arrow import to_numpy
 
 A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
@@ -207,3 +213,68 @@ def test_pairs_of_hostile_ids_are_read_as_written(tmp_path):
     written = (tmp_path / "pairs.csv").read_bytes()
     expected = [[row["left_id"], row["right_id"], "1.0"] for row in found.to_pylist()]
     assert by_python(written)[1:] == by_arrow(written, found.column_names)[1:] == expected
+
+
+@pytest.mark.parametrize("delimiter", [";", "|", "\t", r"\t", "¦", " "])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.bz2"])
+def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix):
+    mark = "\t" if delimiter == r"\t" else delimiter
+    raw = [
+        f'id{mark}"text"{mark}n\r\n',
+        f'1{mark}"{A}, {mark} ""x"""{mark}"1{mark}5"\n',
+        f'2{mark}"{A}, {mark} ""x"""{mark}\n',
+        f"3{mark}a,b\n",
+    ]
+    path = tmp_path / f"in{suffix}"
+    path.write_bytes(packed("".join(raw).encode(), suffix))
+    result = la.dedup(path, id="id", delimiter=delimiter)
+    assert result.keep.tolist() == [True, False, True]
+    result.write(tmp_path / "out")
+    result.write(tmp_path / "out.csv")
+    assert read(tmp_path / f"out/in{suffix}").decode() == read(tmp_path / "out.csv").decode() == raw[0] + raw[1] + raw[3]
+    result.write(tmp_path / "all.tsv", annotate=True)
+    rows = list(csv.reader(io.StringIO(read(tmp_path / "all.tsv").decode(), newline=""), delimiter=mark, strict=True))
+    assert rows[0] == ["id", "text", "n", "keep", "duplicate_of", "resemblance", "cluster"]
+    assert rows[2] == ["2", f'{A}, {mark} "x"', "", "false", "1", "1.0", "1"] and rows[3] == [
+        "3",
+        "a,b",
+        "",
+        "true",
+        "",
+        "",
+        "3",
+    ]
+
+
+def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
+    """From a saved result, in another process, and by a job that goes on."""
+    path = tmp_path / "in.csv"
+    path.write_text(f"id;text\n1;{A}\n2;{B}\n")
+    result = la.dedup(path, id="id", delimiter=";")
+    result.save(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
+    assert loaded.settings.delimiter == ";" and loaded.provenance["parameters"]["delimiter"] == ";"
+    found = texts_at(loaded._inputs, to_numpy(loaded.decisions["position"]), reading_of(loaded.settings))
+    assert list(found.values()) == [A.encode(), B.encode()]
+    (split,) = pickle.loads(pickle.dumps(open_sources([path], delimiter=";")))
+    assert [row["text"] for _, row in split.records()] == [A, B]
+    result.save_sketches(tmp_path / "sketches")
+    assert la.dedup([A, "more"], against=tmp_path / "sketches").keep.tolist() == [False, True]
+    assert "delimiter" not in la.dedup([A]).provenance["parameters"]
+
+
+@pytest.mark.parametrize("given", ["", ";;", '"', "a", "7", ".", "-", "\n", "\r", "\0", "\ufeff", "\ud800"])
+def test_what_is_no_delimiter(tmp_path, given):
+    (tmp_path / "in.csv").write_text("text\na\n")
+    with pytest.raises(la.ParameterError, match="delimiter must be one character"):
+        la.dedup(tmp_path / "in.csv", delimiter=given)
+
+
+def test_conversions_between_tabs_and_commas(tmp_path):
+    (tmp_path / "a.csv").write_text(f'id,text\n1,"{A}"\n2,"tab\there, ""q"""\n')
+    (tmp_path / "b.tsv").write_text(f"id\ttext\n3\t{B}, too\n")
+    result = la.dedup([tmp_path / "a.csv", tmp_path / "b.tsv"])
+    result.write(tmp_path / "out.csv")
+    assert read(tmp_path / "out.csv").decode() == f'id,text\n1,"{A}"\n2,"tab\there, ""q"""\n3,"{B}, too"\n'
+    result.write(tmp_path / "out.tsv.gz")
+    assert read(tmp_path / "out.tsv.gz").decode() == f'id\ttext\n1\t{A}\n2\t"tab\there, ""q"""\n3\t{B}, too\n'

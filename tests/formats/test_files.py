@@ -117,13 +117,13 @@ def test_a_directory_gets_one_file_per_input(tmp_path):
 def test_text_files_are_documents(tmp_path):
     folder = tmp_path / "in"
     (folder / "deep").mkdir(parents=True)
-    for name, text in (("a.txt", A), ("deep/b.txt", A2), ("c.txt", B), ("notes.md", B)):
+    for name, text in (("a.txt", A), ("deep/b.txt", A2), ("c.txt", B), ("notes.log", B)):
         (folder / name).write_text(text)
     result = la.dedup(folder)
     assert result.removed.to_pylist()[0]["id"] == str(folder / "deep/b.txt")
     result.write(tmp_path / "out")
     assert sorted(p.name for p in (tmp_path / "out").rglob("*.txt")) == ["a.txt", "c.txt"]
-    assert len(la.dedup(folder, glob="*.md", format="txt")) == 1
+    assert len(la.dedup(folder, glob="*.log", format="txt")) == 1
     with pytest.raises(la.ParameterError, match="annotated"):
         result.write(tmp_path / "other", annotate=True)
     result.write(tmp_path / "rows.jsonl", annotate=True)

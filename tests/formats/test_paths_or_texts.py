@@ -113,7 +113,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     for name, text in (("a.jsonl", A), ("b.jsonl", A + " more"), ("folder/c.jsonl", B)):
         (tmp_path / name).write_text(json.dumps({"text": text}) + "\n")
-    (tmp_path / "notes.md").write_text(A)
+    (tmp_path / "notes.xyz").write_text(A)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,8 @@ def files(tmp_path, monkeypatch):
         [Path("a.jsonl"), "b.jsonl"],
         (Path("a.jsonl"), Path("b.jsonl")),
         ["*.jsonl"],
+        ["*.{jsonl,csv}"],
+        ["{a,b}.jsonl"],
         "*.jsonl",
         [Path("*.jsonl")],
         [Path("a.jsonl"), Path("b.jsonl"), Path("folder")],
@@ -144,7 +146,7 @@ def test_lists_of_paths(files, data):
         (["typo.jsonl"], r"if these are texts, pass the texts as a column, pyarrow.array\(texts\)"),
         (["folder"], "'folder' names an existing file or folder"),
         (["folder", "a.jsonl"], "names an existing file or folder"),
-        (["notes.md"], "'notes.md' names an existing file or folder"),
+        (["notes.xyz"], "'notes.xyz' names an existing file or folder"),
         ([Path("a.jsonl"), A], "no file of that name"),
     ],
 )
@@ -160,3 +162,4 @@ def test_a_column_is_never_read_as_paths(files, data):
 
 def test_texts_that_mention_files_are_texts(files):
     assert len(la.dedup(["see a.jsonl", "folder and more", "missing.jsonl", "a.jsonl is a file"])) == 4
+    assert len(la.dedup(["*.{jsonl,other}", "{a,b}", "}", "a}}", "{a}{}"])) == 5

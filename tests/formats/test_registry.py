@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import lookalike as la
+from lookalike.files.names import PACKED
 from lookalike.formats import Format, _registry
 from lookalike.formats._registry import format_named, formats_by_suffix, known_suffixes, names
 from lookalike.formats.writers import check_output
@@ -21,12 +22,14 @@ def install(folder, name, value, code="", group="lookalike.formats"):
 
 
 def test_each_file_that_is_no_part_of_the_others_is_a_format():
-    assert names() == ["parquet", "jsonl", "csv", "txt"]
+    assert names() == ["parquet", "jsonl", "json", "csv", "tsv", "txt"]
     for name in names():
         form = format_named(name)
         assert isinstance(form, Format) and form.name == name and known_suffixes()[name] == list(form.suffixes)
         assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in form.suffixes)
-    assert list(formats_by_suffix()) == [".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".txt"]
+    plain = [suffix for suffix in formats_by_suffix() if not suffix.endswith(PACKED)]
+    assert plain[:10] == [".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".md", ".rst", ".html"]
+    assert len(formats_by_suffix()) == 5 * len(plain) - 4, "all but parquet can be compressed"
     for name in _registry._NO_FORMATS:
         __import__(f"lookalike.formats.{name}")
         assert not hasattr(sys.modules[f"lookalike.formats.{name}"], "FORMAT"), name
@@ -34,7 +37,9 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
 
 def test_a_name_that_is_unknown():
     for name in ("xml", "_format", "memory", "sources", ""):
-        with pytest.raises(la.ParameterError, match=rf"format must be one of parquet, jsonl, csv, txt; got '{name}'"):
+        with pytest.raises(
+            la.ParameterError, match=rf"format must be one of parquet, jsonl, json, csv, tsv, txt; got '{name}'"
+        ):
             format_named(name)
 
 
@@ -52,14 +57,14 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
     install(tmp_path, "other", "other_format:FORMAT", group="elsewhere.formats")
     with monkeypatch.context() as installed:
         installed.syspath_prepend(tmp_path)
-        assert names() == ["parquet", "jsonl", "csv", "txt", "new"]
+        assert names() == ["parquet", "jsonl", "json", "csv", "tsv", "txt", "new"]
         assert formats_by_suffix()[".new.gz"] is format_named("new")
         assert formats_by_suffix()[".csv"].name == "csv"  # the first keeps a suffix
         assert known_suffixes()["new"] == [".new.gz"]
         with pytest.raises(la.OutputError, match="files of the format new cannot be written"):
             check_output(tmp_path / "out.new.gz", force=False)
         assert not (tmp_path / "out.new.gz").exists()
-    assert names() == ["parquet", "jsonl", "csv", "txt"]
+    assert names() == ["parquet", "jsonl", "json", "csv", "tsv", "txt"]
 
 
 @pytest.mark.parametrize(

@@ -42,15 +42,15 @@ def test_it_is_read_and_written(pages, tmp_path):
 @pytest.mark.usefixtures("toy")
 def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
     assert len(la.dedup(tmp_path)) == len(la.dedup([str(pages)])) == 3  # a folder; a list of str is one of paths by its suffix
-    assert la.dedup([str(tmp_path / "pages.md")]).keep.tolist() == [True]  # a text
+    assert la.dedup([str(tmp_path / "pages.xyz")]).keep.tolist() == [True]  # a text
     found = la.overlap(pages, against=[A], width=3)
     assert found.matches.num_rows == 2
-    with pytest.raises(la.InputDataError, match=r"known suffix.*\.txt, \.ssv, \.ssv\.gz"):
+    with pytest.raises(la.InputDataError, match=r"known suffix.*\.txt, .*, \.ssv; compressed also with \.gz"):
         la.dedup([str(tmp_path), str(tmp_path)])
     (tmp_path / "empty").mkdir()
     with pytest.raises(la.InputDataError, match=r"known suffix \(.*\.ssv"):
         la.dedup(tmp_path / "empty")
-    with pytest.raises(la.ParameterError, match="must be one of parquet, jsonl, csv, txt, ssv; got 'xml'"):
+    with pytest.raises(la.ParameterError, match="must be one of parquet, jsonl, json, csv, tsv, txt, ssv; got 'xml'"):
         la.dedup(pages, format="xml")
 
 
@@ -81,8 +81,8 @@ def test_it_works_on_the_command_line(toy_folder, pages, tmp_path):
     done = lookalike(toy_folder, "pairs", pages, "-o", tmp_path / "pairs.ssv", "--quiet")
     assert done.returncode == 0 and (tmp_path / "pairs.ssv").read_text().startswith("left_id;right_id;resemblance\n")
     done = lookalike(toy_folder, "dedup", "-", input=ROWS.encode())
-    assert done.returncode == 2 and b"pass --format parquet, jsonl, csv, txt or ssv with" in done.stderr
+    assert done.returncode == 2 and b"pass --format parquet, jsonl, json, csv, tsv, txt or ssv with" in done.stderr
     shown = lookalike(toy_folder, "dedup", "--help").stdout.decode()
-    assert "[parquet|jsonl|csv|txt|ssv]" in shown
+    assert "[parquet|jsonl|json|csv|tsv|txt|ssv]" in shown
     done = lookalike(toy_folder, "dedup", pages, "--format", "xml")
-    assert done.returncode == 2 and b"'xml' is not one of 'parquet', 'jsonl', 'csv', 'txt', 'ssv'" in done.stderr
+    assert done.returncode == 2 and b"'xml' is not one of 'parquet', 'jsonl', 'json', 'csv', 'tsv', 'txt', 'ssv'" in done.stderr

@@ -18,6 +18,7 @@ SETTINGS = {field.name: field.default for field in fields(la.Settings)}
 OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
+OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
 FUNCTIONS = {
     "dedup": (
@@ -32,7 +33,7 @@ FUNCTIONS = {
     "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
         la.Index.add,
-        {"path", "inputs", "text", "glob", "format", "encoding_errors", "wait", "id", "memory", "max_document", "on_error"},
+        {"path", "inputs", "wait", "memory", "max_document", "on_error", *OF_READING},
         {"ids", "texts"},
     ),
 }
@@ -130,7 +131,7 @@ def test_every_argument_reaches_the_settings(monkeypatch, function):
     names = [name for name in parameters(function) if name not in OF_THE_JOB]
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
-        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv",
+        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv", "delimiter": ";",
         "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip", "overrides": read_overrides([{"id": 1, "action": "keep"}]),

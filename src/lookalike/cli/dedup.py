@@ -42,7 +42,8 @@ from .saying import say, say_all, say_seed
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
-    against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
+    against: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
+    unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
@@ -60,7 +61,7 @@ def dedup(
         lookalike dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
         lookalike dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
         lookalike dedup corpus.jsonl.gz --report page.html --audit 500 --save judged/
-        lookalike dedup notes/ --glob '*.md' --format txt --keep longest
+        lookalike dedup notes/ --glob '*.{md,txt}' --keep longest
         lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
         lookalike dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
@@ -76,7 +77,8 @@ def dedup(
     chosen: dict[str, Any] = {
         "threshold": threshold, "recall": recall, "keep": keep, "within": within, "empty": empty, "verify": verify,
         "work": work, "resume": resume, "annotate": annotate, "text": text, "id": id, "html": html, "glob": glob,
-        "format": format, "encoding_errors": encoding_errors, "unit": unit, "width": width, "normalization": normalization,
+        "format": format, "delimiter": delimiter, "encoding_errors": encoding_errors, "unit": unit, "width": width,
+        "normalization": normalization,
         "fold_case": fold_case, "method": method, "radius": radius, "permutations": permutations, "bands": bands, "rows": rows,
         "max_document": max_document, "on_error": on_error, "overrides": overrides, "seed": seed, "memory": memory,
     }  # fmt: skip
@@ -100,8 +102,8 @@ def dedup(
         running = nullcontext(partial(run, threads=threads, engine=engine))
     if output is not None:
         check_where(output, force)
-    sources = open_sources(inputs, glob=glob, format=format)
-    references = open_references(against, glob=glob, format=format) if against else None
+    sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
+    references = open_references(against, glob=glob, format=format, delimiter=delimiter) if against else None
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=annotate,
         texts=report_texts,

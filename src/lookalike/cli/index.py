@@ -20,9 +20,7 @@ salvage = click.option("--salvage", is_flag=True, help="Leave damaged segments o
 reading = options.apply(
     click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
-    click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder."),
-    click.option("--format", "format", type=options.FORMAT, default=None,
-                 help="Overrides the suffix; needed for standard input ('-')."),
+    *options.choosing,
     options.encoding,
 )  # fmt: skip
 path = click.argument("path", metavar="INDEX")
@@ -74,14 +72,14 @@ def create(
 def _documents(
     given: tuple[str, ...],
     columns: tuple[str, str | None, str],
-    glob: str | None,
-    format: str | None,
+    how: dict[str, Any],
     output: str | None = None,
     limits: tuple[Any, int] | None = None,
 ) -> Iterator[tuple[list[Any], Any]]:
     """Yield (ids, texts) of many documents at a time.
 
-    ``columns``: text, id, and what invalid UTF-8 is; ``limits``: how large a document may be, and the bytes of a batch.
+    ``columns``: text, id, and what invalid UTF-8 is; ``how``: what ``open_sources`` is told; ``limits``: how large a
+    document may be, and the bytes of a batch.
     """
     from dataclasses import replace
 
@@ -90,7 +88,7 @@ def _documents(
     from ..inputs.batches import BATCH_BYTES, ROW_BYTES, read_with_ids
     from .progress import note_skipped
 
-    sources = open_sources(given, glob=glob, format=format)
+    sources = open_sources(given, **how)
     note_skipped(False, sources)
     if output is not None:
         check_before(output, sources)
@@ -116,7 +114,8 @@ def _threads(wanted: int | None) -> int:
 @threads
 @options.memory
 def add(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
+    delimiter: str | None, encoding_errors: str,
     replace: bool, max_document: str | None, on_error: str, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
@@ -135,8 +134,9 @@ def add(
     with Index.open(path, wait=wait) as opened:
         before, read = len(opened), 0
         limits = limit_of(max_document, on_error, cap), cap.batch(BATCH_BYTES)
+        how = {"glob": glob, "format": format, "delimiter": delimiter}
         try:
-            for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format, limits=limits):
+            for ids, texts in _documents(inputs, (text, id, encoding_errors), how, limits=limits):
                 if memory is not None:
                     cap.check_documents(len(opened) + len(ids), BYTES_PER_ENTRY)
                 opened.add(ids, texts, replace=replace, threads=_threads(threads))
@@ -165,7 +165,8 @@ def add(
 @salvage
 @threads
 def query(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: str | None, format: str | None, encoding_errors: str,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
+    delimiter: str | None, encoding_errors: str,
     top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
 ) -> None:  # fmt: skip
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
@@ -186,8 +187,9 @@ def query(
             labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())
             return found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
 
+        how = {"glob": glob, "format": format, "delimiter": delimiter}
         tables, asked = [look_up([], [])], 0  # columns and their types, whatever is found
-        for ids, texts in _documents(inputs, (text, id, encoding_errors), glob, format, output):
+        for ids, texts in _documents(inputs, (text, id, encoding_errors), how, output):
             found = look_up(ids, texts)
             if output is None:
                 for row in found.to_pylist():

@@ -31,9 +31,7 @@ SHOWN = 5  # reference documents that are named
 @click.option("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
 @click.option("--text", default="text", show_default=True, help="Column or field that holds the text.")
 @click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]")
-@click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder.")
-@click.option("--format", "format", type=options.FORMAT, default=None,
-              help="Overrides the suffix; needed for standard input ('-').")  # fmt: skip
+@options.apply(*options.choosing)
 @options.encoding
 @options.guarding
 @options.shingling
@@ -46,7 +44,8 @@ SHOWN = 5  # reference documents that are named
 def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
     threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
-    id: str | None, glob: str | None, format: str | None, encoding_errors: str, max_document: str | None, on_error: str,
+    id: str | None, glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
+    max_document: str | None, on_error: str,
     unit: str, width: int | None, normalization: str, fold_case: bool, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, report: str | None, report_texts: str,
 ) -> None:  # fmt: skip
@@ -78,7 +77,7 @@ def overlap(
         check_output(output, force)
     if matches is not None:
         format_of(check_output(matches, force))
-    sources, references = (open_sources(g, glob=glob, format=format) for g in (inputs, against))
+    sources, references = (open_sources(g, glob=glob, format=format, delimiter=delimiter) for g in (inputs, against))
     page = (report,) if report is not None else ()
     for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
         if written is not None:
@@ -94,7 +93,8 @@ def overlap(
         result = run(
             sources, against=references, against_text=against_text, against_id=against_id, measure=measure, threshold=threshold,
             passage=passage, text=text, id=id, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
-            encoding_errors=encoding_errors, glob=glob, format=format, max_document=max_document, on_error=on_error,
+            encoding_errors=encoding_errors, glob=glob, format=format, delimiter=delimiter, max_document=max_document,
+            on_error=on_error,
             threads=threads, memory=memory, progress=said,
         )  # fmt: skip
         if report is not None:

@@ -27,7 +27,8 @@ from .saying import say, say_seed
 def pairs(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
-    glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
+    glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str, unit: str, width: int | None,
+    normalization: str,
     fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
     on_error: str, seed: int | str, threads: int | None,
     memory: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str,
@@ -53,8 +54,8 @@ def pairs(
 
     if output is not None:
         format_of(check_output(output, force))
-    sources = open_sources(inputs, glob=glob, format=format)
-    references = open_references(against, glob=glob, format=format) if against else None
+    sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
+    references = open_references(against, glob=glob, format=format, delimiter=delimiter) if against else None
     if report is not None and verify == "none":
         raise ParameterError("--report needs scores: leave out --verify none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
@@ -63,7 +64,8 @@ def pairs(
     with explained() as leaves, progress(quiet) as said:
         settings = Settings(
             threshold=threshold, recall=recall, within=within, verify=verify, max_pairs=max_pairs, text=text, id=id, html=html,
-            glob=glob, format=format, encoding_errors=encoding_errors, unit=unit, width=width, normalization=normalization,
+            glob=glob, format=format, delimiter=delimiter, encoding_errors=encoding_errors, unit=unit, width=width,
+            normalization=normalization,
             fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
             max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory,
         )  # fmt: skip

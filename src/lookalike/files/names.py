@@ -1,10 +1,25 @@
-"""Names of files: as text, by suffix, and of all files below a folder."""
+"""Names of files: as text, by suffix and pattern, and of all files below a folder."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from glob import has_magic
+from math import prod
 from pathlib import Path
+
+from ..errors import ParameterError
+
+_MOST_PATTERNS = 1000
+PACKED = (".gz", ".zst", ".bz2", ".xz")
+"""The suffixes of compressed files."""
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+# What lookalike writes beside an output and in its folder, and what Spark and table formats built on it do.
+_MARKER = re.compile(
+    r"(.+\.\w+)?_lookalike\.json|_SUCCESS|_(started|committed)_.+|_(common_)?metadata|_temporary|_delta_log|_spark_metadata|_sketches"
+)
 
 
 def shown(path: str | os.PathLike[str]) -> str:
@@ -16,10 +31,93 @@ def shown(path: str | os.PathLike[str]) -> str:
         return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def suffix_of(path: str | os.PathLike[str], known: Iterable[str]) -> str | None:
+def suffix_of(path: str | os.PathLike[str], known: Collection[str]) -> str | None:
     """Return the longest of some known suffixes that a file name ends with, in any case, or None."""
     name = Path(path).name.lower()
-    return max((suffix for suffix in known if name.endswith(suffix) and name != suffix), key=len, default=None)
+    point = name.find(".", 1)
+    while point > 0:
+        if name[point:] in known:
+            return name[point:]
+        point = name.find(".", point + 1)
+    return None
+
+
+def packed(*suffixes: str) -> tuple[str, ...]:
+    """Return suffixes, and those of files that are compressed as a whole."""
+    return (*suffixes, *(suffix + compressed for suffix in suffixes for compressed in PACKED))
+
+
+def listed(formats: Mapping[str, Sequence[str]], most: int = 5) -> str:
+    """Return the suffixes of formats as a message lists them: not all of very many, and those of compressed files once."""
+    plain = [[suffix for suffix in some if not suffix.endswith(PACKED)] for some in formats.values()]
+    names = [name for some in plain for name in (some if len(some) <= most else [*some[:most], "..."])]
+    return f"{', '.join(names)}; compressed also with {', '.join(PACKED)}"
+
+
+def is_glob(name: str) -> bool:
+    """Tell a pattern from the name of one file."""
+    return has_magic(name) or _BRACES.search(name) is not None
+
+
+def expanded(pattern: str) -> list[str]:
+    """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``.
+
+    Raises
+    ------
+    ParameterError
+        If there are very many.
+    """
+    if prod(some.count(",") + 1 for some in _BRACES.findall(pattern)) > _MOST_PATTERNS:
+        raise ParameterError(f"a glob must stand for at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
+    braces = _BRACES.search(pattern)
+    if braces is None:
+        return [pattern]
+    some = (pattern[: braces.start()] + one + pattern[braces.end() :] for one in braces[1].split(","))
+    return list(dict.fromkeys(name for one in some for name in expanded(one)))
+
+
+def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Tell whether the parts of a name match those of a pattern; those that begin with a dot match none without it."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return matches(parts, pattern[1:]) or (bool(parts) and parts[0][:1] != "." and matches(parts[1:], pattern))
+    if not parts or (parts[0][:1] == "." and pattern[0][:1] != "."):
+        return False
+    return fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])
+
+
+def says_hidden(patterns: Sequence[str]) -> bool:
+    """Tell whether a pattern names what is hidden, such as ``.github/*.md``."""
+    return any(part.startswith(".") for pattern in patterns for part in pattern.split("/"))
+
+
+def is_marker(name: str) -> bool:
+    """Tell files and folders in which programs keep accounts of what is beside them from documents."""
+    return _MARKER.fullmatch(name) is not None
+
+
+def left_out(parts: Sequence[str], patterns: Sequence[str], suffixes: Collection[str]) -> str | None:
+    """Say why a file in a folder is not read, as one of ``REASONS``; None: it is.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        The folders inside of that one, and the name.
+    patterns : sequence of str
+        Which files are meant, anywhere in the folder; none: all with a known suffix.
+    suffixes : collection of str
+    """
+    if any(map(is_marker, parts)):
+        return "marker"
+    hidden = next((i for i, part in enumerate(parts) if part.startswith(".")), len(parts))
+    if any(matches(parts[start:], p.split("/")) for p in patterns for start in range(min(hidden + 1, len(parts)))):
+        return None
+    if hidden < len(parts):
+        return "hidden" if hidden == len(parts) - 1 else "hidden_folder"
+    if patterns:
+        return "not_matched"
+    return None if suffix_of(parts[-1], suffixes) is not None else "other_suffix"
 
 
 def walk(folder: Path, enter: Callable[[os.DirEntry[str]], bool] | None = None) -> Iterator[tuple[str, os.DirEntry[str]]]:

@@ -6,29 +6,16 @@ import glob as globbing
 import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import InputDataError, ParameterError
-from ..wording import printable
-from .names import shown, suffix_of, walk
-from .places_at import NO_DEVICE, asked, inside, matching, number_of, real_of
+from .names import expanded, is_glob, is_marker, left_out, listed, says_hidden, shown, walk
+from .places_at import NO_DEVICE, asked, has_odd_name, inside, matching, number_of, real_of
+from .skipped import Skipped, describe_skipped
 from .spools import Spool, spool
 from .urls import Entry, Url, as_url
 
-REASONS = {
-    "other_suffix": "with another suffix",
-    "not_matched": "not matched by the glob",
-    "hidden": "hidden (named .x or _x)",
-    "hidden_folder": "hidden folders",
-    "binary": "binary",
-    "broken_link": "broken links",
-    "linked_folder": "links to folders",
-    "folder": "folders",
-    "not_regular": "pipes, sockets or devices",
-}
-_PER_REASON, _NAMED = 3, 10
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
 
 
@@ -56,56 +43,6 @@ class Place(NamedTuple):
             yield self.path
             if self.path.is_symlink():
                 yield Path(os.path.realpath(self.path))
-
-
-@dataclass(eq=False)
-class Skipped:
-    """Files that were left out, by reason: how many, and the first names."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    names: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, reason: str, name: str) -> None:
-        """Count a file; ``reason`` is one of ``REASONS``."""
-        self.counts[reason] = self.counts.get(reason, 0) + 1
-        some = self.names.setdefault(reason, [])
-        if len(some) < _PER_REASON:
-            some.append(shown(name))
-
-    def update(self, other: Skipped) -> None:
-        """Count what another counted, too."""
-        for reason, n in other.counts.items():
-            self.counts[reason] = self.counts.get(reason, 0) + n
-            self.names[reason] = (self.names.get(reason, []) + other.names[reason])[:_PER_REASON]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``files``, ``by_reason`` and the first ``names``."""
-        names = [name for some in self.names.values() for name in some]
-        return {"files": sum(self.counts.values()), "by_reason": dict(self.counts), "names": names[:_NAMED]}
-
-
-def describe_skipped(skipped: dict[str, Any]) -> str:
-    """Say what ``Skipped.to_dict`` counted: "3 (2 with another suffix, 1 broken links: a.md, b.pdf, c.txt)"."""
-    counts = ", ".join(f"{n:,} {REASONS[reason]}" for reason, n in skipped["by_reason"].items())
-    names = ", ".join(map(printable, skipped["names"])) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
-    return f"{skipped['files']:,} ({counts}: {names})"
-
-
-class Inputs(list[Any]):
-    """Sources, and what was left out."""
-
-    def __init__(self, sources: Sequence[Any] = (), skipped: Skipped | None = None) -> None:
-        super().__init__(sources)
-        self.skipped = skipped or Skipped()
-
-
-def skipped_in(*inputs: Any) -> dict[str, Any]:
-    """Return what was left out of several inputs, as a dictionary."""
-    together = Skipped()
-    for some in inputs:
-        if isinstance(some, Inputs):
-            together.update(some.skipped)
-    return together.to_dict()
 
 
 def _status(path: str | Path) -> os.stat_result:
@@ -150,7 +87,7 @@ def place_of(path: Path | Url, relative: str, name: str) -> Place:
 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
     url, status = entry.url, entry.status
-    if "//" in url.key:  # which Arrow lists and does not open
+    if has_odd_name(url):
         raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
     return Place(
@@ -163,24 +100,14 @@ def _copied(copy: Spool) -> Place:
     return Place(path, copy.relative, copy.name, None, False, path.stat().st_size, 0, *copy.number, copy)
 
 
-def _hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
-
-
-def _in_folder(folder: Path, pattern: str | None, suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+def _in_folder(folder: Path, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
     """Return the files that a folder stands for, in the order of their names, and count the others."""
-    try:
-        matched = None if pattern is None else {str(file.relative_to(folder)) for file in folder.rglob(pattern)}
-    except (ValueError, IndexError, OSError):
-        raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}") from None
     found = []
     try:
-        for name, entry in _visible(folder, skipped):
+        for name, entry in _visible(folder, says_hidden(patterns), skipped):
             path = folder / name
-            if matched is not None and name not in matched:
-                skipped.add("not_matched", str(path))
-            elif matched is None and suffix_of(name, suffixes) is None:
-                skipped.add("other_suffix", str(path))
+            if (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
+                skipped.add(reason, str(path))
             elif (status := _usual(path, entry, skipped)) is not None:
                 found.append(_place(path, name, status, folder, True))
     except OSError as error:
@@ -189,16 +116,18 @@ def _in_folder(folder: Path, pattern: str | None, suffixes: Collection[str], ski
     return found
 
 
-def _visible(folder: Path, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is below a folder and no folder itself, hidden things left out."""
-    for name, entry in walk(folder, lambda inside: not _hidden(inside.name)):
+def _visible(folder: Path, all_names: bool, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what is below a folder and no folder itself; hidden folders are looked into only for ``all_names``."""
+
+    def reason(name: str) -> str | None:
+        return "marker" if is_marker(name) else "hidden_folder" if name.startswith(".") and not all_names else None
+
+    for name, entry in walk(folder, lambda inside: reason(inside.name) is None):
         if entry.is_dir(follow_symlinks=False):
-            if _hidden(entry.name):
-                skipped.add("hidden_folder", f"{folder / name}/")
+            if (why := reason(entry.name)) is not None:
+                skipped.add(why, f"{folder / name}/")
         elif entry.is_symlink() and os.path.isdir(folder / name):
             skipped.add("linked_folder", f"{folder / name}/")
-        elif _hidden(entry.name):
-            skipped.add("hidden", str(folder / name))
         else:
             yield name, entry
 
@@ -218,13 +147,13 @@ def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_res
     return None
 
 
-def _by_glob(pattern: str, skipped: Skipped) -> list[Place]:
+def _by_glob(name: str, skipped: Skipped) -> list[Place]:
     """Return the files that a glob stands for, and count the others."""
-    found = []
-    for folder in globbing.glob(os.path.dirname(pattern), recursive=True):  # what cannot be read, a glob leaves out in silence
-        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+    found, patterns = [], expanded(name)
+    for folder in (f for pattern in patterns for f in globbing.glob(os.path.dirname(pattern), recursive=True)):
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):  # which a glob leaves out in silence
             raise InputDataError(f"{shown(folder)}: cannot be read: Permission denied")
-    for match in sorted(set(map(Path, globbing.glob(pattern, recursive=True)))):
+    for match in sorted({Path(match) for pattern in patterns for match in globbing.glob(pattern, recursive=True)}):
         try:
             status = os.stat(match)
         except FileNotFoundError:
@@ -237,50 +166,68 @@ def _by_glob(pattern: str, skipped: Skipped) -> list[Place]:
         else:
             skipped.add("folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(match))
     if not found:
-        raise InputDataError(f"{shown(pattern)}: no file matches")
+        raise InputDataError(f"{shown(name)}: no file matches")
     return found
 
 
-def _on_store(url: Url, pattern: str | None, suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
     entry = asked(url, url.entry)
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
-        found = [_remote(one, url, True) for one in inside(url, pattern, suffixes, skipped.add)]
-        return found or _refuse_empty(url, pattern, suffixes, skipped)
-    if not globbing.has_magic(url.key):
+        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
+    if not is_glob(url.key):
         raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
-    matches = list(matching(url))
-    for one in matches:
+    matching_it = list(matching(url))
+    for one in matching_it:
         if one.is_folder:
             skipped.add("folder", str(one.url))
-    found = [_remote(one, None, True) for one in matches if not one.is_folder]
+        elif has_odd_name(one.url):
+            skipped.add("odd_name", str(one.url))
+    found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or has_odd_name(one.url))]
     if not found:
         raise InputDataError(f"{shown(url)}: no file matches")
     return found
 
 
-def _refuse_empty(folder: Path | Url, pattern: str | None, suffixes: Collection[str], skipped: Skipped) -> list[Place]:
-    what = f"that matches {pattern!r}" if pattern else f"with a known suffix ({', '.join(suffixes)})"
+def _refuse_empty(
+    folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped
+) -> list[Place]:  # fmt: skip
+    what = f"that matches {' or '.join(map(repr, patterns))}" if patterns else f"with a known suffix ({listed(formats)})"
     left = skipped.to_dict()
     raise InputDataError(
         f"{shown(folder)}: the folder holds no file {what}"
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
-        + ("" if pattern else "; use --glob to name others")
+        + ("" if patterns else "; use --glob to name others")
     )
 
 
+def patterns_of(given: str | Sequence[str] | None) -> list[str]:
+    """Return what ``glob`` says, alternatives in braces apart.
+
+    Raises
+    ------
+    ParameterError
+        If a pattern is empty, or not one of names inside a folder.
+    """
+    patterns = [given] if isinstance(given, str) else list(given or ())
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
+            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+    return [one for pattern in patterns for one in expanded(pattern)]
+
+
 def find_places(
-    paths: Sequence[str | os.PathLike[str]], pattern: str | None, format: str | None, formats: Mapping[str, Sequence[str]],
-    skipped: Skipped,
+    paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
+    formats: Mapping[str, Sequence[str]], skipped: Skipped,
 ) -> list[Place]:  # fmt: skip
     """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied.
 
     Parameters
     ----------
     paths : sequence of str or path
-    pattern : str or None
+    glob : str, sequence of str or None
         Which files of a folder are meant; None: those of known suffixes.
     format : str or None
         The format that all files have, if it was named.
@@ -294,9 +241,8 @@ def find_places(
     InputDataError, ParameterError, OutputError
         If there is none, one is given twice or cannot be looked up, or a copy cannot be made.
     """
-    if pattern is not None and (not pattern or PurePosixPath(pattern).is_absolute()):
-        raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
-    suffixes = [suffix for some in formats.values() for suffix in some]
+    patterns = patterns_of(glob)
+    suffixes = {suffix: None for some in formats.values() for suffix in some}
     places: list[Place] = []
     for given in paths:
         name = os.fspath(given)
@@ -306,30 +252,53 @@ def find_places(
             places.append(_copied(spool(name, format, formats)))
             continue
         if (url := as_url(name)) is not None:
-            places += _on_store(url, pattern, suffixes, skipped)
+            places += _on_store(url, patterns, suffixes, skipped) or _refuse_empty(url, patterns, formats, skipped)
             continue
-        if globbing.has_magic(name) and not os.path.lexists(name):
+        if is_glob(name) and not os.path.lexists(name):
             places += _by_glob(name, skipped)
             continue
         status = _status(name)
         path = Path(name)
         if stat.S_ISDIR(status.st_mode):
-            places += _in_folder(path, pattern, suffixes, skipped) or _refuse_empty(path, pattern, suffixes, skipped)
+            places += _in_folder(path, patterns, suffixes, skipped) or _refuse_empty(path, patterns, formats, skipped)
         elif stat.S_ISREG(status.st_mode):
             places.append(_place(path, path.name, status))
         else:
             places.append(_copied(spool(name, format, formats, status)))
-    _check_repeats(places)
-    return _named_apart(places)
+    if format is None:
+        places = [place for place in places if not _is_account(place, skipped)]
+    return _named_apart(_each_once(places, skipped))
 
 
-def _check_repeats(places: list[Place]) -> None:
-    """Refuse a file that is given twice; hard links are files of their own."""
-    known: dict[tuple[int, int], Place] = {}
+def _is_account(place: Place, skipped: Skipped) -> bool:
+    """Tell, and count, a file that lookalike wrote beside an output: ``*.json`` of the shell names it too."""
+    if place.spool is not None or not is_marker(place.path.name):
+        return False
+    skipped.add("marker", place.name)
+    return True
+
+
+def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
+    """Leave out, and count, what leads to a file that is there already by another name; hard links are files of their own.
+
+    Raises
+    ------
+    InputDataError
+        If a file is given twice by the same name.
+    """
+    known: dict[tuple[int, int], list[Place]] = {}
+    found = []
     for place in places:
-        other = known.setdefault((place.device, place.inode), place)
-        if other is not place and (other.spool is not None or real_of(other.path) == real_of(place.path)):
+        others = known.setdefault((place.device, place.inode), [])
+        other = next((o for o in others if o.spool is not None or real_of(o.path) == real_of(place.path)), None)
+        if other is None:
+            others.append(place)
+            found.append(place)
+        elif other.spool is not None or os.path.abspath(other.path) == os.path.abspath(place.path):
             raise InputDataError(f"{place.name} is given twice: every document would be its own duplicate")
+        else:
+            skipped.add("linked_twice", place.name)
+    return found
 
 
 def _named_apart(places: list[Place]) -> list[Place]:

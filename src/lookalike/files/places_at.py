@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import glob as globbing
 import os
-from collections.abc import Callable, Collection, Iterator
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputDataError
-from .names import shown, suffix_of
+from .names import expanded, left_out, matches, shown
 from .streams import why
 from .urls import Entry, Url
 
@@ -29,6 +29,11 @@ def real_of(path: Path | Url) -> str:
     return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
+def has_odd_name(url: Url) -> bool:
+    """Tell whether a part of a name is empty: Arrow lists such an object, and does not open it."""
+    return url.key.startswith("/") or "//" in url.key
+
+
 def asked(url: Url, ask: Callable[[], Any]) -> Any:
     """Return what a store answers.
 
@@ -43,14 +48,16 @@ def asked(url: Url, ask: Callable[[], Any]) -> Any:
         raise InputDataError(f"{shown(url)}: cannot be read: {why(error)}") from None
 
 
-def inside(folder: Url, pattern: str | None, suffixes: Collection[str], left: Callable[[str, str], None]) -> Iterator[Entry]:
+def inside(
+    folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
+) -> Iterator[Entry]:
     """Yield the files that a folder stands for, in the order of their names.
 
     Parameters
     ----------
     folder : Url
-    pattern : str or None
-        Which files are meant; None: those of known suffixes.
+    patterns : sequence of str
+        Which files are meant; none: those of known suffixes.
     suffixes : collection of str
     left : callable
         Told why each other file is left out, and its name.
@@ -58,43 +65,28 @@ def inside(folder: Url, pattern: str | None, suffixes: Collection[str], left: Ca
     for entry in asked(folder, lambda: list(folder.entries(recursive=True))):
         if entry.is_folder:
             continue
-        parts = entry.url.key.removeprefix(folder.key).strip("/").split("/")
-        name = str(entry.url)
-        if any(part.startswith((".", "_")) for part in parts[:-1]):
-            left("hidden_folder", name)
-        elif parts[-1].startswith((".", "_")):
-            left("hidden", name)
-        elif pattern is not None and not _anywhere_below(parts, pattern):
-            left("not_matched", name)
-        elif pattern is None and suffix_of(parts[-1], suffixes) is None:
-            left("other_suffix", name)
+        parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")
+        reason = "odd_name" if has_odd_name(entry.url) else left_out(parts, patterns, suffixes)
+        if reason is not None:
+            left(reason, str(entry.url))
         else:
             yield entry
 
 
-def _anywhere_below(parts: list[str], pattern: str) -> bool:
-    """Tell whether the end of a name matches, as ``rglob`` does."""
-    return any(_match(parts[start:], pattern.split("/")) for start in range(len(parts)))
-
-
 def matching(url: Url) -> Iterator[Entry]:
     """Yield what a glob stands for, in the order of names: ``*`` and ``?`` within a name, ``**`` for any folders."""
-    parts = url.key.split("/")
-    fixed = next((number for number, part in enumerate(parts) if globbing.has_magic(part)), len(parts))
-    top = Url(url.root, "/".join(parts[:fixed]), url.options)
-    pattern = parts[fixed:]
-    deep = "**" in pattern or len(pattern) > 1
-    for entry in asked(url, lambda: list(top.entries(recursive=deep))):
-        if _match(entry.url.key.split("/")[fixed:], pattern):
-            yield entry
+    found: dict[str, Entry] = {}
+    for pattern in expanded(url.key):
+        parts = pattern.split("/")
+        fixed = next((number for number, part in enumerate(parts) if globbing.has_magic(part)), len(parts) - 1)
+        top = Url(url.root, "/".join(parts[:fixed]), url.options)
+        deep = "**" in parts[fixed:] or len(parts) - fixed > 1
+        for entry in asked(url, partial(_entries, top, deep)):
+            if matches(entry.url.key.split("/")[fixed:], parts[fixed:]):
+                found[entry.url.key] = entry
+    yield from sorted(found.values(), key=lambda entry: entry.url.key.split("/"))
 
 
-def _match(parts: list[str], pattern: list[str]) -> bool:
-    """Tell whether the parts of a name match those of a pattern; hidden names match no pattern that does not say so."""
-    if not pattern:
-        return not parts
-    if pattern[0] == "**":
-        return _match(parts, pattern[1:]) or (bool(parts) and not parts[0].startswith(".") and _match(parts[1:], pattern))
-    if not parts or (parts[0].startswith(".") and not pattern[0].startswith(".")):
-        return False
-    return fnmatchcase(parts[0], pattern[0]) and _match(parts[1:], pattern[1:])
+def _entries(folder: Url, deep: bool) -> list[Entry]:
+    """Return what is in a folder."""
+    return list(folder.entries(recursive=deep))

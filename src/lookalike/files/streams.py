@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,13 +20,17 @@ from .urls import Url
 BLOCK = 4 << 20
 PAGES = 1 << 20  # bytes that one request to a store brings at least
 MOST = 1 << 60  # bytes; more than any line has
+WINDOW = 128 << 20  # bytes that decompression may hold; it is what Arrow allows zstd
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+_XZ_PRESET = 3  # takes 32 MB to write; the usual one 94
+_TOO_LARGE = ("too much memory", "Memory usage limit")  # in what decompressors say
 _STORES = ("AWS Error", "google::cloud", "Azure")  # in what Arrow says of their refusals
 Noted = Callable[[int], None] | None
 
 
 def compression_of(path: str | Path | Url) -> str | None:
-    """Return "gzip", "zstd" or None by the last suffix of a name, whatever stands before it."""
-    return {".gz": "gzip", ".zst": "zstd"}.get(Path(path).suffix.lower())
+    """Return "gzip", "zstd", "bz2", "xz" or None by the last suffix of a name, whatever is before it."""
+    return _COMPRESSIONS.get(Path(path).suffix.lower())
 
 
 def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
@@ -66,6 +71,11 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
     except OSError as error:
         damaged = compression is not None and not (error.strerror or of_store(error))
         reason = f"the data is damaged or cut short ({error})" if damaged else why(error)
+        if damaged and any(said in str(error) for said in _TOO_LARGE):
+            reason = (
+                f"its {compression} data takes more than {WINDOW >> 20} MB of memory to decompress; decompress it first, or "
+                "compress it with a smaller window (zstd --long=27, xz -9, or less)"
+            )
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
@@ -96,7 +106,57 @@ def _decompressed(raw: Any, compression: str | None) -> Any:
     """Return a stream of what a file holds."""
     if compression == "gzip":
         return gzip.GzipFile(fileobj=raw)
+    if compression in ("bz2", "xz"):
+        return _Unpacked(raw, _bz2 if compression == "bz2" else _xz)
     return raw if compression is None else pa.input_stream(raw, compression=compression)
+
+
+def _bz2() -> tuple[Any, type[Exception]]:
+    """Return what decompresses one stream, and what it raises."""
+    import bz2  # here, for what is not needed to start
+
+    return bz2.BZ2Decompressor(), OSError
+
+
+def _xz() -> tuple[Any, type[Exception]]:
+    """Return what decompresses one stream, and what it raises."""
+    import lzma  # here, for what is not needed to start
+
+    return lzma.LZMADecompressor(memlimit=WINDOW), lzma.LZMAError
+
+
+class _Unpacked(io.RawIOBase):
+    """What a file of one or more bz2 or xz streams holds; no more is decompressed than is asked for."""
+
+    def __init__(self, raw: Any, make: Callable[[], tuple[Any, type[Exception]]]) -> None:
+        self._raw, self._make = raw, make
+        self._one, self._failure = make()
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        """Return up to so many bytes; none at the end.
+
+        Raises
+        ------
+        EOFError, OSError
+            If the data is cut short or damaged, or its window is larger than ``WINDOW``.
+        """
+        while True:
+            packed = b""
+            if self._one.eof:
+                packed = self._one.unused_data.lstrip(b"\0")  # xz pads with zeros
+                while not packed and (more := self._raw.read(PAGES)):
+                    packed = more.lstrip(b"\0")
+                if not packed:
+                    return b""
+                self._one, _ = self._make()
+            elif self._one.needs_input and not (packed := self._raw.read(PAGES)):
+                raise EOFError("the end of the stream is missing")
+            try:
+                block: bytes = self._one.decompress(packed, n_bytes)
+            except self._failure as error:
+                raise OSError(str(error)) from None
+            if block:
+                return block
 
 
 class LongLine(bytes):
@@ -106,7 +166,8 @@ class LongLine(bytes):
     n_quotes: int
 
 
-def _long(n_bytes: int, n_quotes: int) -> LongLine:
+def long_line(n_bytes: int, n_quotes: int = 0) -> LongLine:
+    """Return what stands for a line of so many bytes."""
     line = LongLine()
     line.n_bytes, line.n_quotes = n_bytes, n_quotes
     return line
@@ -127,18 +188,23 @@ def read_lines(
     noted : callable, optional
         As for ``read_blocks``.
     """
+    return lines_of(read_blocks(path, noted=noted), MOST if most is None else most, skip)
+
+
+def lines_of(blocks: Iterable[bytes], most: int, skip: bool) -> Iterator[list[bytes]]:
+    """Yield the lines in blocks, as ``read_lines`` does."""
     pieces: list[bytes] = []
-    held, quotes, most = 0, 0, MOST if most is None else most  # quotes: of a line that is too long, and held no more
-    for block in read_blocks(path, noted=noted):
+    held, quotes = 0, 0  # quotes: of a line that is too long, and held no more
+    for block in blocks:
         first = block.find(b"\n") + 1
         if first:
             last = block.rfind(b"\n") + 1
             lines = _split(block[first:last]) if last > first else []
             if last - first > most:
-                lines = [line if len(line) <= most else _long(len(line), line.count(b'"')) for line in lines]
+                lines = [line if len(line) <= most else long_line(len(line), line.count(b'"')) for line in lines]
             pieces.append(block[:first])
             held += first
-            lines.insert(0, b"".join(pieces) if held <= most else _long(held, quotes + _count(pieces)))
+            lines.insert(0, b"".join(pieces) if held <= most else long_line(held, quotes + _count(pieces)))
             pieces, held, quotes = [block[last:]], len(block) - last, 0
             if not skip and not all(lines):
                 yield lines[: lines.index(b"") + 1]
@@ -152,10 +218,10 @@ def read_lines(
             quotes += _count(pieces)
             pieces = []
             if not skip:
-                yield [_long(held, quotes)]
+                yield [long_line(held, quotes)]
                 return
     if held:
-        yield [b"".join(pieces) if held <= most else _long(held, quotes)]
+        yield [b"".join(pieces) if held <= most else long_line(held, quotes)]
 
 
 def _count(pieces: list[bytes]) -> int:
@@ -174,6 +240,16 @@ def compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
     compression = compression_of(path)
     if compression == "gzip":
         with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
+            yield stream  # type: ignore[misc]
+    elif compression == "bz2":
+        import bz2  # here, for what is not needed to start
+
+        with bz2.BZ2File(raw, "wb") as stream:
+            yield stream  # type: ignore[misc]
+    elif compression == "xz":
+        import lzma  # here, for what is not needed to start
+
+        with lzma.LZMAFile(raw, "wb", preset=_XZ_PRESET) as stream:
             yield stream  # type: ignore[misc]
     elif compression == "zstd":
         with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as stream:

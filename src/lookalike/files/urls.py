@@ -128,7 +128,7 @@ class Url:
 
         if info.type == FileType.NotFound:
             return None
-        key = info.path[len(_container(self.root)) :].strip("/")
+        key = info.path[len(_container(self.root)) :].removeprefix("/").rstrip("/")
         status = Status(info.size or 0, (info.mtime_ns or 0) // 10**9 * 10**9)
         return Entry(self._of(key), info.type == FileType.Directory, status)
 

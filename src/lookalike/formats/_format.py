@@ -67,6 +67,10 @@ class Format:
         """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""
         return True
 
+    def delimited(self, delimiter: str) -> Format:
+        """Return the format whose fields a character separates that a user names; where nothing does, the same."""
+        return self
+
     def splits(self, places: Sequence[Place], options: Any) -> list[Split]:
         """Return what files are read as: a split each, or all in one."""
         return [

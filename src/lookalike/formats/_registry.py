@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._format import Format
 
 GROUP = "lookalike.formats"
-_FIRST = ("parquet", "jsonl", "csv", "txt")  # in help and messages; others follow by name
+_FIRST = ("parquet", "jsonl", "json", "csv", "tsv", "txt")  # in help and messages; others follow by name
 _NO_FORMATS = ("memory", "merged_parquet", "sources", "writers")  # the files of this folder that hold none
 
 
@@ -65,7 +65,7 @@ def _loaded(name: str, entry: Any) -> Format:
 
 
 def format_named(name: str) -> Format:
-    """Return the format of a name.
+    """Return the format of a name; after a colon it says by what fields are separated: "csv:;".
 
     Raises
     ------
@@ -75,9 +75,11 @@ def format_named(name: str) -> Format:
         If another package adds it, and it cannot be loaded.
     """
     found = _found(tuple(sys.path))
-    if name not in found:
+    known, colon, delimiter = name.partition(":")
+    if known not in found:
         raise ParameterError(f"format must be one of {', '.join(found)}; got {name!r}")
-    return _loaded(name, found[name])
+    form = _loaded(known, found[known])
+    return form.delimited(delimiter) if colon else form
 
 
 def formats_by_suffix() -> dict[str, Format]:

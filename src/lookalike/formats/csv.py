@@ -1,4 +1,4 @@
-"""CSV: a kept record is written out as it was read, whatever its quoting; every field is text."""
+"""CSV: a kept record is written out as it was read, whatever its quoting; fields are text, between commas or others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import BinaryIO
 
-from ..errors import InputDataError, OutputError
+from ..errors import InputDataError, OutputError, ParameterError
+from ..files.names import packed
 from ..files.streams import BLOCK, LongLine, read_lines
 from ..text.texts import from_strings
 from ._columnar import ColumnarFormat
@@ -18,6 +19,7 @@ from ._selection import Selection, write_lines
 from ._split import Batch, Columns, Record, Split, marked, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
+_NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have
 csv.field_size_limit(sys.maxsize)
 
 
@@ -30,16 +32,39 @@ def _quotes(line: bytes) -> int:
     return line.n_quotes if isinstance(line, LongLine) else line.count(b'"')
 
 
+def delimiter_of(given: str) -> str:
+    r"""Return the character that ``--delimiter`` names; a tab may be written as ``\t``.
+
+    Raises
+    ------
+    ParameterError
+        If it is none, or one that fields have for other reasons.
+    """
+    delimiter = "\t" if given == "\\t" else given
+    printed = delimiter.isprintable() or delimiter == "\t"
+    if len(delimiter) != 1 or not printed or delimiter.isalnum() or delimiter in _NO_DELIMITERS:
+        raise ParameterError(
+            "delimiter must be one character that is not a letter, a digit, a quotation mark, or one of . + - _, such as ';', "
+            f"'|', or '\\t' for a tab; got {given!r}"
+        )
+    return delimiter
+
+
 class Csv(Format):
-    """Comma-separated fields under a header. Rows are numbered by record, from 1, the header not counted.
+    """Fields under a header, separated by commas or another character. Rows are numbered by record, from 1, without the header.
 
     A row with more fields than the header is refused. A row with fewer is read if it has the columns asked for; it is copied
     as it is, padded with empty fields where columns are added, and its missing values are null in other formats.
     """
 
-    name = "csv"
-    suffixes = (".csv",)
     untyped = True
+
+    def __init__(self, name: str, suffixes: tuple[str, ...], delimiter: str) -> None:
+        self.name, self.suffixes, self.delimiter = name, suffixes, delimiter
+
+    def delimited(self, delimiter: str) -> Format:
+        """Return the same format with another delimiter, which its name then says."""
+        return Csv(f"csv:{delimiter_of(delimiter)}", (), delimiter_of(delimiter))
 
     def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
         """Yield (fields, own bytes) of each record, the header first; neither of a record that is left out as too large."""
@@ -71,7 +96,7 @@ class Csv(Format):
 
         while True:
             try:
-                for fields in csv.reader(decoded(), strict=True):
+                for fields in csv.reader(decoded(), delimiter=self.delimiter, strict=True):
                     raw = b"".join(consumed)
                     consumed.clear()
                     size = 0
@@ -112,8 +137,11 @@ class Csv(Format):
                         f"{split.name}, header: it contains NUL (it looks like UTF-16), and no column {name!r}; "
                         "convert the file to UTF-8"
                     )
-                unsplit = len(names) == 1 and set(";\t|") & set(names[0])
-                way_out = "; fields are to be separated by commas" if unsplit else ""
+                other = next((mark for mark in ",;\t|" if mark in names[0]), None) if len(names) == 1 else None
+                way_out = "" if other is None else (
+                    f"; fields must be separated by {self.delimiter!r}: if they are by another character, name it with "
+                    f"--delimiter {other!r} (delimiter={other!r})"
+                )  # fmt: skip
                 raise missing_column(split.name, "header", "column", name, names, columns, way_out)
         refuse_twice(split.name, "header", names, wanted)
         _check_free(split, names, columns.reserved)
@@ -128,7 +156,7 @@ class Csv(Format):
                 rows.append([None] * len(places))
                 continue
             if not last < len(fields) <= len(names):
-                way_out = "; put a field that contains a comma in quotes" if len(fields) > last else ""
+                way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
                 raise InputDataError(
                     f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
                 )
@@ -169,26 +197,33 @@ class Csv(Format):
         _check_free(split, self.header(split)[0], names)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
-        """Write records under the header of the first split; those of CSV files with the same header as they are."""
+        """Write records under the header of the first split; those of CSV files with the same header as they are.
+
+        Files that were read with a delimiter of their own are written back with it.
+        """
+        given = [s.split.form for s in selections if isinstance(s.split.form, Csv) and not s.split.form.suffixes]
+        (given[0] if given else self)._write(stream, selections)
+
+    def _write(self, stream: BinaryIO, selections: Sequence[Selection]) -> None:
         names: list[str] = []
         feed = False
         for selection in selections:
             split, added = selection.split, selection.added_schema.names
-            if split.form is self:
+            if isinstance(split.form, Csv) and split.form.delimiter == self.delimiter:
                 own, header = self.header(split)
                 if own and not names:
                     names = [*own, *added]
-                    feed = write_lines(stream, [_annotate(header, dict(zip(added, added, strict=True)))])
+                    feed = write_lines(stream, [self._annotate(header, dict(zip(added, added, strict=True)))])
                 if [*own, *added] == names:
-                    feed = write_lines(stream, selection.lines(self._raw_rows(split, bool(added)), _annotate), feed)
+                    feed = write_lines(stream, selection.lines(self._raw_rows(split, bool(added)), self._annotate), feed)
                     continue
             records: Iterator[tuple[int, Record]] = selection.records()
             if not names:
                 first = next(records, None)
                 records = chain([] if first is None else [first], records)
                 names = list(first[1]) if first is not None else _schema_names(split)
-                stream.write(_csv_line(names).encode() if names else b"")
-            lines = (_csv_record(split.name, number, record, names) for number, record in records)
+                stream.write(self._line(names).encode() if names else b"")
+            lines = (self._record(split.name, number, record, names) for number, record in records)
             feed = write_lines(stream, lines, feed)
 
     def _raw_rows(self, split: Split, padded: bool) -> Iterator[bytes]:
@@ -198,8 +233,53 @@ class Csv(Format):
         for fields, raw in records:
             if padded and len(fields) < len(names):
                 body = raw.rstrip(b"\r\n")
-                raw = body + b"," * (len(names) - len(fields)) + raw[len(body) :]
+                raw = body + self.delimiter.encode() * (len(names) - len(fields)) + raw[len(body) :]
             yield raw
+
+    def _annotate(self, line: bytes, values: Record) -> bytes:
+        """Append fields to a record, leaving its own bytes as they are."""
+        body = line.rstrip(b"\r\n")
+        added = "".join(self.delimiter + self._field(value) for value in values.values())
+        return body + added.encode() + line[len(body) :]
+
+    def _field(self, value: object) -> str:
+        """Return a value as a field: null as nothing, an empty text in quotes, and quotes wherever a reader needs them."""
+        if value is None:
+            return ""
+        if type(value) is float or type(value) is int:
+            return str(value)
+        text = as_text(value)
+        if text and not (self.delimiter in text or '"' in text or "\n" in text or "\r" in text or "\ufeff" in text):
+            return text
+        return '"' + text.replace('"', '""') + '"'
+
+    def _line(self, values: Iterable[object]) -> str:
+        """Return a record with its line feed; one that would be a blank line is an empty text in quotes."""
+        return (self.delimiter.join(map(self._field, values)) or '""') + "\n"
+
+    def _record(self, source: str, row: int, record: Record, names: Sequence[str]) -> bytes:
+        """Return a row as a record of CSV with the columns named; what it lacks is null.
+
+        Raises
+        ------
+        InputDataError
+            If a number within a list or struct is not finite: JSON has none such.
+        OutputError
+            If the row has other fields.
+        """
+        if not record.keys() <= set(names):
+            more = ", ".join(repr(name) for name in record if name not in names)
+            raise OutputError(
+                f"{source}, row {row}: it has fields that the first has not ({more}): one CSV file cannot hold both; "
+                "write .jsonl instead"
+            )
+        try:
+            return self._line(record.get(name) for name in names).encode()
+        except UnicodeEncodeError:
+            raise not_utf8(source, [(row, record)]) from None
+        except ValueError:
+            name = next(name for name, value in record.items() if not isinstance(value, float) and not is_finite(value))
+            raise lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None
 
 
 def _check_free(split: Split, header: Sequence[str], names: Sequence[str]) -> None:
@@ -214,52 +294,4 @@ def _schema_names(split: Split) -> list[str]:
     return list(split.form.schema(split).names) if isinstance(split.form, ColumnarFormat) else []
 
 
-def _annotate(line: bytes, values: Record) -> bytes:
-    """Append fields to a record, leaving its own bytes as they are."""
-    body = line.rstrip(b"\r\n")
-    return body + b"".join(b"," + _csv_field(value).encode() for value in values.values()) + line[len(body) :]
-
-
-def _csv_field(value: object) -> str:
-    """Return a value as a field: null as nothing, an empty text in quotes, and quotes wherever a reader needs them."""
-    if value is None:
-        return ""
-    if type(value) is float or type(value) is int:
-        return str(value)
-    text = as_text(value)
-    if text and not ("," in text or '"' in text or "\n" in text or "\r" in text or "\ufeff" in text):
-        return text
-    return '"' + text.replace('"', '""') + '"'
-
-
-def _csv_line(values: Iterable[object]) -> str:
-    """Return a record with its line feed; one that would be a blank line is an empty text in quotes."""
-    return (",".join(map(_csv_field, values)) or '""') + "\n"
-
-
-def _csv_record(source: str, row: int, record: Record, names: Sequence[str]) -> bytes:
-    """Return a row as a record of CSV with the columns named; what it lacks is null.
-
-    Raises
-    ------
-    InputDataError
-        If a number within a list or struct is not finite: JSON has none such.
-    OutputError
-        If the row has other fields.
-    """
-    if not record.keys() <= set(names):
-        more = ", ".join(repr(name) for name in record if name not in names)
-        raise OutputError(
-            f"{source}, row {row}: it has fields that the first has not ({more}): one CSV file cannot hold both; "
-            "write .jsonl instead"
-        )
-    try:
-        return _csv_line(record.get(name) for name in names).encode()
-    except UnicodeEncodeError:
-        raise not_utf8(source, [(row, record)]) from None
-    except ValueError:
-        name = next(name for name, value in record.items() if not isinstance(value, float) and not is_finite(value))
-        raise lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None
-
-
-FORMAT = Csv()
+FORMAT = Csv("csv", packed(".csv"), ",")

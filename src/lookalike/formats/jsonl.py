@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
+from ..files.names import packed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from ._format import Format
@@ -65,8 +66,10 @@ def _mended(line: bytes) -> bytes:
 
 
 def _value(raw: msgspec.Raw) -> Any:
-    """Return text, truth and null as they are; numbers and nested values stay as they were written."""
+    """Return text, truth and null as they are; numbers and nested values stay as they were written, on one line."""
     data = bytes(raw)
+    if b"\n" in data:
+        return msgspec.Raw(msgspec.json.format(data, indent=-1))
     return msgspec.json.decode(data, type=str) if data[:1] == b'"' else _LITERALS.get(data, raw)
 
 
@@ -108,12 +111,19 @@ class JsonLines(Format):
     """
 
     name = "jsonl"
-    suffixes = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+    suffixes = packed(".jsonl", ".ndjson")
+
+    offsets = True
+    """Rows follow one another without a gap, so that their lengths tell where in the file they are."""
+
+    def blocks(self, split: Split) -> Iterator[list[bytes]]:
+        """Yield the lines of a file, a list a block; ``LongLine`` in place of one that is too long."""
+        return read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.noted)
 
     def lines(self, split: Split) -> Iterator[tuple[int, int, bytes]]:
         """Yield (line number, byte offset, line with its line feed) of all lines that are not blank; b"" is one left out."""
         number, offset = 0, 0
-        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.noted):
+        for lines in self.blocks(split):
             for line in lines:
                 number += 1
                 if not line:
@@ -155,20 +165,21 @@ class JsonLines(Format):
             text = line.decode("utf-8")
         except UnicodeDecodeError as problem:
             hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+            place = f"byte {offset + problem.start} of the file" if self.offsets else f"byte {problem.start} of the object"
             return InputDataError(
-                f"{where}: invalid UTF-8 at byte {offset + problem.start} of the file{hint}; "
-                "convert the file, or pass --encoding-errors replace to continue"
+                f"{where}: invalid UTF-8 at {place}{hint}; convert the file, or pass --encoding-errors replace to continue"
             )
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
             hint = " (it looks like UTF-16)" if "\0" in text else ""
-            return InputDataError(f"{where}: not valid JSON{hint}: {problem}; the line starts with {text[:60]!r}")
+            return InputDataError(f"{where}: not valid JSON{hint}: {problem}; it starts with {text[:60]!r}")
         if not isinstance(value, dict):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
         for name in [] if columns is None else columns.wanted:
             if name not in value:
-                return missing_column(split.name, f"row {number}", "field", name, list(value), columns or Columns())
+                error = missing_column(split.name, f"row {number}", "field", name, list(value), columns or Columns())
+                return InputDataError(f"{error}, or leave the file out with --glob (glob=)") if split.place.found else error
         if columns is not None and not isinstance(found := value[columns.text], (str, type(None))):
             return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
         for name, found in value.items():
@@ -178,7 +189,7 @@ class JsonLines(Format):
                     f"{where}: field {shown!r} holds a lone surrogate, which no UTF-8 text can; "
                     "pass --encoding-errors replace to continue"
                 )
-        return InputDataError(f"{where}: cannot be read: {error}; the line starts with {text[:60]!r}")
+        return InputDataError(f"{where}: cannot be read: {error}; it starts with {text[:60]!r}")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the fields wanted."""
@@ -191,7 +202,7 @@ class JsonLines(Format):
         id_place = None if columns.id is None else places[columns.id]
         others = {name: places[name] for name in columns.others}
         number, offset = 0, 0
-        for lines in read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.noted):
+        for lines in self.blocks(split):
             numbers: list[int] = []
             left_out: list[int] = []
             texts: list[str | bytes | bytearray | None] = []
@@ -258,6 +269,7 @@ class JsonLines(Format):
         write_lines(stream, _unmarked(line for selection in selections for line in self._lines_of(selection)))
 
     def _lines_of(self, selection: Selection) -> Iterator[bytes]:
+        """Yield the rows that are written: each is a line or, of JSON, the bytes of an object."""
         split = selection.split
         if split.form is self:
             return selection.lines((line for _, _, line in self.lines(split)), self._annotate)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import glob as globbing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.places import Inputs
+from ..files.names import expanded, is_glob, listed, suffix_of
+from ..files.skipped import Inputs
 from ..files.urls import is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from ._columnar import ColumnarFormat, check_columns, table_batch
 from ._format import Format
-from ._registry import formats_by_suffix
+from ._registry import formats_by_suffix, known_suffixes
 from ._rows import refuse_twice
 from ._split import Batch, Columns, Record, Split, numbers_from
 from .sources import open_sources
@@ -148,9 +149,17 @@ def _is_missing(path: str) -> bool:
     """Tell whether a path, other than "-" and URLs, stands for no file or folder, as a glob or as it is."""
     if path == "-" or is_url(path) or (len(path) <= MAX_PATH and "\0" not in path and os.path.lexists(path)):
         return False
-    if len(path) > MAX_PATH or "\n" in path or "\0" in path or not globbing.has_magic(path):
+    if len(path) > MAX_PATH or "\n" in path or "\0" in path or not is_glob(path):
         return True
-    return next(globbing.iglob(path, recursive=True), None) is None
+    return all(next(globbing.iglob(pattern, recursive=True), None) is None for pattern in expanded(path))
+
+
+def _has_suffix(item: str, known: Mapping[str, Any], longest: int) -> bool:
+    """Tell whether a str ends in a known suffix, or a glob in several: "*.{md,txt}"."""
+    if item.endswith("}"):
+        before, _, inside = item[:-1].rpartition("{")
+        return all(end[-1:] != "}" and _has_suffix(before + end, known, longest) for end in inside.split(","))
+    return "." in item[-longest:] and suffix_of(item, known) is not None
 
 
 def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
@@ -175,12 +184,9 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return False
     if all(map(is_url, items)):
         return True
-    known = tuple(formats_by_suffix())
+    known = formats_by_suffix()
     longest = max(map(len, known))
-    named = [
-        item for item in items
-        if "." in item[-longest:] and item[-longest:].lower().endswith(known) and len(item) <= MAX_PATH and "\n" not in item
-    ]  # fmt: skip
+    named = [item for item in items if len(item) <= MAX_PATH and "\n" not in item and _has_suffix(item, known, longest)]
     if len(named) == len(items):
         missing = next((item for item in items if _is_missing(item)), None)
         if missing is None:
@@ -195,12 +201,14 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     if existing is not None:
         raise InputDataError(
             f"{existing!r:.200} names an existing file or folder, but the list could be texts: a list of str is read as paths "
-            f"only if each item ends in a known suffix ({', '.join(known)}); pass paths as pathlib.Path, or {AS_TEXTS}"
+            f"only if each item ends in a known suffix ({listed(known_suffixes())}); pass paths as pathlib.Path, or {AS_TEXTS}"
         )
     return False
 
 
-def as_sources(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
+def as_sources(
+    data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None
+) -> list[Any]:  # fmt: skip
     """Tell what a user handed over: paths, a table or frame, or texts.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
@@ -216,8 +224,8 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
         path = os.fsdecode(data)
         if _is_missing(path):
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
-            raise InputDataError(f"{path!r:.200}: no file {'matches' if globbing.has_magic(path) else 'of that name'}{hint}")
-        return open_sources([path], glob=glob, format=format)
+            raise InputDataError(f"{path!r:.200}: no file {'matches' if is_glob(path) else 'of that name'}{hint}")
+        return open_sources([path], glob=glob, format=format, delimiter=delimiter)
     if isinstance(data, pa.RecordBatch):
         return [table_split(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):
@@ -239,7 +247,7 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
-        return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format)
+        return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format, delimiter=delimiter)
     return [list_split(items)]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import suffix_of
-from ..files.places import SNIFFED, Inputs, Place, Skipped, find_places
+from ..files.names import listed, suffix_of
+from ..files.places import SNIFFED, Place, find_places
+from ..files.skipped import Inputs, Skipped, describe_skipped
 from ..files.streams import read_blocks
 from ._format import Format
 from ._registry import format_named, formats_by_suffix, known_suffixes
@@ -15,49 +18,84 @@ from ._split import Batch, Columns, Limit, Split
 
 __all__ = ["Batch", "Columns", "Limit", "Split", "open_sources"]
 
+_PANDOC = "pandoc FILE -t plain -o FILE.txt"
+_TEXT_OF = {
+    ".pdf": "pdftotext FILE", ".docx": _PANDOC, ".odt": _PANDOC, ".epub": _PANDOC, ".rtf": _PANDOC, ".pptx": _PANDOC,
+    ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
+    ".ipynb": "jupyter nbconvert --to markdown FILE", ".warc": "warcio and trafilatura, in Python",
+    ".warc.gz": "warcio and trafilatura, in Python",
+}  # fmt: skip
 
-def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None) -> Inputs:
+
+def open_sources(
+    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
+    delimiter: str | None = None,
+) -> Inputs:  # fmt: skip
     """Open files, folders, globs, pipes and "-" (standard input) for reading.
 
     Parameters
     ----------
     paths : sequence of str or path
-    glob : str, optional
-        Read only matching files in a folder; default: all with a known suffix.
+    glob : str or sequence of str, optional
+        Read only files in a folder that match one of these; default: all with a known suffix.
     format : str, optional
         Name of a format, which overrides the suffix; needed for standard input.
+    delimiter : str, optional
+        What separates the fields of CSV and TSV; default: commas and tabs.
 
     Returns
     -------
     Inputs
-        A list of splits, which also counts the files that were left out.
+        A list of splits in the order of the paths, which also counts the files that were left out. Text files that follow one
+        another are one split.
 
     Raises
     ------
     InputDataError
         If a path does not exist or a format is not known.
     """
-    named = None if format is None else format_named(format)
-    known = formats_by_suffix()
     skipped = Skipped()
+    found = find_places(paths, glob, format, known_suffixes(), skipped)
     splits: list[Split] = []
-    files: dict[str, list[Place]] = {}  # of formats in which these are rows
-    for place in find_places(paths, glob, format, known_suffixes(), skipped):
-        suffix = suffix_of(place.path, known)
-        form: Format | None = named or (known[suffix] if suffix else None)
-        if form is None:
-            raise InputDataError(f"{place.name}: unrecognized suffix (known: {', '.join(known)}); pass --format")
-        if not form.rows_are_files:
-            splits += form.splits([place], form.Options())
-        elif place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
-            skipped.add("binary", place.name)
-        else:
-            files.setdefault(form.name, []).append(place)
-    for name, places in files.items():
-        form = format_named(name)
-        splits += form.splits(places, form.Options())
+    for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
+        splits += form.splits([place for _, place in some], form.Options())
     if not splits:
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
+        if skipped.counts:
+            raise InputDataError(f"no file is read; skipped: {describe_skipped(skipped.to_dict())}; --format names a format")
         raise ParameterError("no input: name files, folders, globs, or '-' for standard input")
     return Inputs(splits, skipped)
+
+
+def _with_formats(
+    places: Sequence[Place], name: str | None, delimiter: str | None, skipped: Skipped
+) -> Iterator[tuple[Format, Place]]:
+    """Yield files that are read, each with its format."""
+    known = formats_by_suffix() if name is None else {}
+    if delimiter is not None:
+        known = {suffix: form.delimited(delimiter) for suffix, form in known.items()}
+    named = None if name is None else format_named(name)
+    if named is not None and delimiter is not None:
+        named = named.delimited(delimiter)
+    for place in places:
+        suffix = suffix_of(place.path, known)
+        form = named or (known[suffix] if suffix else None)
+        if form is None and place.found:
+            skipped.add("other_suffix", place.name)
+        elif form is None:
+            raise _unknown(place)
+        elif form.rows_are_files and place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
+            skipped.add("binary", place.name)
+        else:
+            yield form, place
+
+
+def _unknown(place: Place) -> InputDataError:
+    """The error for a file of no known format, with how to get text out of it."""
+    way = _TEXT_OF.get(suffix_of(place.path, _TEXT_OF) or "")
+    if way is not None:
+        return InputDataError(f"{place.name}: this format is not read; get the text out of it first, for example with: {way}")
+    return InputDataError(
+        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass --format txt, or another"
+    )

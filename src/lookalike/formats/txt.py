@@ -1,4 +1,4 @@
-"""Text files: each file is a document, and a kept file is copied as it is."""
+"""Text files, source code and pages among them: each file is a document, and a kept file is copied as it is."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ import numpy as np
 
 from ..errors import InputDataError, ParameterError
 from ..files.folders import NewFolder
+from ..files.names import packed
 from ..files.places import Place
-from ..files.streams import BLOCK, read_blocks, read_raw
+from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
 from ..text.texts import Texts
-from ._format import Format
+from ._format import EXPANSION, Format
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, marked, numbers_from
 
 BATCH_FILES = 1024
+_SUFFIXES = (
+    ".txt", ".md", ".rst", ".html", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".htm", ".xhtml", ".pyi", ".c", ".h",
+    ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".java", ".kt", ".scala", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs",
+    ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
+    ".sql", ".css", ".scss",
+)  # fmt: skip
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins
 
 
@@ -25,7 +32,7 @@ class TextFiles(Format):
     """Plain text, a document in each file; the default id is the file's path."""
 
     name = "txt"
-    suffixes = (".txt",)
+    suffixes = packed(*_SUFFIXES)
     rows_are_files = True
     has_columns = False
 
@@ -62,28 +69,27 @@ class TextFiles(Format):
         return {"name": split.name, "files": len(split.places), "bytes": n_bytes, "digest": known.hexdigest()} | once
 
     def expected(self, split: Split, text: str) -> tuple[int, int]:
-        """Return the number of files and their bytes."""
-        return len(split.places), sum(place.size for place in split.places)
+        """Return the number of files and, of those that are compressed about, their bytes."""
+        sizes = (place.size * (1 if compression_of(place.path) is None else EXPANSION) for place in split.places)
+        return len(split.places), sum(sizes)
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the files; there are no columns but the text."""
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
             raise ParameterError(f"text files have no columns; {', '.join(names)} was asked for")
-        first = 1
-        for some in _batched(split.places):
-            contents = [_content(place, split) for place in some]
+        first, size = 1, 0
+        contents: list[bytes | None] = []
+        for number, place in enumerate(split.places, 1):
+            content = _content(place, split)
             if columns.encoding_errors == "strict":
-                for place, content in zip(some, contents, strict=True):
-                    _check_text(place.name, content or b"")
-            offsets = np.zeros(len(some) + 1, np.int64)
-            np.cumsum([len(content or b"") for content in contents], out=offsets[1:])
-            skipped = marked(len(some), [i for i, content in enumerate(contents) if content is None])
-            together = b"".join([content or b"" for content in contents])
-            contents.clear()
-            yield Batch(Texts(np.frombuffer(together, np.uint8), offsets), numbers_from(first, len(some)), skipped=skipped)
-            del together
-            first += len(some)
+                _check_text(place.name, content or b"")
+            contents.append(content)
+            size += len(content or b"")
+            del content
+            if len(contents) == BATCH_FILES or size > BLOCK or number == len(split.places):
+                yield _batch(contents, first)
+                first, size = number + 1, 0
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
@@ -120,18 +126,14 @@ def _content(place: Place, split: Split) -> bytes | None:
     return b"".join(blocks)
 
 
-def _batched(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield files, as many at a time as make a batch."""
-    some: list[Place] = []
-    size = 0
-    for place in places:
-        some.append(place)
-        size += place.size
-        if len(some) == BATCH_FILES or size > BLOCK:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+def _batch(contents: list[bytes | None], first: int) -> Batch:
+    """Return files as rows, numbered from ``first``; the contents are taken out of the list, not to be held twice."""
+    n, skipped = len(contents), marked(len(contents), [i for i, content in enumerate(contents) if content is None])
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum([len(content or b"") for content in contents], out=offsets[1:])
+    together = b"".join([content or b"" for content in contents])
+    contents.clear()
+    return Batch(Texts(np.frombuffer(together, np.uint8), offsets), numbers_from(first, n), skipped=skipped)
 
 
 def _check_text(name: str, content: bytes) -> None:

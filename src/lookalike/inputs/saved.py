@@ -19,8 +19,9 @@ from ..errors import InputDataError
 from ..files.anywhere import AnyPath, path_of
 from ..files.folders import SIDECAR
 from ..files.names import shown
-from ..files.places import Inputs, Place, place_of
+from ..files.places import Place, place_of
 from ..files.secrets import SECRET
+from ..files.skipped import Inputs
 from ..files.streams import why
 from ..files.urls import as_url
 from ..formats._registry import format_named
@@ -35,14 +36,16 @@ FORMAT = 1
 _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
 
 
-def as_references(data: Any, *, glob: str | None = None, format: str | None = None) -> list[Any]:
+def as_references(
+    data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None
+) -> list[Any]:  # fmt: skip
     """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them.
 
     Parameters
     ----------
     data
         What ``as_sources`` takes; a path may be a folder of saved sketches, or one that holds such folders and nothing else.
-    glob, format
+    glob, format, delimiter
         For those that are no saved sketches.
 
     Raises
@@ -55,10 +58,14 @@ def as_references(data: Any, *, glob: str | None = None, format: str | None = No
         found = any(map(saved_in, items))
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
-    return open_references(items, glob=glob, format=format) if found else as_sources(data, glob=glob, format=format)
+    read = open_references if found else as_sources
+    return read(items if found else data, glob=glob, format=format, delimiter=delimiter)
 
 
-def open_references(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None) -> Inputs:
+def open_references(
+    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
+    delimiter: str | None = None,
+) -> Inputs:  # fmt: skip
     """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them.
 
     Raises
@@ -69,7 +76,7 @@ def open_references(paths: Sequence[str | os.PathLike[str]], *, glob: str | None
     folders = [(path, saved_in(path)) for path in paths]
     saved = dict.fromkeys(folder for _, found in folders for folder in found)
     others = [path for path, found in folders if not found]
-    rest = open_sources(others, glob=glob, format=format) if others else Inputs()
+    rest = open_sources(others, glob=glob, format=format, delimiter=delimiter) if others else Inputs()
     return Inputs([*(split for folder in saved for split in open_saved(folder)), *rest], rest.skipped)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ParameterError
@@ -31,8 +32,9 @@ def dedup(
     text: str = "text",
     id: str | None = None,
     html: bool = False,
-    glob: str | None = None,
+    glob: str | Sequence[str] | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
     encoding_errors: str = "strict",
     unit: str = "word",
     width: int | None = None,
@@ -90,7 +92,7 @@ def dedup(
         Resume the job in ``work``.
     annotate : bool, default False
         Refuse an input, while it is read, that has a column of a name that ``write(annotate=True)`` would add.
-    text, id, html, glob, format, encoding_errors
+    text, id, html, glob, format, delimiter, encoding_errors
         What is read, and how: see ``Settings``.
     unit, width, normalization, fold_case, tokenizer
         What a shingle is: see ``Shingling``.

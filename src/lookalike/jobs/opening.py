@@ -13,7 +13,7 @@ from ..engines.memory import Memory
 from ..engines.registry import Running, make_engine
 from ..engines.reporting import share_of
 from ..errors import OutputError, ParameterError
-from ..files.places import skipped_in
+from ..files.skipped import skipped_in
 from ..files.store import Workspace
 from ..files.store_at import WorkspaceAt
 from ..files.urls import check_on_disk
@@ -116,8 +116,9 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     """
     clock = Clock()
     memory = Memory.wanted(settings.memory)
-    inputs = as_sources(data, glob=settings.glob, format=settings.format)
-    references = [] if against is None else as_references(against, glob=settings.glob, format=settings.format)
+    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    inputs = as_sources(data, **how)
+    references = [] if against is None else as_references(against, **how)
     check_apart(inputs, references)
     settings, key = agreed(settings, references)
     limit = limit_of(settings.max_document, settings.on_error, memory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -166,7 +167,8 @@ def overlap(
     data: Any, *, against: Any, against_text: str | None = None, against_id: str | None = None, measure: str = "containment",
     threshold: float = 0.8, passage: int | None = None, text: str = "text", id: str | None = None, unit: str = "word",
     width: int | None = None, normalization: str = "NFC", fold_case: bool = True, encoding_errors: str = "strict",
-    glob: str | None = None, format: str | None = None, max_document: int | str | None = None, on_error: str = "stop",
+    glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
+    max_document: int | str | None = None, on_error: str = "stop",
     threads: int | None = None, memory: int | str | None = None, progress: Any = None,
 ) -> OverlapResult:  # fmt: skip
     """Find the documents of one corpus that contain documents of another, exactly.
@@ -188,7 +190,7 @@ def overlap(
     threshold : float in (0, 1], default 0.8
     passage : int >= 1, optional
         Cut reference documents into passages of this many shingles, each half in the next, and match these.
-    text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, threads, memory
+    text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, delimiter, threads, memory
         As for ``lookalike.dedup``.
     max_document, on_error
         As for ``lookalike.dedup``. With "skip" a larger document of ``data`` is not compared, and not written; one of
@@ -226,12 +228,12 @@ def overlap(
     [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0}]
     """
     _check(measure, threshold, passage, encoding_errors, threads, text=text, id=id, against_text=against_text,
-           against_id=against_id, glob=glob, format=format)  # fmt: skip
+           against_id=against_id, format=format, delimiter=delimiter)  # fmt: skip
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
     check_skipping(on_error, max_document)
     cap = Memory.wanted(memory)
     limit = limit_of(max_document, on_error, cap)
-    sources, others = (as_sources(d, glob=glob, format=format) for d in (data, against))
+    sources, others = (as_sources(d, glob=glob, format=format, delimiter=delimiter) for d in (data, against))
     check_documents([*sources, *others])
     sources = [replace(source, limit=limit) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False)) for source in others]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -216,8 +216,9 @@ def pairs(
     text: str = "text",
     id: str | None = None,
     html: bool = False,
-    glob: str | None = None,
+    glob: str | Sequence[str] | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
     encoding_errors: str = "strict",
     unit: str = "word",
     width: int | None = None,
@@ -254,7 +255,7 @@ def pairs(
         Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.
     max_pairs : int >= 1, optional
         Compare, and list, at most this many pairs.
-    text, id, html, glob, format, encoding_errors
+    text, id, html, glob, format, delimiter, encoding_errors
         What is read, and how: see ``Settings``.
     unit, width, normalization, fold_case, tokenizer
         What a shingle is: see ``Shingling``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Integral, Real
@@ -32,7 +32,8 @@ _TYPES: tuple[tuple[Any, str, str], ...] = (
     (Integral, f'an integer or "{RANDOM}"', "seed"),
     (Integral, "an integer or None", "width permutations bands rows threads max_pairs"),
     (str, "a str", "method text keep verify evidence empty unit normalization encoding_errors on_error"),
-    (str, "a str or None", "id within glob format"),
+    (str, "a str or None", "id within format delimiter"),
+    ((str, list, tuple), "a str, a list of str or None", "glob"),
     ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
     ((str, os.PathLike), "a path or None", "work"),
     ((str, Real), "a number of bytes, a size such as '4GB', or None", "memory max_document"),
@@ -102,10 +103,12 @@ class Settings:
         Resume the job in ``work``.
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error, or separates words.
-    glob : str, optional
-        Read only matching files in a folder.
+    glob : str or list of str, optional
+        Read only files in a folder that match this pattern, or one of these.
     format : str, optional
         Overrides the suffix of a file.
+    delimiter : str, optional
+        What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.
     max_bucket : int >= 2, default 128
         A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with
         documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and
@@ -154,8 +157,9 @@ class Settings:
     work: str | os.PathLike[str] | None = None
     resume: bool = False
     encoding_errors: str = "strict"
-    glob: str | None = None
+    glob: str | Sequence[str] | None = None
     format: str | None = None
+    delimiter: str | None = None
     max_bucket: int = MAX_BUCKET
     max_document: int | str | None = None
     on_error: str = "stop"
@@ -168,6 +172,8 @@ class Settings:
         if isinstance(self.seed, str) and self.seed == RANDOM:
             object.__setattr__(self, "seed", self._drawn_seed())
         self._check_types()
+        if isinstance(self.glob, (list, tuple)):
+            object.__setattr__(self, "glob", self.glob[0] if len(self.glob) == 1 else tuple(self.glob) or None)
         policy, _, column = self.keep.partition(":")
         if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
             raise ParameterError(
@@ -298,6 +304,7 @@ class Settings:
             "shingling": self.shingling.to_dict(),
             "seed": self.seed,
             **({"on_error": "skip", "max_document": self.max_document} if self.on_error == "skip" else {}),
+            **({} if self.delimiter is None else {"delimiter": self.delimiter}),
             **({} if self.overrides is None else {"overrides": self.overrides.to_dict()}),
         } | (
             {"method": "simhash", "radius": self.radius, "bits": 64}

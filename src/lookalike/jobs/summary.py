@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..files.places import Skipped, describe_skipped
+from ..files.skipped import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.decide import REASONS
 from ..steps.outcomes import Outcomes

@@ -89,6 +89,8 @@ def _command(job: str, names: list[str], n_references: int, given: dict[str, Any
         option = "--" + name.replace("_", "-")
         if name == "fold_case":
             words.append("--keep-case")
+        elif name == "glob" and not isinstance(value, str):
+            words += [word for pattern in value for word in (option, pattern)]
         else:
             words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
     more = len(names) - n_references - len(some) + max(0, n_references - NAMED)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.places import REASONS
+from ..files.skipped import describe_reasons
 from ..jobs.settings import Settings
 from ..jobs.summary import SAID, Summary, describe_audit
 from ..wording import counted
@@ -248,8 +248,7 @@ def warnings(told: Told) -> list[str]:
     if s.audit is not None and s.audit["missed"]:
         out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that were kept.")
     if s.skipped["files"]:
-        reasons = ", ".join(f"{n:,} {REASONS[reason]}" for reason, n in s.skipped["by_reason"].items())
-        out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {reasons}.")
+        out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:
         out.append(f"{counted(s.documents_skipped, 'document')} were too large, and were left out.")
     if s.empty:

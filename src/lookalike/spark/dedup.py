@@ -15,7 +15,7 @@ from ..engines.spark import SparkEngine
 from ..engines.spark_frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
 from ..files.anywhere import is_inside, path_of
-from ..files.places import Skipped, skipped_in
+from ..files.skipped import Skipped, skipped_in
 from ..files.store import Workspace
 from ..files.store_at import WorkspaceAt
 from ..files.urls import Url
@@ -65,8 +65,9 @@ def dedup(
     text: str = "text",
     id: str | None = None,
     html: bool = False,
-    glob: str | None = None,
+    glob: str | Sequence[str] | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
     encoding_errors: str = "strict",
     unit: str = "word",
     width: int | None = None,
@@ -108,7 +109,7 @@ def dedup(
         What a task may use. Default: 1500 MB. A document may have a tenth of it.
     session : pyspark.sql.SparkSession, optional
         Default: that of the data frame, the active one, or a new one.
-    threshold, recall, against, keep, within, empty, verify, evidence, resume, annotate, text, html, glob, format
+    threshold, recall, against, keep, within, empty, verify, evidence, resume, annotate, text, html, glob, format, delimiter
         As in ``lookalike.dedup``; ``against`` is like data, a data frame for a data frame, or for either the path of folders of
         saved sketches.
     encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
@@ -169,8 +170,9 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
             raise ParameterError(_KINDS)
         if order_by is not None:
             raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
-        inputs = as_sources(data, glob=settings.glob, format=settings.format)
-        references = [] if against is None else as_references(against, glob=settings.glob, format=settings.format)
+        how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+        inputs = as_sources(data, **how)
+        references = [] if against is None else as_references(against, **how)
         check_apart(inputs, references)
         splits = _files([*references, *inputs], limit)
         return splits, len(references), skipped_in(inputs, references), None

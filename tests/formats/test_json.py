@@ -1,0 +1,126 @@
+"""JSON: objects are cut out of arrays whatever the blocks, and written back byte for byte."""
+
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.files import streams
+from lookalike.formats.sources import Columns, open_sources
+
+A, B, C = "one two three four five six seven", "quite another text of several words", 'a } third ] one " of \\ signs'
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.sampled_from('ab"\\{}[]:,é\n ')),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(st.sampled_from('ab"]}')), inside, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("json")
+
+
+@given(
+    st.lists(st.tuples(st.text(st.sampled_from('ab"\\{}[],é\n')), values), max_size=6),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from(["array", "objects", "lines"]),
+    st.integers(1, 40),
+)
+def test_objects_for_any_blocks(folder, rows, indent, shape, block):
+    objects = [{"text": text, "x": value} for text, value in rows]
+    if shape == "array":
+        data = json.dumps(objects, indent=indent)
+    else:
+        data = "\n".join(json.dumps(one, indent=None if shape == "lines" else 1) for one in objects)
+    path = folder / "in.json"
+    path.write_text(data)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(streams, "BLOCK", block)
+        (split,) = open_sources([path])
+        found = [one.decode() for _, _, one in split.form.lines(split)]
+    assert list(map(json.loads, found)) == objects
+    assert all(one.strip() in data for one in found)
+
+
+def test_kept_objects_are_the_bytes_of_the_input(tmp_path):
+    """In an array; and if no input has one, as the inputs have them."""
+    objects = [
+        f'{{"text":"{A}",  "n": 1.50e1}}',
+        f'{{\n "text": "{B}",\n "deep": [\n1,\n{{"}}": "\\u00e9"}}]}}',
+        f'{{"text": "{A}"}}',
+    ]
+    array, lines = tmp_path / "array.json", tmp_path / "lines.json"
+    array.write_text(f" [{objects[0]},\n\n{objects[1]} ,{objects[2]}]")
+    lines.write_text(f'{objects[0]}\n\n{{"text": "more"}}\n{objects[2]}')
+    result = la.dedup(array)
+    assert result.keep.tolist() == [True, True, False] and result.removed["id"].to_pylist() == [f"{array}:3"]
+    result.write(tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_text() == f"[\n{objects[0]},\n{objects[1]}\n]\n"
+    result.write(tmp_path / "out.jsonl.xz")
+    assert [row["deep"] for _, row in rows_of(tmp_path / "out.jsonl.xz") if "deep" in row] == ['[1,{"}":"\\u00e9"}]']
+    result.write(tmp_path / "all.json", annotate=True)
+    assert [row["keep"] for row in json.loads((tmp_path / "all.json").read_text())] == [True, True, False]
+    la.dedup(lines).write(tmp_path / "lines-out.json")
+    assert (tmp_path / "lines-out.json").read_text() == f'{objects[0]}\n{{"text": "more"}}\n'
+    (tmp_path / "pretty.json").write_text(f"{{\n{objects[0][1:]}\n{objects[1]}")
+    la.dedup(tmp_path / "pretty.json").write(tmp_path / "folder")
+    assert (tmp_path / "folder/pretty.json").read_text() == f"{{\n{objects[0][1:]}\n{objects[1]}"
+    (tmp_path / "b.jsonl").write_bytes(b'\xef\xbb\xbf{"text": "b" }\r\n')
+    la.dedup([lines, tmp_path / "b.jsonl", array]).write(tmp_path / "all-out.json")
+    assert (
+        tmp_path / "all-out.json"
+    ).read_text() == f'[\n{objects[0]},\n{{"text": "more"}},\n{{"text": "b" }},\n{objects[1]}\n]\n'
+
+
+def rows_of(path):
+    """(number, row) of a file, nested values as they are written."""
+    (split,) = open_sources([path])
+    return [
+        (n, {k: bytes(v).decode() if type(v).__name__ == "Raw" else v for k, v in row.items()}) for n, row in split.records()
+    ]
+
+
+def test_an_array_of_which_nothing_is_kept(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps([{"text": A}]))
+    (tmp_path / "b.json").write_text(json.dumps([{"text": A}, {"text": A}], indent=2))
+    result = la.dedup([tmp_path / "a.json", tmp_path / "b.json"])
+    result.write(tmp_path / "out")
+    assert (tmp_path / "out/b.json").read_text() == "[]\n" and len(la.dedup(tmp_path / "out")) == 1
+    assert (tmp_path / "out/a.json").read_text() == f'[\n{{"text": "{A}"}}\n]\n'
+
+
+def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
+    """Not of the array: 20 MB of objects on one line."""
+    (tmp_path / "a.json").write_text(json.dumps([{"text": f"{i} words " * 50} for i in range(50_000)]))
+    monkeypatch.setattr(streams, "BLOCK", 100_000)
+    (split,) = open_sources([tmp_path / "a.json"])
+    tracemalloc.start()
+    assert sum(len(batch.texts) for batch in split.batches(Columns())) == 50_000
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 3_000_000
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+def test_how_many_rows_there_are_is_judged_by_objects(tmp_path, indent):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"text": f"{i:06} " * 9, "a": [1, 2, 3], "b": {"c": i}} for i in range(30_000)], indent=indent))
+    (split,) = open_sources([path])
+    assert 28_000 < split.expected("text")[0] < 32_000
+    path.write_text("[" + " " * 100)
+    (split,) = open_sources([path])
+    assert split.expected("text")[0] <= 2
+
+
+def test_settings_in_a_folder_are_an_error_with_a_way_out(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": A}) + "\n")
+    (tmp_path / "config.json").write_text(json.dumps({"version": 1}, indent=2))
+    with pytest.raises(
+        la.InputDataError, match=r"config.json, row 1: field 'text' is missing; .* leave the file out with --glob"
+    ):
+        la.dedup(tmp_path)
+    assert len(la.dedup(tmp_path, glob="*.jsonl")) == 1

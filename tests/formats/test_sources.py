@@ -1,0 +1,88 @@
+"""Inputs of many formats: their order, and what is not read."""
+
+import json
+from pathlib import Path
+
+import pytest
+from format_samples import packed, sample
+
+import lookalike as la
+from lookalike.formats._registry import formats_by_suffix
+from lookalike.formats.sources import Columns, open_sources
+from lookalike.jobs.saved_inputs import reading_of, texts_at
+from lookalike.values.arrow import to_numpy
+
+A, B = "one two three four five six seven", "quite another text of several words"
+
+
+def line(text):
+    return json.dumps({"text": text}) + "\n"
+
+
+def test_every_suffix_is_read(tmp_path):
+    for number, (suffix, form) in enumerate(formats_by_suffix().items()):
+        path = tmp_path / f"{number}{suffix}"
+        path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))
+        (split,) = open_sources([path])
+        (batch,) = split.batches(Columns())
+        assert (split.form, len(batch.texts), batch.texts.row(0)) == (form, 1, b"some text")
+
+
+def test_inputs_keep_the_order_in_which_they_are_given(tmp_path):
+    """Text files that follow one another are one source, and what is first is kept, whatever its format."""
+    for name in ("m/a.txt", "m/c.md", "m/d.html", "z.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{A} {name}")
+    for name in ("m/b.jsonl", "z.jsonl"):
+        (tmp_path / name).write_text(line(f"{A} m/a.txt"))
+    sources = open_sources([tmp_path / "z.jsonl", tmp_path / "m", tmp_path / "z.txt"])
+    names = [[str(p.path.relative_to(tmp_path)) for p in source.places] for source in sources]
+    assert names == [["z.jsonl"], ["m/a.txt"], ["m/b.jsonl"], ["m/c.md", "m/d.html", "z.txt"]]
+    for first, second in (("z.jsonl", "m/a.txt"), ("m/a.txt", "z.jsonl")):
+        result = la.dedup([tmp_path / first, tmp_path / second])
+        assert result.keep.tolist() == [True, False]
+        result.write(tmp_path / "out", force=True)
+        assert (tmp_path / "out" / Path(first).name).read_text() == (tmp_path / first).read_text()
+        assert result.decisions["source"].to_pylist() == [str(tmp_path / first), str(tmp_path / second)]
+
+
+def test_texts_of_mixed_inputs_are_found_again(tmp_path):
+    """By their positions, also from a saved result: there are several sources of text files."""
+    texts = {"a.txt": f"{A} one", "b.json": json.dumps([{"text": f"{B} two"}, {"text": f"{A} one"}]), "c.md": f"{B} 3", "d.tsv":
+             f'id\ttext\n1\t{A} one\n2\t"{B}\t4"\n', "e.rst": f"{A} one"}  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    result = la.dedup([tmp_path / name for name in texts], threshold=1.0)
+    assert result.keep.tolist() == [True, True, False, True, False, True, False]
+    assert result.removed["duplicate_of"].to_pylist() == [str(tmp_path / "a.txt")] * 3
+    result.save(tmp_path / "saved")
+    for one in (result, la.Result.load(tmp_path / "saved")):
+        found = texts_at(one._inputs, to_numpy(one.decisions["position"]), reading_of(one.settings))
+        assert list(found.values()) == [
+            text.encode() for text in (f"{A} one", f"{B} two", f"{A} one", f"{B} 3", f"{A} one", f"{B}\t4", f"{A} one")
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("a.pdf", "pdftotext"),
+        ("a.docx", "pandoc"),
+        ("A.WARC.GZ", "trafilatura"),
+        ("a.epub", "pandoc"),
+        ("a.zip", "--format txt"),
+    ],
+)
+def test_what_needs_a_parser_is_refused_with_a_way_to_its_text(tmp_path, name, way):
+    (tmp_path / name).write_bytes(b"%PDF")
+    with pytest.raises(la.InputDataError, match=way) as error:
+        open_sources([tmp_path / name])
+    assert str(error.value).startswith(str(tmp_path / name))
+
+
+def test_what_lookalike_wrote_beside_outputs_is_no_input(tmp_path):
+    (tmp_path / "a.jsonl").write_text(line(A) + line(A))
+    la.dedup(tmp_path / "a.jsonl").write(tmp_path / "b.jsonl")
+    for given in ([tmp_path], sorted(tmp_path.iterdir())):
+        result = la.dedup(given)
+        assert result.keep.tolist() == [True, False, False] and result.summary.skipped["by_reason"] == {"marker": 1}
