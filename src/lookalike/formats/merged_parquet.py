@@ -21,6 +21,7 @@ from ._split import Record
 ROW_GROUP = 1 << 14
 BATCH_BYTES = 4 << 20  # of rows that are converted together
 GROUP_BYTES = 16 << 20
+TABLES = 256  # that are held as they are
 _DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
@@ -197,9 +198,12 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
         name, form = selection.split.name, selection.split.form
         if isinstance(form, ColumnarFormat):
             row = 1
-            for table in selected_tables(selection, form):
-                yield pa.Table.from_arrays([_cast(table, field, name, row) for field in schema], schema=schema)
-                row += len(table)
+            for table in selected_tables(selection, form, converted=True):
+                columns, n_rows = [_cast(table, field, name, row) for field in schema], len(table)
+                del table  # not held while the next is read, nor beside what is made of it
+                yield pa.Table.from_arrays(columns, schema=schema)
+                del columns
+                row += n_rows
             continue
         for rows in _batched(selection.records()):
             arrays = []
@@ -227,12 +231,23 @@ def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[
         some.append(table)
         waiting, size = waiting + len(table), size + table.nbytes
         del table  # not held while the next is read
+        if len(some) == TABLES:
+            some = [_combined(some)]
         if waiting >= rows or size >= GROUP_BYTES:
             together, some, waiting, size = pa.concat_tables(some), [], 0, 0
             yield together
             del together
     if some:
         yield pa.concat_tables(some)
+
+
+def _combined(tables: list[pa.Table]) -> pa.Table:
+    """Return tables as one: of a few rows, each would take more than its values."""
+    together = pa.concat_tables(tables)
+    try:
+        return together.combine_chunks()
+    except pa.ArrowNotImplementedError:
+        return together
 
 
 def _cast(table: pa.Table, field: pa.Field, source: str, row: int) -> pa.ChunkedArray | pa.Array:

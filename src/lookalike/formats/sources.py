@@ -11,9 +11,9 @@ from ..files.places import SNIFFED, Inputs, Place, Skipped, find_places
 from ..files.streams import read_blocks
 from ._format import Format
 from ._registry import format_named, formats_by_suffix, known_suffixes
-from ._split import Batch, Columns, Limit, Split
+from ._split import ROOM, Batch, Columns, Limit, Split
 
-__all__ = ["Batch", "Columns", "Limit", "Split", "open_sources"]
+__all__ = ["ROOM", "Batch", "Columns", "Limit", "Split", "open_sources"]
 
 
 def open_sources(paths: Sequence[str | os.PathLike[str]], *, glob: str | None = None, format: str | None = None) -> Inputs:
