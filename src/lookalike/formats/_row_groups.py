@@ -62,7 +62,7 @@ def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
 
 
 class _Group(NamedTuple):
-    """How a row group is read: so many rows at a time, of one column, if any, value by value; by itself, or with others."""
+    """How a row group is read: so many rows at a time, of one column, if any, value by value; alone, or with others."""
 
     number: int
     rows: int
@@ -95,7 +95,7 @@ class RowGroups:
         large: int | None = None, converted: bool = False,
     ) -> None:  # fmt: skip
         self._file, self._raw, self._split, self._names = file, raw, split, names
-        self._each = PYTHON if converted else 0
+        self._each, self._most_bytes = (PYTHON, MOST_BYTES // 4) if converted else (0, MOST_BYTES)
         self._large = LARGE if large is None else max(LARGE, large)
         # each is made anew whenever it is asked for
         schema, self._metadata, self._columns = file.schema_arrow, file.metadata, file.schema
@@ -141,36 +141,40 @@ class RowGroups:
             if pages is not None and largest > self._large:
                 if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
                     streamed = place
-                    rows = min([rows, *(MOST_BYTES * max(1, page.n_values) // max(1, page.n_bytes) for page in pages)])
+                    rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in pages)])
                     continue
                 if largest > 2 * self._split.limit.most:
                     raise self._too_large_a_page(field.name, number, chunk, largest)
             column = self._columns.column(leaf)
             n_bytes = VALUE + self._each * (1 + column.path.count(".")) + self._longest(chunk, column, pages)
             (lists if column.max_repetition_level else flat)[leaf] = n_bytes
-            held += (
-                READER
-                + min(self._buffer, chunk.total_compressed_size)
-                + held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
-            )
+            held += READER + min(self._buffer, chunk.total_compressed_size)
+            held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
         of_row = max(1, sum(flat.values()))
-        rows, largest, row = min(rows, MOST_BYTES // of_row), of_row, 0
-        total, sizes = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items()), None
-        if total > MOST_BYTES:
-            sizes = self._sizes(group, lists)
+        total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
+        rows = min(rows, self._most_bytes // of_row)
+        largest, row, alone = of_row + total, 0, False
+
+        def is_too_large() -> bool:
+            return self._names is None and held + COPIES * largest > self._split.limit.room
+
+        sizes = self._sizes(group, lists) if total > self._most_bytes or is_too_large() else None
         if sizes is not None:
             sizes += of_row
             row = int(np.argmax(sizes))
             largest = int(sizes[row])
-            rows = _fitting(sizes, max(1, rows), max(MOST_BYTES, largest))
-        else:
-            rows, largest = min(rows, MOST_BYTES * n_rows // max(1, total)), of_row + total
-        if self._names is None and held + COPIES * largest > self._split.limit.room:
+        if is_too_large():
             raise self._too_large(number, row, held, largest, {**flat, **lists})
-        return _Group(number, max(1, rows), streamed, sizes is not None)
+        if sizes is not None and total > self._most_bytes:  # how rows are cut must not depend on the memory
+            rows, alone = _fitting(sizes, max(1, rows), max(self._most_bytes, largest + self._most_bytes // 4)), True
+        else:
+            rows = min(rows, self._most_bytes * n_rows // max(1, total))
+        return _Group(number, max(1, rows), streamed, alone)
 
     def _sizes(self, group: Any, lists: dict[int, int]) -> NDArray[np.int64] | None:
         """Return the bytes of each row in columns of lists; None if that cannot be told."""
+        if any(group.column(leaf).num_values < group.num_rows for leaf in lists):
+            return None  # each row has a value: damaged
         sizes = np.zeros(group.num_rows, np.int64)
         try:
             for leaf, n_bytes in lists.items():
@@ -192,9 +196,9 @@ class RowGroups:
         if chunk.physical_type != "BYTE_ARRAY":
             return int(column.length)
         try:
-            return MOST_BYTES if pages is None else longest_value(self._raw, chunk, pages)
+            return self._most_bytes if pages is None else longest_value(self._raw, chunk, pages)
         except (OSError, IndexError, ValueError):
-            return MOST_BYTES
+            return self._most_bytes
 
     def _too_large(self, number: int, row: int, held: int, largest: int, sizes: dict[int, int]) -> InputDataError:
         """The error for a row group whose rows cannot be written again within the memory."""
@@ -221,8 +225,9 @@ class RowGroups:
         """Yield the rows of some row groups in batches, each with the numbers of its rows whose texts are left out."""
         last = self._metadata.num_row_groups if last is None else last
         described = (self._group(number) for number in range(first, last))
-        for (rows, streamed), some in groupby(described, lambda group: (group.rows, group.streamed)):
-            for numbers in ([group.number for group in some],) if streamed is None else ([group.number] for group in some):
+        for (rows, streamed, alone), some in groupby(described, lambda group: (group.rows, group.streamed, group.alone)):
+            apart = alone or streamed is not None
+            for numbers in ([group.number] for group in some) if apart else ([group.number for group in some],):
                 if streamed is None:
                     for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
                         yield batch, []
