@@ -134,3 +134,48 @@ def test_peak_memory_stays_below_the_cap(tmp_path):
     assert path.stat().st_size > 250e6
     assert kept == 40_001
     assert peak < 500e6
+
+
+HEAVY = """
+import sys, numpy as np, pyarrow as pa, pyarrow.parquet as pq, lookalike as la
+from lookalike.engines.memory import FLOOR, peak_memory
+
+def lists(n, each, value):  # a few bytes for each row in the file
+    values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(n * each, np.int32)), [value])
+    return pa.ListArray.from_arrays(pa.array(np.arange(n + 1) * each, pa.int32()), values)
+
+n, folder = 40, sys.argv[1]
+text = [f"text {i} with some words of its own, {i * i} and {i * 7}" for i in range(n)]
+code = pa.DictionaryArray.from_arrays(pa.array(np.zeros(4000, np.int32)), ["w" * 50_000])
+shapes = {
+    "lists": {"text": text, "x": lists(n, 50_000, "v" * 100)},
+    "codes": {"text": [f"{t} {i}" for i in range(100) for t in text], "x": code},
+    "wide": {"text": text} | {f"c{i}": np.arange(n) for i in range(400)},
+    "refused": {"text": text, "x": lists(n, 1_000_000, "v" * 100)},
+}
+for name, columns in shapes.items():
+    pq.write_table(pa.table(columns), f"{folder}/{name}.parquet", store_schema=False)
+del columns, shapes, code
+pa.default_memory_pool().release_unused()
+base = peak_memory()
+for name in ("wide", "lists", "codes", "refused"):
+    result = la.dedup(f"{folder}/{name}.parquet", memory=max(FLOOR, 130_000_000) + 170_000_000, threads=1)
+    for output, annotate in (("out.parquet", True), ("out.jsonl", False), ("out.csv", False), ("out", False)):
+        if name == "codes" and output != "out.parquet":
+            continue
+        try:
+            result.write(f"{folder}/{output}", annotate=annotate, force=True)
+        except la.InputDataError as error:
+            assert name == "refused" and "raise --memory" in str(error), error
+        else:
+            assert name != "refused"
+print(base, peak_memory() - base)
+"""
+
+
+def test_other_columns_stay_below_the_cap(tmp_path):
+    """Files of some kB with 200 MB of values in their other columns: written within the memory, or refused."""
+    done = subprocess.run([sys.executable, "-c", HEAVY, str(tmp_path)], capture_output=True, text=True, check=True)
+    base, more = map(int, done.stdout.split())
+    assert sum(path.stat().st_size for path in tmp_path.glob("[lcwr]*.parquet")) < 2_000_000
+    assert more < 170_000_000

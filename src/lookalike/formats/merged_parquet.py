@@ -155,10 +155,11 @@ def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[
             needed = _size(value)
             size += needed // COPIES
             if needed > split.limit.room / ROOM:
+                left = split.limit.room / ROOM
                 raise InputDataError(
-                    f"{split.name}, row {number}, field {name!r}: its value takes about {needed / 1e6:,.0f} MB while it is converted "
-                    f"for Parquet, more than the {split.limit.room / ROOM / 1e6:,.0f} MB that the memory cap leaves: write .jsonl "
-                    f"instead, or raise --memory (memory=) by {(needed - split.limit.room / ROOM) / 1e6:,.0f} MB"
+                    f"{split.name}, row {number}, field {name!r}: converting its value for Parquet takes about "
+        
+                    f"or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB"
                 )
         if len(some) >= ROW_GROUP or size >= BATCH_BYTES:
             yield some

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_ROWS = 1 << 20  # of a row group, however short they are
+DICTIONARY_BYTES = 1 << 18  # of a column's distinct values; looking for more takes tens of MB and seldom makes a file smaller
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
 
 
@@ -179,7 +180,9 @@ def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[p
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetWriter(stream, schema, compression=compression) as writer:
+        with pq.ParquetWriter(
+            stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES
+        ) as writer:
             yield writer
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         culprits = [field.name for field in schema if not _is_writable(field)]
