@@ -158,7 +158,7 @@ def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[
                 left = split.limit.room / ROOM
                 raise InputDataError(
                     f"{split.name}, row {number}, field {name!r}: converting its value for Parquet takes about "
-        
+                    f"{needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that the memory cap leaves: write .jsonl, "
                     f"or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB"
                 )
         if len(some) >= ROW_GROUP or size >= BATCH_BYTES:

@@ -180,9 +180,7 @@ def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[p
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetWriter(
-            stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES
-        ) as writer:
+        with pq.ParquetWriter(stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES) as writer:
             yield writer
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         culprits = [field.name for field in schema if not _is_writable(field)]
