@@ -118,9 +118,9 @@ class RowGroups:
     def _most(self, chunk: Any) -> int:
         """Return more bytes than a column chunk can take, as far as its sizes are true."""
         n_bytes = int(chunk.total_uncompressed_size + chunk.total_compressed_size)
-        of_value = VALUE + self._each * (1 + chunk.path_in_schema.count("."))
-        longest = n_bytes if chunk.physical_type == "BYTE_ARRAY" else 0
-        return READER + 10 * n_bytes + COPIES * int(chunk.num_values) * (of_value + longest * ("." in chunk.path_in_schema))
+        of_value = VALUE + self._each * (1 + str(chunk.path_in_schema).count("."))
+        longest = n_bytes if chunk.physical_type == "BYTE_ARRAY" and "." in chunk.path_in_schema else 0
+        return READER + 10 * n_bytes + COPIES * int(chunk.num_values) * (of_value + longest)
 
     def _group(self, number: int) -> _Group:
         """Look at the pages of a row group.
