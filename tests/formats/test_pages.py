@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.formats import Columns, Limit, _pages, _row_groups
-from lookalike.formats._pages import TooLong, longest_value, pages_of, values_of
+from lookalike.formats._pages import TooLong, longest_value, pages_of, values_of, values_per_row
 from lookalike.formats.sources import open_sources
+from lookalike.formats.writers import check_room
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd"]
 KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
@@ -44,12 +45,54 @@ def test_values_are_those_that_arrow_reads(folder, values, codec, dictionary, ve
         groups = [file.metadata.row_group(i).column(0) for i in range(file.metadata.num_row_groups)]
         found = [value for chunk in groups for value in values_of(raw, chunk, nullable, most)]
         pages = [page for chunk in groups for page in pages_of(raw, chunk)]
-        longest = [longest_value(raw, chunk, next(pages_of(raw, chunk)), 1 << 20) for chunk in groups if chunk.num_values]
+        longest = [longest_value(raw, chunk, list(pages_of(raw, chunk))) for chunk in groups if chunk.num_values]
     wanted = [None if value is None else value.encode() for value in values]
     assert found == [TooLong(len(v)) if v is not None and len(v) > most else v for v in wanted]
     assert sum(page.n_values for page in pages if page.kind != 2) == len(values)
     if dictionary and any(value is not None for value in values):
         assert longest == [max(len(value) for value in wanted if value is not None)]
+
+
+def levels(kind):
+    """Lists of integers, or lists of such lists, some missing."""
+    inner = st.lists(st.none() | st.integers(0, 3), max_size=20) | st.none()
+    return st.lists(inner if kind == "one" else st.lists(inner, max_size=9) | st.none(), min_size=1, max_size=40)
+
+
+@settings(max_examples=60)
+@given(
+    st.data(), st.sampled_from(["one", "two"]), st.sampled_from(CODECS), st.sampled_from(["1.0", "2.0"]), st.integers(1, 40),
+)  # fmt: skip
+def test_values_per_row_are_those_that_arrow_reads(folder, data, kind, codec, version, per_page):
+    """A list that is missing or empty counts as one value, as it has levels like one."""
+    rows = data.draw(levels(kind))
+    item = pa.list_(pa.int64()) if kind == "one" else pa.list_(pa.list_(pa.int64()))
+    path = folder / "lists.parquet"
+    pq.write_table(
+        pa.table({"x": pa.array(rows, item)}), path, compression=codec, data_page_version=version, write_batch_size=per_page,
+        data_page_size=1,
+    )  # fmt: skip
+
+    def count(value):
+        return sum(map(count, value)) if isinstance(value, list) and value else 1
+
+    with pq.ParquetFile(path) as file, open(path, "rb") as raw:
+        chunk = file.metadata.row_group(0).column(0)
+        deepest = file.schema.column(0).max_repetition_level
+        assert values_per_row(raw, chunk, deepest, len(rows)).tolist() == [count(row) for row in rows]
+        with pytest.raises(OSError, match="the rows of a page are damaged"):
+            values_per_row(raw, chunk, deepest, len(rows) - 1)
+
+
+def test_texts_that_repeat_the_one_before_are_not_taken_for_short(tmp_path):
+    """In DELTA_BYTE_ARRAY a long text that begins like the one before is a few bytes."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(
+        pa.table({"x": ["word " * 1000] * 99}), path, use_dictionary=False, column_encoding={"x": "DELTA_BYTE_ARRAY"}
+    )
+    with pq.ParquetFile(path) as file, open(path, "rb") as raw:
+        chunk = file.metadata.row_group(0).column(0)
+        assert 5000 <= longest_value(raw, chunk, list(pages_of(raw, chunk))) < 6000
 
 
 def rows_of(path, limit=None, **columns):
@@ -109,6 +152,72 @@ def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
     pq.write_table(pa.table({"text": ["short", *["long " * 1000] * 2000]}), tmp_path / "in.parquet")
     rows, sizes = rows_of(tmp_path / "in.parquet")
     assert len(rows) == 2001 and max(sizes) <= 50_000
+
+
+N = 400
+HUNDRED = pa.DictionaryArray.from_arrays(pa.array(np.zeros(N * 100, np.int32)), ["v" * 99])
+OFFSETS = pa.array(np.arange(N + 1) * 100, pa.int32())
+ZEROS = pa.array(np.zeros(N * 100, np.int64))
+NESTED = pa.ListArray.from_arrays(pa.array(np.arange(N * 10 + 1) * 10, pa.int32()), ZEROS)
+SKEWED = np.concatenate([np.zeros(N - 9), [300 * i for i in range(9)], [40_000]])
+HEAVY = {
+    "texts in lists": pa.ListArray.from_arrays(OFFSETS, HUNDRED.cast(pa.string())),
+    "in some rows": pa.ListArray.from_arrays(pa.array(SKEWED, pa.int32()), HUNDRED.cast(pa.string())),
+    "numbers in lists": pa.LargeListArray.from_arrays(OFFSETS.cast(pa.int64()), ZEROS),
+    "lists of fixed size": pa.FixedSizeListArray.from_arrays(ZEROS, 100),
+    "lists in lists": pa.ListArray.from_arrays(pa.array(np.arange(N + 1) * 10, pa.int32()), NESTED),
+    "structs in lists": pa.ListArray.from_arrays(OFFSETS, pa.StructArray.from_arrays([ZEROS, ZEROS], ["a", "b"])),
+    "maps": pa.MapArray.from_arrays(OFFSETS, ZEROS.cast(pa.int32()), ZEROS),
+    "nulls in lists": pa.ListArray.from_arrays(OFFSETS, pa.nulls(N * 100, pa.float64())),
+    "long texts": pa.DictionaryArray.from_arrays(pa.array(np.zeros(N, np.int32)), ["w" * 5000]).cast(pa.string()),
+    "long codes": pa.DictionaryArray.from_arrays(pa.array(np.zeros(N, np.int32)), ["w" * 5000]),
+    "long bytes": pa.array([b"w" * 2000] * N, pa.binary(2000)),
+    "decimals in lists": pa.ListArray.from_arrays(OFFSETS, pa.nulls(N * 100, pa.decimal256(70, 2))),
+}  # fmt: skip
+MANY = {f"c{i}": np.arange(N) % 7 for i in range(300)}
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("columns", [*({name: values} for name, values in HEAVY.items()), MANY], ids=[*HEAVY, "many columns"])
+def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, columns, version):
+    """A file of some kB that has MB of values: the same rows, and no batch with more than the most, or than the largest row."""
+    path, most = tmp_path / "in.parquet", 200_000
+    table = pa.table({"text": [f"text {i}" for i in range(N)]} | columns)
+    pq.write_table(table, path, data_page_version=version, row_group_size=N // 2)
+    (split,) = open_sources([path])
+    assert max(each.nbytes for each in split.form.tables(split)) > (0 if "long codes" in columns else 300_000)
+    monkeypatch.setattr(_row_groups, "MOST_BYTES", most)
+    tables = list(split.form.tables(split))
+    largest = max(table.slice(i, 1).nbytes for i in range(N))
+    assert all(each.nbytes <= 1.2 * max(most, largest) for each in tables)
+    assert len(tables) < N // 2 or "long codes" not in columns
+    read = pa.concat_tables(tables)
+    assert read.to_pylist() == table.to_pylist()
+    converted = list(split.form.tables_to_convert(split))
+    assert len(converted) > len(tables) and sum(map(len, converted)) == N
+
+
+@pytest.mark.parametrize(("columns", "what"), [
+    ({"tags": HEAVY["in some rows"]}, r"0 MB to read 2 columns at once, 13 MB for its row 400; the largest column is 'tags'"),
+    ({"tags": HEAVY["texts in lists"]}, None),
+    (MANY, r"4 MB to read 301 columns at once, 0 MB for its row 1; "),
+])  # fmt: skip
+def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, columns, what):
+    """Before anything is written, with the name of what is too large and how much it takes."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": ["text"] * N} | columns), path)
+    (split,) = open_sources([path])
+    small = dataclasses.replace(split, limit=Limit(room=3_000_000))
+    if what is None:
+        check_room(tmp_path / "out.parquet", [split], small.limit)
+        assert sum(map(len, small.form.tables(small))) == N
+        return
+    check_room(tmp_path / "out.parquet", [split], split.limit)
+    for output in ("out.parquet", "out.jsonl", "out"):
+        with pytest.raises(la.InputDataError, match=what if output != "out.jsonl" else r"raise --memory \(memory=\) by \d+ MB"):
+            check_room(tmp_path / output, [split], small.limit)
+    with pytest.raises(la.InputDataError, match=rf"in\.parquet, row group 1: writing its rows takes about \d+ MB \({what}"):
+        next(small.form.tables(small))
 
 
 def test_column_chunks_are_not_held(tmp_path):

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from same_results import same_job
 
@@ -134,3 +136,48 @@ def test_peak_memory_stays_below_the_cap(tmp_path):
     assert path.stat().st_size > 250e6
     assert kept == 40_001
     assert peak < 500e6
+
+
+def _lists(n, each, value):
+    """Lists of one value again and again, which are a few bytes each in a file."""
+    values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(n * each, np.int32)), [value])
+    return pa.ListArray.from_arrays(pa.array(np.arange(n + 1) * each, pa.int32()), values)
+
+
+WRITING = """
+import sys, lookalike as la
+from lookalike.engines.memory import FLOOR, peak_memory
+
+result = la.dedup(sys.argv[1], memory=FLOOR + 170_000_000, threads=1)
+refused = []
+for output in sys.argv[2:]:
+    try:
+        result.write(output, annotate=output.endswith("d.parquet"), force=True)
+    except la.InputDataError as error:
+        refused.append(str(error))
+print(peak_memory() - FLOOR, refused)
+"""
+
+
+@pytest.mark.parametrize(("name", "refused"), [("lists", 0), ("texts", 0), ("columns", 0), ("one row", 4)])
+def test_other_columns_stay_below_the_cap(tmp_path, name, refused):
+    """Files of some kB with hundreds of MB of values in their other columns: written within the memory, or refused."""
+    n, path = 40, tmp_path / "in.parquet"
+    columns = {
+        "lists": lambda: {"x": _lists(n, 50_000, "v" * 100)},
+        "texts": lambda: {"x": _lists(1, 4000, "w" * 50_000).values},
+        "columns": lambda: {f"c{i}": np.arange(n) for i in range(400)},
+        "one row": lambda: {"x": _lists(n, 400_000, "v" * 100)},
+    }[name]()
+    rows = len(next(iter(columns.values())))
+    text = [f"text {i} with some words of its own, {i * i} and {i * 7}" for i in range(rows)]
+    pq.write_table(pa.table({"text": text} | columns), path, row_group_size=rows, store_schema=False)
+    del columns
+    outputs = ["out.parquet", "annotated.parquet", "folder", *(["out.jsonl", "out.csv"] if name != "texts" else [])]
+    outputs = outputs[: 4 if name == "one row" else None]
+    command = [sys.executable, "-c", WRITING, str(path), *(str(tmp_path / output) for output in outputs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    peak, errors = done.stdout.split(maxsplit=1)
+    assert path.stat().st_size < 1_000_000
+    assert int(peak) < 170_000_000
+    assert errors.count("in.parquet, row group 1: writing its rows takes about") == refused

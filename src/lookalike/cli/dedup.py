@@ -67,9 +67,12 @@ def dedup(
         lookalike dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
+    from ..engines.memory import Memory
     from ..errors import ParameterError
     from ..formats.sources import open_sources
+    from ..formats.writers import check_room
     from ..inputs.saved import open_references
+    from ..jobs.limits import limit_of
     from .interrupts import explained
     from .outputs import Outputs
     from .progress import progress
@@ -109,6 +112,8 @@ def dedup(
         texts=report_texts,
     )  # fmt: skip
     outputs.check(sources, references or [], [work, overrides], html)
+    if output is not None and engine != "spark":
+        check_room(output, sources, limit_of(max_document, on_error, Memory.wanted(memory)))
     if dry_run:
         from .dry_run import show
 

@@ -60,9 +60,11 @@ def overlap(
         lookalike overlap train/*.parquet --against eval.jsonl --against-text question -o clean/
         lookalike overlap train/ --against books/ --passage 50 --matches matches.csv
     """
+    from ..engines.memory import Memory
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, format_of
+    from ..formats.writers import check_before, check_output, check_room, format_of
+    from ..jobs.limits import limit_of
     from ..jobs.overlap import overlap as run
     from ..wording import counted
     from .progress import note_skipped, progress
@@ -82,6 +84,8 @@ def overlap(
     for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
         if written is not None:
             check_before(written, sources, references, also)
+    if output is not None:
+        check_room(output, sources, limit_of(max_document, on_error, Memory.wanted(memory)))
     if report is not None:
         from ..files.names import shown
         from ..report.inputs import overlap_command

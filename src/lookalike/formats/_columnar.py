@@ -38,10 +38,17 @@ class ColumnarFormat(Format):
         """Read all columns, in tables of a size that fits into memory."""
         raise NotImplementedError
 
+    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns, in tables that fit into memory as Python's objects."""
+        return self.tables(split)
+
+    def check_writing(self, split: Split, converted: bool) -> None:
+        """Raise InputDataError if rows, ``converted`` or not, cannot be written within the limit; by default, they can."""
+
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Yield the number of each row and a dictionary of its values as JSON has them."""
         number = self.first_number
-        for table in self.tables(split):
+        for table in self.tables_to_convert(split):
             for batch in table.to_batches(_RECORDS):
                 yield from plain_rows(batch, split.name, number)
                 number += len(batch)
@@ -89,11 +96,11 @@ def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
     return schema
 
 
-def selected_tables(selection: Selection, form: ColumnarFormat) -> Iterator[pa.Table]:
+def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool = False) -> Iterator[pa.Table]:
     """Yield the selected rows as Arrow tables, additions appended."""
     row, additions = 0, selection.additions()
     selection.split.check_unchanged()
-    for table in form.tables(selection.split):
+    for table in (form.tables_to_convert if converted else form.tables)(selection.split):
         end = row + len(table)
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.added is not None:

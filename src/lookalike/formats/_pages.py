@@ -22,9 +22,10 @@ STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "bro
 WHOLE = {"SNAPPY": "snappy"}
 _DEEPEST = 8  # structs within structs; a header has three
 _HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
-_DATA, _DICTIONARY, _DATA2 = 0, 2, 3
+_DATA, DICTIONARY, _DATA2 = 0, 2, 3
 _PLAIN, _PLAIN_DICTIONARY, _RLE_DICTIONARY = 0, 2, 8
 _DICTIONARIES = (_PLAIN_DICTIONARY, _RLE_DICTIONARY)
+_PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
 
 
 class Page(NamedTuple):
@@ -41,13 +42,7 @@ class Page(NamedTuple):
 
 
 def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
-    """Yield the pages of a column chunk, which are found by their headers.
-
-    Raises
-    ------
-    OSError
-        If a header is damaged.
-    """
+    """Yield the pages of a column chunk, which are found by their headers; an OSError if one is damaged."""
     at = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         at = min(at, chunk.dictionary_page_offset)
@@ -55,9 +50,9 @@ def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
     while at < end:
         fields, length = _header_at(file, at)
         kind, n_bytes, n_stored = (_count(fields, number, -1) for number in (1, 2, 3))
-        inside = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA2: 8}.get(kind, -1), {})
+        inside = fields.get({_DATA: 5, DICTIONARY: 7, _DATA2: 8}.get(kind, -1), {})
         n_values = _count(inside, 1) if isinstance(inside, dict) else -1
-        most = n_bytes if kind == _DICTIONARY else chunk.num_values
+        most = n_bytes if kind == DICTIONARY else chunk.num_values
         if min(kind, n_bytes, n_stored, n_values) < 0 or n_values > most:
             raise OSError("the header of a page is damaged")
         levels = _count(inside, 5) + _count(inside, 6) if kind == _DATA2 else 0
@@ -174,13 +169,7 @@ class _Stream:
             self._read = self._stream.read
 
     def read(self, n_bytes: int) -> bytes:
-        """Return so many bytes.
-
-        Raises
-        ------
-        OSError
-            If there are fewer.
-        """
+        """Return so many bytes; an OSError if there are fewer."""
         data = self._read(n_bytes)
         while len(data) < n_bytes:
             more = self._read(n_bytes - len(data))
@@ -232,36 +221,66 @@ class _Dictionary:
         return TooLong(end - begin) if end - begin > most else os.pread(self._file.fileno(), end - begin, begin)
 
 
-def _hybrid(data: bytes, width: int, n: int) -> NDArray[np.int64]:
-    """Decode numbers of some bits, in runs of equal ones or packed."""
-    found, count, at, size = [np.zeros(0, np.int64)], 0, 0, (width + 7) // 8
+def _runs(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[np.int64]]]:
+    """Yield numbers of some bits in runs, each with its length: one number, or as many as were packed."""
+    count, at, size = 0, 0, (width + 7) // 8
+    weights = 1 << np.arange(width)
     while count < n:
         head, at = _number(data, at)
+        length = min((head >> 1) * (8 if head & 1 else 1), n - count)
         if head & 1:
             n_bytes = (head >> 1) * width
-            bits = np.unpackbits(np.frombuffer(data, np.uint8, n_bytes, at), bitorder="little")
-            found.append(bits.reshape(8 * (head >> 1), width).astype(np.int64) @ (1 << np.arange(width)))
+            bits = np.unpackbits(np.frombuffer(data, np.uint8, n_bytes, at), count=length * width, bitorder="little")
+            yield length, bits.reshape(length, width).astype(np.int64) @ weights
             at += n_bytes
         else:
-            found.append(np.full(min(head >> 1, n - count), int.from_bytes(data[at : at + size], "little"), np.int64))
+            yield length, int.from_bytes(data[at : at + size], "little")
             at += size
-        count += len(found[-1])
-    return np.concatenate(found)[:n]
+        count += length
+
+
+def _hybrid(data: bytes, width: int, n: int) -> NDArray[np.int64]:
+    """Decode numbers of some bits, in runs of equal ones or packed."""
+    runs = (np.full(length, run, np.int64) if isinstance(run, int) else run for length, run in _runs(data, width, n))
+    return np.concatenate([np.zeros(0, np.int64), *runs])
+
+
+def values_per_row(file: BinaryIO, chunk: Any, deepest: int, n_rows: int) -> NDArray[np.int64]:
+    """Return how many values each row of a chunk of lists has, by its repetition levels up to ``deepest``."""
+    counts, row = np.zeros(n_rows, np.int64), -1
+    for page in pages_of(file, chunk):
+        if page.kind == DICTIONARY:
+            continue
+        if page.kind == _DATA2:
+            file.seek(page.at)
+            levels = file.read(page.level_bytes)
+        else:
+            stream = _Stream(file, page, chunk.compression)
+            levels = stream.read(min(page.n_bytes, int.from_bytes(stream.read(4), "little")))
+        for length, run in _runs(levels, deepest.bit_length(), page.n_values):
+            if isinstance(run, int):
+                before, n_starts = (length, 0) if run else (0, length)
+                each: Any = 1
+            else:
+                starts = np.flatnonzero(run == 0)
+                before, n_starts = int(starts[0]) if len(starts) else length, len(starts)
+                each = np.diff(starts, append=length)
+            if row + n_starts >= n_rows or (row < 0 < before):
+                raise OSError("the rows of a page are damaged")
+            if before:
+                counts[row] += before
+            counts[row + 1 : row + 1 + n_starts] = each
+            row += n_starts
+    return counts
 
 
 def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator[bytes | TooLong | None]:
-    """Yield the values of a column chunk of texts, none of them longer than ``most``.
-
-    Raises
-    ------
-    OSError, IndexError, ValueError
-        If the data is damaged.
-    """
+    """Yield the values of a column chunk of texts, none longer than ``most``; OSError, IndexError, ValueError: damaged."""
     with ExitStack() as opened:
         known: _Dictionary | None = None
         for page in pages_of(file, chunk):
             stream = _Stream(file, page, chunk.compression)
-            if page.kind == _DICTIONARY:
+            if page.kind == DICTIONARY:
                 known = opened.enter_context(_Dictionary(stream, page.n_values))
             else:
                 yield from _values_in(file, page, stream, known, nullable, most)
@@ -305,12 +324,23 @@ def is_streamed(chunk: Any, pages: list[Page]) -> bool:
     return chunk.physical_type == "BYTE_ARRAY" and coded and (chunk.compression in STREAMED or whole)
 
 
-def longest_value(file: BinaryIO, chunk: Any, page: Page, large: int) -> int:
-    """Return the bytes of the longest value in a dictionary page that is not large; 0 if the page is none."""
-    if page.kind != _DICTIONARY or chunk.physical_type != "BYTE_ARRAY" or page.n_bytes > large:
-        return 0
-    if chunk.compression not in STREAMED and chunk.compression not in WHOLE:
-        return page.n_bytes
+def held_of(pages: list[Page], texts: bool) -> int:
+    """Return the bytes of a column chunk that are held while it is read: its dictionary, and one page at a time."""
+    known = [page.n_stored + 2 * page.n_bytes + 24 * texts * page.n_values for page in pages if page.kind == DICTIONARY]
+    return sum(known) + max((page.n_stored + page.n_bytes for page in pages if page.kind != DICTIONARY), default=0)
+
+
+def longest_value(file: BinaryIO, chunk: Any, pages: list[Page]) -> int:
+    """Return the bytes of the longest text in a chunk; outside of a dictionary, texts of a page count as equally long."""
+    return max((_longest_in(file, chunk, page) for page in pages), default=0)
+
+
+def _longest_in(file: BinaryIO, chunk: Any, page: Page) -> int:
+    """Return the bytes of the longest value in a page."""
+    if page.encoding == _PREFIXED or (page.kind == DICTIONARY and chunk.compression not in {**STREAMED, **WHOLE}):
+        return page.n_bytes  # a value repeats what others begin with, but no more than there is
+    if page.kind != DICTIONARY:
+        return 0 if page.encoding in _DICTIONARIES else page.n_bytes // max(1, page.n_values)
     data = _Stream(file, page, chunk.compression).read(page.n_bytes)
     at, longest = 0, 0
     for _ in range(page.n_values):

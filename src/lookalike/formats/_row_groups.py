@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ._pages import LARGE, Page, TooLong, is_streamed, longest_value, pages_of, values_of
-from ._split import Split
+from ._pages import LARGE, Page, TooLong, held_of, is_streamed, longest_value, pages_of, values_of, values_per_row
+from ._split import ROOM, Split
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 BATCH_ROWS = 4096
 BATCH_BYTES = 8 << 20
 MOST_BYTES = 32 << 20  # of a batch whose values are as long as the longest
+VALUE = 16  # bytes of a value beside those of a text: a number, its levels, its place in a list
+PYTHON = 64  # more bytes for each level of a value that is converted to Python's objects
+READER = 12 << 10  # of what reads a column, beside its pages
+BUFFER = 1 << 20
+BUFFERS = 32 << 20  # of all columns
+COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
@@ -41,12 +49,25 @@ def leaves_of(schema: pa.Schema, names: Sequence[str] | None = None) -> list[tup
     return found
 
 
+def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
+    """Return how many bytes of a column are read ahead: fewer of many columns, which are read side by side."""
+    return max(READER, min(most, BUFFERS // max(1, int(metadata.num_columns))))
+
+
+def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
+    """Return how many rows, up to so many, never have more bytes than the most together, if no row has."""
+    while rows > 1 and int(np.add.reduceat(sizes, np.arange(0, len(sizes), rows)).max()) > most:
+        rows //= 2
+    return rows
+
+
 class _Group(NamedTuple):
-    """How a row group is read: so many rows at a time; of one column, if any, value by value."""
+    """How a row group is read: so many rows at a time, of one column, if any, value by value; alone, or with others."""
 
     number: int
     rows: int
     streamed: int | None
+    alone: bool
 
 
 class RowGroups:
@@ -65,22 +86,41 @@ class RowGroups:
         The column of texts, whose sizes determine the number of rows at a time; default: all columns.
     large : int, optional
         Bytes of a page from which on texts are read value by value. How rows are cut into batches depends on it.
+    converted : bool
+        Whether values become Python's objects, which take more.
     """
 
     def __init__(
         self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None,
-        large: int | None = None,
+        large: int | None = None, converted: bool = False,
     ) -> None:  # fmt: skip
         self._file, self._raw, self._split, self._names = file, raw, split, names
+        self._each, self._most_bytes = (PYTHON, MOST_BYTES // 4) if converted else (0, MOST_BYTES)
         self._large = LARGE if large is None else max(LARGE, large)
-        schema = file.schema_arrow
+        # each is made anew whenever it is asked for
+        schema, self._metadata, self._columns = file.schema_arrow, file.metadata, file.schema
+        self._schema, self._buffer = schema, buffer_of(file.metadata)
         self._leaves = leaves_of(schema, names)
         sized = [leaf for _, leaf in (self._leaves if text is None else leaves_of(schema, [text]))]
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        groups = [self._metadata.row_group(i) for i in range(self._metadata.num_row_groups)]
         n_bytes = sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in sized)
-        rows = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, n_bytes)
+        rows = BATCH_BYTES * max(1, self._metadata.num_rows) // max(1, n_bytes)
         self._rows = max(1, min(BATCH_ROWS, rows))
         self._plain = len(set(schema.names)) == len(schema.names) and not any("." in name for name in schema.names)
+
+    def check(self) -> None:
+        """Raise InputDataError if rows cannot be written again within the memory; pages are looked at where sizes do not do."""
+        for number in range(self._metadata.num_row_groups):
+            chunks = [self._metadata.row_group(number).column(leaf) for _, leaf in self._leaves]
+            if sum(map(self._most, chunks)) > self._split.limit.room:
+                self._group(number)
+
+    def _most(self, chunk: Any) -> int:
+        """Return more bytes than a column chunk can take, as far as its sizes are true."""
+        n_bytes = int(chunk.total_uncompressed_size + chunk.total_compressed_size)
+        of_value = VALUE + self._each * (1 + str(chunk.path_in_schema).count("."))
+        longest = n_bytes if chunk.physical_type == "BYTE_ARRAY" and "." in chunk.path_in_schema else 0
+        return READER + 10 * n_bytes + COPIES * int(chunk.num_values) * (of_value + longest)
 
     def _group(self, number: int) -> _Group:
         """Look at the pages of a row group.
@@ -88,48 +128,106 @@ class RowGroups:
         Raises
         ------
         InputDataError
-            If one is too large to be read within the limit.
+            If a page or a row is too large to be read within the limit, or all columns together are.
         """
-        group, rows, streamed = self._file.metadata.row_group(number), self._rows, None
+        group, streamed, held = self._metadata.row_group(number), None, 0
+        n_rows, rows = max(1, group.num_rows), self._rows
+        flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
+        lists: dict[int, int] = {}
         for place, leaf in self._leaves:
             chunk = group.column(leaf)
-            pages, longest = self._pages(chunk)
-            if not pages:
-                continue
-            rows = min(rows, MOST_BYTES // max(1, longest))
-            rows = min([rows, *(MOST_BYTES * max(1, page.n_values) // max(1, page.n_bytes) for page in pages)])
-            largest = max(page.n_bytes for page in pages)
-            if largest <= self._large:
-                continue
-            field = self._file.schema_arrow.field(place)
-            if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
-                streamed = place
-            elif largest > 2 * self._split.limit.most:
-                most = 2 * self._split.limit.most
-                raise InputDataError(
-                    f"{self._split.name}, column {field.name!r}, row group {number + 1}: a page of {largest:,} bytes, "
-                    f"compressed with {chunk.compression}, can be read in one piece only, which may have at most {most:,}: "
-                    "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
-                )
-        return _Group(number, max(1, rows), streamed)
+            field, pages = self._schema.field(place), self._pages(chunk)
+            largest = max((page.n_bytes for page in pages or ()), default=0)
+            if pages is not None and largest > self._large:
+                if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
+                    streamed = place
+                    rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in pages)])
+                    continue
+                if largest > 2 * self._split.limit.most:
+                    raise self._too_large_a_page(field.name, number, chunk, largest)
+            column = self._columns.column(leaf)
+            n_bytes = VALUE + self._each * (1 + column.path.count(".")) + self._longest(chunk, column, pages)
+            (lists if column.max_repetition_level else flat)[leaf] = n_bytes
+            held += READER + min(self._buffer, chunk.total_compressed_size)
+            held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
+        of_row = max(1, sum(flat.values()))
+        total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
+        rows = min(rows, self._most_bytes // of_row)
+        largest, row, alone = of_row + total, 0, False
 
-    def _pages(self, chunk: Any) -> tuple[list[Page], int]:
-        """Return the pages of a column chunk that matter, and the longest value in its dictionary."""
-        whole = chunk.total_uncompressed_size > self._large
-        if not whole and not (chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY"):
-            return [], 0
+        def is_too_large() -> bool:
+            return self._names is None and held + COPIES * largest > self._split.limit.room
+
+        sizes = self._sizes(group, lists) if total > self._most_bytes or is_too_large() else None
+        if sizes is not None:
+            sizes += of_row
+            row = int(np.argmax(sizes))
+            largest = int(sizes[row])
+        if is_too_large():
+            raise self._too_large(number, row, held, largest, {**flat, **lists})
+        if sizes is not None and total > self._most_bytes:  # how rows are cut must not depend on the memory
+            rows, alone = _fitting(sizes, max(1, rows), max(self._most_bytes, largest + self._most_bytes // 4)), True
+        else:
+            rows = min(rows, self._most_bytes * n_rows // max(1, total))
+        return _Group(number, max(1, rows), streamed, alone)
+
+    def _sizes(self, group: Any, lists: dict[int, int]) -> NDArray[np.int64] | None:
+        """Return the bytes of each row in columns of lists; None if that cannot be told."""
+        if any(group.column(leaf).num_values < group.num_rows for leaf in lists):
+            return None  # each row has a value: damaged
+        sizes = np.zeros(group.num_rows, np.int64)
         try:
-            pages = list(islice(pages_of(self._raw, chunk), None if whole else 1))
-            return pages, longest_value(self._raw, chunk, pages[0], self._large) if pages else 0
+            for leaf, n_bytes in lists.items():
+                deepest = self._columns.column(leaf).max_repetition_level
+                sizes += n_bytes * values_per_row(self._raw, group.column(leaf), deepest, group.num_rows)
+        except (OSError, IndexError, ValueError, KeyError):
+            return None  # of another compression, or damaged: Arrow will say so
+        return sizes
+
+    def _pages(self, chunk: Any) -> list[Page] | None:
+        """Return the pages of a column chunk; None if they are damaged: Arrow will say so."""
+        try:
+            return list(pages_of(self._raw, chunk))
         except (OSError, IndexError, ValueError):
-            return [], 0  # damaged: Arrow will say so
+            return None
+
+    def _longest(self, chunk: Any, column: Any, pages: list[Page] | None) -> int:
+        """Return the bytes of the longest text in a column chunk at most."""
+        if chunk.physical_type != "BYTE_ARRAY":
+            return int(column.length)
+        try:
+            return self._most_bytes if pages is None else longest_value(self._raw, chunk, pages)
+        except (OSError, IndexError, ValueError):
+            return self._most_bytes
+
+    def _too_large(self, number: int, row: int, held: int, largest: int, sizes: dict[int, int]) -> InputDataError:
+        """The error for a row group whose rows cannot be written again within the memory."""
+        group, room = self._metadata.row_group(number), self._split.limit.room
+        worst = max(sizes, key=lambda leaf: sizes[leaf] * group.column(leaf).num_values)
+        place = next(place for place, leaf in self._leaves if leaf == worst)
+        name, needed = self._schema.field(place).name, held + COPIES * largest
+        return InputDataError(
+            f"{self._split.name}, row group {number + 1}: writing its rows takes about {needed / 1e6:,.0f} MB "
+            f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for its "
+            f"row {row + 1:,}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
+            f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns"
+        )
+
+    def _too_large_a_page(self, name: str, number: int, chunk: Any, n_bytes: int) -> InputDataError:
+        return InputDataError(
+            f"{self._split.name}, column {name!r}, row group {number + 1}: a page of {n_bytes:,} bytes, "
+            f"compressed with {chunk.compression}, can be read in one piece only, which may have at most "
+            f"{2 * self._split.limit.most:,}: "
+            "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
+        )
 
     def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
         """Yield the rows of some row groups in batches, each with the numbers of its rows whose texts are left out."""
-        last = self._file.metadata.num_row_groups if last is None else last
+        last = self._metadata.num_row_groups if last is None else last
         described = (self._group(number) for number in range(first, last))
-        for (rows, streamed), some in groupby(described, lambda group: (group.rows, group.streamed)):
-            for numbers in ([group.number for group in some],) if streamed is None else ([group.number] for group in some):
+        for (rows, streamed, alone), some in groupby(described, lambda group: (group.rows, group.streamed, group.alone)):
+            apart = alone or streamed is not None
+            for numbers in ([group.number] for group in some) if apart else ([group.number for group in some],):
                 if streamed is None:
                     for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
                         yield batch, []
@@ -139,13 +237,13 @@ class RowGroups:
 
     def _streamed(self, number: int, rows: int, place: int) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
         """Yield the rows of a row group, of which one column is read value by value."""
-        schema, group, limit = self._file.schema_arrow, self._file.metadata.row_group(number), self._split.limit
+        schema, group, limit = self._schema, self._metadata.row_group(number), self._split.limit
         field = schema.field(place)
         wanted = [f for f in schema if self._names is None or f.name in self._names]
         others = [f.name for f in wanted if f.name != field.name]
         leaf = next(leaf for where, leaf in self._leaves if where == place)
         values = values_of(self._raw, group.column(leaf), field.nullable, limit.most)
-        row = sum(self._file.metadata.row_group(i).num_rows for i in range(number))
+        row = sum(self._metadata.row_group(i).num_rows for i in range(number))
         for other in self._others(number, rows, others):
             begin = end = size = 0
             texts: list[bytes | None] = []
@@ -176,7 +274,7 @@ class RowGroups:
         if names:
             yield from self._file.iter_batches(rows, row_groups=[number], columns=names, use_threads=False)
             return
-        n = self._file.metadata.row_group(number).num_rows
+        n = self._metadata.row_group(number).num_rows
         for begin in range(0, n, rows):
             yield range(begin, min(n, begin + rows))
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._format import Format
 
 Record = dict[str, Any]
+ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are written: texts and tables may be held meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,13 @@ class Limit:
         Bytes of its text and, in formats of lines, of its line or record.
     skip : bool
         Whether larger ones are passed over; otherwise they are an error.
+    room : int
+        Bytes that reading and writing all columns of rows may take beside what is small.
     """
 
     most: int = MOST
     skip: bool = False
+    room: int = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from .sources import open_sources
 
 MAX_PATH = 1024
 ROWS = 1 << 14  # of a table in memory that are copied together
+ROWS_BYTES = 32 << 20
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 
 
@@ -106,8 +107,9 @@ class _Tables(ColumnarFormat):
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Return the table, some rows at a time."""
-        for first in range(0, len(split.data), ROWS):
-            yield split.data.slice(first, ROWS)
+        rows = max(1, min(ROWS, ROWS_BYTES * len(split.data) // max(1, split.data.nbytes)))
+        for first in range(0, len(split.data), rows):
+            yield split.data.slice(first, rows)
 
 
 class _Made(_Tables):

@@ -16,11 +16,13 @@ from ..errors import InputDataError
 from ._columnar import ColumnarFormat, selected_schema, selected_tables
 from ._rows import as_text, not_utf8, plain_values, refuse_twice
 from ._selection import Selection
-from ._split import Record
+from ._split import ROOM, Record, Split
 
 ROW_GROUP = 1 << 14
 BATCH_BYTES = 4 << 20  # of rows that are converted together
 GROUP_BYTES = 16 << 20
+TABLES = 256  # that are held as they are
+COPIES, OBJECTS = 12, 60  # bytes for each byte of a text, and of a list or object of JSON, while it is converted
 _DEEPEST = 80  # levels of a column: readers of parquet take 100
 _EXACT = 1 << 53  # integers up to here are exact as floating-point numbers
 
@@ -143,13 +145,22 @@ class _Column:
         return pa.string() if types.is_floating(common) and self.is_wide else common
 
 
-def _batched(rows: Iterable[tuple[int, Record]]) -> Iterator[list[tuple[int, Record]]]:
-    """Yield rows, as many at a time as make a row group, or about ``BATCH_BYTES``."""
+def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[tuple[int, Record]]]:
+    """Yield rows, as many at a time as make a row group, or as take about ``BATCH_BYTES``."""
     some: list[tuple[int, Record]] = []
     size = 0
-    for row in rows:
-        some.append(row)
-        size += sum(_size(value) for value in row[1].values())
+    for number, row in rows:
+        some.append((number, row))
+        for name, value in row.items():
+            needed = _size(value)
+            size += needed // COPIES
+            if needed > split.limit.room / ROOM:
+                left = split.limit.room / ROOM
+                raise InputDataError(
+                    f"{split.name}, row {number}, field {name!r}: converting its value for Parquet takes about "
+                    f"{needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that the memory cap leaves: write .jsonl, "
+                    f"or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB"
+                )
         if len(some) >= ROW_GROUP or size >= BATCH_BYTES:
             yield some
             some, size = [], 0
@@ -158,8 +169,10 @@ def _batched(rows: Iterable[tuple[int, Record]]) -> Iterator[list[tuple[int, Rec
 
 
 def _size(value: Any) -> int:
-    """Return about how much memory the value of a row takes: more than a few bytes if it is text, or was not decoded."""
-    return len(value) if isinstance(value, str) else memoryview(value).nbytes if isinstance(value, msgspec.Raw) else 0
+    """Return about how much memory a value takes while it is converted: little unless it is text, or was not decoded."""
+    if isinstance(value, str):
+        return COPIES * len(value)
+    return OBJECTS * memoryview(value).nbytes if isinstance(value, msgspec.Raw) else 0
 
 
 def common_schema(selections: Sequence[Selection]) -> pa.Schema:
@@ -179,7 +192,7 @@ def common_schema(selections: Sequence[Selection]) -> pa.Schema:
             for field in selection.added_schema:
                 columns.setdefault(field.name, _Column()).kinds[field.type] = None
             continue
-        for rows in _batched(selection.records()):
+        for rows in _batched(selection.records(), selection.split):
             for name in dict.fromkeys(name for _, row in rows for name in row):
                 columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
     return pa.schema([(name, column.kind()) for name, column in columns.items()])
@@ -197,11 +210,14 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
         name, form = selection.split.name, selection.split.form
         if isinstance(form, ColumnarFormat):
             row = 1
-            for table in selected_tables(selection, form):
-                yield pa.Table.from_arrays([_cast(table, field, name, row) for field in schema], schema=schema)
-                row += len(table)
+            for table in selected_tables(selection, form, converted=True):
+                columns, n_rows = [_cast(table, field, name, row) for field in schema], len(table)
+                del table  # not held while the next is read, nor beside what is made of it
+                yield pa.Table.from_arrays(columns, schema=schema)
+                del columns
+                row += n_rows
             continue
-        for rows in _batched(selection.records()):
+        for rows in _batched(selection.records(), selection.split):
             arrays = []
             for field in schema:
                 values = [row.get(field.name) for _, row in rows]
@@ -227,12 +243,23 @@ def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[
         some.append(table)
         waiting, size = waiting + len(table), size + table.nbytes
         del table  # not held while the next is read
+        if len(some) == TABLES:
+            some = [_combined(some)]
         if waiting >= rows or size >= GROUP_BYTES:
             together, some, waiting, size = pa.concat_tables(some), [], 0, 0
             yield together
             del together
     if some:
         yield pa.concat_tables(some)
+
+
+def _combined(tables: list[pa.Table]) -> pa.Table:
+    """Return tables as one: of a few rows, each would take more than its values."""
+    together = pa.concat_tables(tables)
+    try:
+        return together.combine_chunks()
+    except pa.ArrowNotImplementedError:
+        return together
 
 
 def _cast(table: pa.Table, field: pa.Field, source: str, row: int) -> pa.ChunkedArray | pa.Array:

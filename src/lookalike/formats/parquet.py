@@ -18,7 +18,7 @@ from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
 from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
-from ._row_groups import RowGroups, leaves_of
+from ._row_groups import BUFFER, RowGroups, buffer_of, leaves_of
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, marked
 from .merged_parquet import common_schema, common_tables, row_groups
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_ROWS = 1 << 20  # of a row group, however short they are
+DICTIONARY_BYTES = 1 << 18  # of a column's distinct values; looking for more takes tens of MB and seldom makes a file smaller
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
 
 
@@ -52,17 +53,21 @@ class Parquet(ColumnarFormat):
     compressible = False
     holds_provenance = True
 
-    def _open(self, split: Split) -> pq.ParquetFile:
+    def _open(self, split: Split, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+        """Open a file; with its metadata, to read all columns."""
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
-        path, read_ahead = split.place.path, 1 << 20
+        path, read_ahead = split.place.path, BUFFER
         with _reading(split.name, ": not a readable parquet file"):
             source: Any = path
             if isinstance(path, Url):
                 source, read_ahead = path.open_anywhere(), READ_AHEAD
             elif split.name != str(path):  # a name that is not UTF-8 must be opened by its bytes
                 source = pa.OSFile(os.fsencode(path))
-            return pq.ParquetFile(source, buffer_size=read_ahead, pre_buffer=False)  # else a whole row group is held
+            if metadata is not None:
+                read_ahead = buffer_of(metadata, read_ahead)
+            # with a buffer ahead of pages, a whole row group would be held
+            return pq.ParquetFile(source, metadata=metadata, buffer_size=read_ahead, pre_buffer=False)
 
     def schema(self, split: Split) -> pa.Schema:
         """The file's Arrow schema, its metadata included."""
@@ -122,10 +127,24 @@ class Parquet(ColumnarFormat):
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
         return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 
+    def check_writing(self, split: Split, converted: bool) -> None:
+        """Raise InputDataError if rows cannot be written again within the memory."""
+        with self._open(split) as file, open_anywhere(split.place.path) as raw, _reading(split.name, ": damaged parquet data"):
+            RowGroups(file, raw, split, converted=converted).check()
+
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
-        with self._open(split) as file, open_anywhere(split.place.path) as raw:
-            batches, row = RowGroups(file, raw, split).batches(), 0
+        return self._tables(split, converted=False)
+
+    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns again, fewer rows at a time."""
+        return self._tables(split, converted=True)
+
+    def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
+        with self._open(split) as file:
+            metadata = file.metadata
+        with self._open(split, metadata) as file, open_anywhere(split.place.path) as raw:
+            batches, row = RowGroups(file, raw, split, converted=converted).batches(), 0
             while True:
                 with _reading(split.name, f", after row {row}: damaged parquet data"):
                     batch, _ = next(batches, (None, []))
@@ -152,6 +171,7 @@ class Parquet(ColumnarFormat):
             for table in tables:
                 if len(table):
                     writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
+                del table  # not held while the next is read
 
 
 @contextmanager
@@ -160,7 +180,7 @@ def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[p
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetWriter(stream, schema, compression=compression) as writer:
+        with pq.ParquetWriter(stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES) as writer:
             yield writer
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         culprits = [field.name for field in schema if not _is_writable(field)]

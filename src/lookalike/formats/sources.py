@@ -14,9 +14,9 @@ from ..files.skipped import Inputs, Skipped, describe_skipped
 from ..files.streams import read_blocks
 from ._format import Format
 from ._registry import format_named, formats_by_suffix, known_suffixes
-from ._split import Batch, Columns, Limit, Split
+from ._split import ROOM, Batch, Columns, Limit, Split
 
-__all__ = ["Batch", "Columns", "Limit", "Split", "open_sources"]
+__all__ = ["ROOM", "Batch", "Columns", "Limit", "Split", "open_sources"]
 
 _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,14 +20,15 @@ from ..files.names import suffix_of
 from ..files.outputs_at import check_apart_at
 from ..files.urls import as_url
 from ..values.arrow import give_back
+from ._columnar import ColumnarFormat
 from ._format import Format
 from ._registry import formats_by_suffix
 from ._selection import Selection
-from ._split import Record
+from ._split import Limit, Record
 from .memory import made_split, table_split
 
-__all__ = ["Selection", "check_apart", "check_before", "check_output", "describe", "format_of", "means_folder", "write_rows",
-           "write_table"]  # fmt: skip
+__all__ = ["Selection", "check_apart", "check_before", "check_output", "check_room", "describe", "format_of", "means_folder",
+           "write_rows", "write_table"]  # fmt: skip
 
 
 def _single(output: str | Path) -> Format | None:
@@ -106,6 +108,20 @@ def check_before(
     check_apart(output, [*splits, *references], also)
     if _single(output) is None:
         outputs.check_names([name for split in splits for name in split.form.names_in_folder(split)])
+
+
+def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
+    """Check, before any work, that all columns of the inputs can be written to an output within the limit.
+
+    Raises
+    ------
+    InputDataError
+        If they cannot, as far as is known without reading them.
+    """
+    form = _single(output)
+    for split in splits:
+        if isinstance(split.form, ColumnarFormat) and split.places:
+            split.form.check_writing(replace(split, limit=limit), form is not None and not isinstance(form, ColumnarFormat))
 
 
 def write_table(

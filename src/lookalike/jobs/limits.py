@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..engines.memory import Memory, parse_bytes
+from ..engines.memory import FLOOR, Memory, parse_bytes
 from ..errors import ParameterError
-from ..formats.sources import Limit
+from ..formats.sources import ROOM, Limit
 
 LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
 ON_ERROR = ("stop", "skip")
@@ -33,4 +33,4 @@ def limit_of(max_document: int | str | None, on_error: str, memory: Memory) -> L
             f"max_document must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got {wanted:,} bytes: "
             "raise --memory (memory=) with it"
         )
-    return Limit(wanted, on_error == "skip")
+    return Limit(wanted, on_error == "skip", int((memory.cap - FLOOR) * ROOM))
