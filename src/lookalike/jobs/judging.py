@@ -31,8 +31,8 @@ _POLICIES = {
 def searching_of(settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
     """Return how candidates are found.
 
-    With ``every_pair`` all matches among the pairs of all buckets are wanted, and references have copies of their own. Pairs of a
-    crowd that cannot match are left out if the exact resemblance decides and no limit is set.
+    With ``every_pair`` all matches among the pairs of all buckets are wanted, and references have copies of their own. Pairs of
+    a crowd that cannot match are left out if the exact resemblance decides and no limit is set.
     """
     finder = settings.finder
     reaching = every_pair and limit is None and finder.exact and finder.score == "resemblance" and settings.verify == "exact"

@@ -210,9 +210,7 @@ def _candidates(
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts, n_links
 
 
-def _rarely(
-    engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int
-) -> tuple[Table, NDArray[Any]]:
+def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:
     """Return links with those of crowded documents that share rare codes, and the counts of codes."""
     codes = settings.method.n_codes
     counts = engine.fold(crowded, Count(slots=codes))

@@ -2,9 +2,9 @@
 
 Let all members be in one order; here, rare ones come first. Two sets of a and b members with a resemblance of at least t have
 n >= t (a + b) / (1 + t) members in common. If the first of these is at place i of one set and at place j of the other, counted
-from 0, then n <= min(a - i, b - j). This bound decides for every member that two sets share whether it can be the first one of a
-pair that reaches the threshold. The smaller set of such a pair has it among its first a - 2 t a / (1 + t) + 1 members. Members
-that many sets have are mostly beyond these, and link nobody. No match is lost, whatever the order is.
+from 0, then n <= min(a - i, b - j). This bound decides for every member that two sets share whether it can be the first one of
+a pair that reaches the threshold. The smaller set of such a pair has it among its first a - 2 t a / (1 + t) + 1 members.
+Members that many sets have are mostly beyond these, and link nobody. No match is lost, whatever the order is.
 """
 
 from typing import Annotated, NamedTuple
