@@ -5,7 +5,10 @@
 One row is ``crafted``: words chosen one after the other so that the lowest bits of the hashes of all shingles are zero. In tables
 that are placed by these bits all values meet in a few runs. It shows 1 where nobody can choose where values stand.
 
-Usage: python benchmarks/flooding.py [--bytes 600000] [--repeats 3] [--only NAME ...]
+With ``--pages``, what many pages cost that are just below the threshold, in seconds: plain pages, pages of one template of 105
+words with 15 words of their own, and pages of one template with five fields of eight values each, where some pairs match.
+
+Usage: python benchmarks/flooding.py [--bytes 600000] [--repeats 3] [--only NAME ...] [--pages 4000 8000 ...]
 """
 
 from __future__ import annotations
@@ -133,6 +136,42 @@ def cases(size: int) -> dict[str, tuple[Callable[[], Documents], Callable[[], Do
     }  # fmt: skip
 
 
+def pages(kind: str, n: int, seed: int) -> Documents:
+    """Pages of 120 words each."""
+    base, chance = [f"t{i:06x}" for i in range(120)], np.random.default_rng(seed)
+    if kind == "plain":
+        return [" ".join(f"{word:07x}" for word in chance.integers(0, 1 << 28, 120)) for _ in range(n)]
+    if kind == "template":
+        return [" ".join([*base[:105], *(f"{word:07x}" for word in chance.integers(0, 1 << 28, 15))]) for _ in range(n)]
+    made = []
+    for values in chance.integers(0, 8, (n, 5)).tolist():
+        words = list(base)
+        words[10::24] = [f"field{i}v{value}" for i, value in enumerate(values)]
+        made.append(" ".join(words))
+    return made
+
+
+def print_pages(counts: list[int], folder: str) -> None:
+    """Print the table of pages: seconds of CPU for each job, milliseconds for a query."""
+    todo = jobs(folder)
+    print("| pages | text | MB | dedup | pairs | pairs found | overlap | Index.add | a query, ms |\n|" + "---|" * 9)
+    for n in counts:
+        for kind in ("plain", "template", "fields"):
+            documents, others = pages(kind, n, 1), pages(kind, n, 2)
+            spent = [seconds(todo[job], documents, "word", 1) for job in ("dedup", "pairs", "Index.add")]
+            begun = time.process_time()
+            la.overlap(documents, against=others, threshold=0.9, threads=1)
+            overlap = time.process_time() - begun
+            with la.Index.open(f"{folder}/index", "read") as index:
+                begun = time.process_time()
+                index.query(others[:200], top=10)
+                query = (time.process_time() - begun) / 200
+            found = len(la.pairs(documents, threads=1))
+            size = sum(map(len, documents)) / 1e6
+            print(f"| {n:,} | {kind} | {size:.1f} | {spent[0]:.2f} | {spent[1]:.2f} | {found:,} | {overlap:.2f} | {spent[2]:.2f} "
+                  f"| {1000 * query:.2f} |", flush=True)  # fmt: skip
+
+
 def jobs(folder: str) -> dict[str, Callable[[Documents, str], Callable[[], Any]]]:
     """Return, by name, what makes the work on documents: it is prepared, and then timed."""
 
@@ -182,11 +221,15 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, default=600_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--pages", nargs="*", type=int)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         todo, known = jobs(folder), {}
         for job in todo.values():
             job(["a b c d e f"], "word")()
+        if options.pages:
+            print_pages(options.pages, folder)
+            return
         print("| text | MB | tokens | " + " | ".join(todo) + " |\n|" + "---|" * (len(todo) + 3))
         for name, (texts, others, unit) in cases(options.bytes).items():
             if options.only and name not in options.only:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+from waiting import MINUTES
 
 import lookalike as la
 
@@ -40,7 +41,7 @@ class Server:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | self.environment
             )
-        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        ready, _, _ = select.select([self.process.stdout], [], [], MINUTES)
         said = self.process.stdout.readline() if ready else ""
         assert "http://" in said, (said, self.log.read_text())
         self.said = said
@@ -50,13 +51,13 @@ class Server:
 
     def client(self, **more):
         """Return a client of it."""
-        return httpx.Client(base_url=self.url, timeout=30, trust_env=False, **more)
+        return httpx.Client(base_url=self.url, timeout=MINUTES, trust_env=False, **more)
 
     def stop(self, number=signal.SIGTERM):
         """End it; return its status and how long it took."""
         begun = time.monotonic()
         self.process.send_signal(number)
-        status = self.process.wait(20)
+        status = self.process.wait(MINUTES)
         self.process.stdout.close()
         return status, time.monotonic() - begun
 
@@ -76,7 +77,7 @@ def make_index(folder, texts=TEXTS, **more):
 def connect(server):
     """Return a connection."""
     made = socket.create_connection(("127.0.0.1", server.port))
-    made.settimeout(10)
+    made.settimeout(MINUTES)
     return made
 
 

@@ -7,6 +7,7 @@ from functools import cache
 import pyarrow as pa
 import pytest
 from engine_kinds import FRAMES, WITH_SPARK, prepare
+from listing import find_pairs
 from toy_engine import ToyEngine
 
 import lookalike as la
@@ -100,6 +101,29 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     found = told(case, references, **prepare(kind, monkeypatch))
     assert found[2] == wanted[2]
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+
+
+@cache
+def every_pair(within, references):
+    """All pairs where no bucket is a crowd, and how many were compared."""
+    return listed(within, references, max_bucket=10**6, threads=1)
+
+
+def listed(within, references, **more):
+    table = corpus()
+    against = table.slice(0, references) if references else None
+    chosen = {"threshold": 0.6, "width": 1, "bands": 6, "rows": 2, "within": within} | more
+    found = find_pairs(table.slice(references), against, **chosen)
+    return found.table, found.summary["candidate_pairs"]
+
+
+@pytest.mark.parametrize("kind", ["local", "threads", "spilled", "slices", "rounds"])
+@pytest.mark.parametrize(("within", "references"), [(None, 0), ("g", 30)])
+def test_pairs_of_crowds_are_all_listed(within, references, kind, monkeypatch):
+    wanted, candidates = every_pair(within, references)
+    found, compared = listed(within, references, max_bucket=2, **prepare(kind, monkeypatch))
+    assert found.equals(wanted) and found.num_rows > 100
+    assert compared < candidates
 
 
 @pytest.mark.parametrize("case", ["crowds", "crowds and all"])

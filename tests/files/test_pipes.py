@@ -36,7 +36,7 @@ def shell(command, folder, **more):
     """Run a line of bash; return (exit code, standard output and standard error)."""
     line = command.replace("lookalike ", " ".join(map(repr, PROGRAM)) + " ")
     done = subprocess.run(
-        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=120, env={**os.environ, **more}, check=False
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=900, env={**os.environ, **more}, check=False
     )
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout + done.stderr

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 KINDS = ("inputs", "stores", "commands")
-PATIENCE = 60.0  # seconds without a line from a worker: it hangs
+PATIENCE = 300.0  # seconds without a line from a worker: it hangs
 
 
 class Supervisor:

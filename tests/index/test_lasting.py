@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
+from waiting import until
 
 import lookalike as la
 from lookalike.files.container import ArrayFile
@@ -148,6 +149,8 @@ def writer(request, tmp_path_factory):
         process.stdin.write(f"{path} {seed}\n")
         process.stdin.flush()
         child = int(process.stdout.readline())
+        if seed % 2:  # on a busy machine the others may be killed before their first change
+            until(lambda: (log := Path(f"{path}.log")).exists() and log.stat().st_size)
         time.sleep(seconds)
         os.kill(child, signal.SIGKILL)
         assert process.stdout.readline() == "gone\n"

@@ -143,6 +143,17 @@ def test_unverified_candidates_have_no_score():
         la.dedup(["a"], verify="none")
 
 
+def test_pages_of_one_template_are_not_all_compared():
+    """Any two of them are just below the threshold; a few are above it."""
+    base = [f"t{i}" for i in range(105)]
+    texts = [" ".join([*base, *(f"p{page}w{i}" for i in range(15))]) for page in range(500)]
+    texts += [f"{text} more" for text in texts[:9]]
+    found = find_pairs(texts, threshold=0.8)
+    assert [(row["left_id"], row["right_id"]) for row in found.table.to_pylist()] == [(i, 500 + i) for i in range(9)]
+    assert found.summary["candidate_pairs"] < 10_000, "those of small buckets"
+    assert find_pairs(texts, threshold=0.8, verify="none").summary["candidate_pairs"] > 100_000
+
+
 def test_edges_of_an_index():
     """Bands of a single row; documents without a token share no bucket; a list that is just full is not cut."""
     signatures = la.FastSimilarity(permutations=4, seed=1).sign(la.shingle(["a b", "a b", "", ""], width=1))

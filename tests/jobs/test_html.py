@@ -86,7 +86,7 @@ def test_tags_without_an_end_take_linear_time():
     deep = "<div>" * 5000
     begin = time.process_time()
     assert "words" in la.html_to_text(deep + ("<" + "a" * 1_000_000) + "<" * 100_000 + "<p>words")
-    assert time.process_time() - begin < 60  # some seconds; hours if each letter began anew
+    assert time.process_time() - begin < 600  # some seconds; hours if each letter began anew
 
 
 def test_a_page_without_text_has_none():

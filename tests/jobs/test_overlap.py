@@ -65,9 +65,25 @@ corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=14), max_size=6)
 
 @settings(max_examples=150, deadline=None)
 @given(corpora, corpora, st.sampled_from(["containment", "resemblance"]), st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]),
-       st.sampled_from([None, 1, 2, 3, 5, 20]))  # fmt: skip
-def test_matches_of_any_corpora_equal_set_arithmetic(data, against, measure, threshold, passage):
-    assert found_by(data, against, measure, threshold, passage) == twin(data, against, measure, threshold, passage)
+       st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([0, 1, 2, 64]))  # fmt: skip
+def test_matches_of_any_corpora_equal_set_arithmetic(data, against, measure, threshold, passage, long):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passages, "LONG", long)
+        assert found_by(data, against, measure, threshold, passage) == twin(data, against, measure, threshold, passage)
+
+
+def test_what_all_references_share_is_not_gone_through():
+    """A prompt of 14 shingles that 100 questions share with each other, and with all documents."""
+    prompt = [f"p{i}" for i in range(16)]
+    against = [[*prompt, *(f"q{i}w{j}" for j in range(20))] for i in range(100)]
+    hashes = la.shingle([" ".join(words) for words in against], width=WIDTH)
+    known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8)
+    assert known.hidden.tolist() == [14] * 100 and (known.list_offsets[1:] - known.scanned).sum() == 1400
+    assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).hidden.any()
+    data = [[*prompt, "own", "words"], *against[:3], [*prompt, *against[7][16:34]]]
+    for measure in ("containment", "resemblance"):
+        found = found_by(data, against, measure, 0.8, None)
+        assert found == twin(data, against, measure, 0.8, None) and len(found) == 4
 
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])

@@ -140,13 +140,15 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
         numbers,
         np.cumsum([0, *map(len, lists)]),
         np.concatenate(lists).astype(np.int32),
+        np.cumsum([len(some) for some in lists]),
+        np.zeros(9, np.int64),
         np.array([len(p) for p in passages]),
         spread,
     )
     for contained in (False, True):
         found, row = [], 0
         while row < len(rows):
-            out, scratch = room_for(12), (np.zeros(9, np.int64), np.zeros(9, np.int64))
+            out, scratch = room_for(12), (np.zeros(9, np.int64), np.zeros(9, np.int64), np.zeros(20, np.int64))
             row, count = overlap.match_rows(values, offsets, known, contained, 0.2, *scratch, row, out)
             found += list(zip(*(array[:count].tolist() for array in out), strict=True))
         expected = set()

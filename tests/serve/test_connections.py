@@ -4,52 +4,68 @@ import socket
 import time
 from contextlib import ExitStack, suppress
 
+import httpx
 import pytest
 from served import TEXTS, Server, answer, connect, head, make_index, status_of
+from waiting import MINUTES, until
 
 SECONDS = 1.0
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server that waits for a second."""
-    options = ("--seconds", str(SECONDS), "--max-body", "100000", "--max-connections", "1000", "--quiet")
-    made = Server(make_index(tmp_path_factory.mktemp("serve") / "seen.idx", TEXTS, keep_text=True), options).start()
+def serving(folder, seconds):
+    """Run a server that waits for so many seconds."""
+    options = ("--seconds", str(seconds), "--max-body", "100000", "--max-connections", "1000", "--quiet")
+    made = Server(make_index(folder / "seen.idx", TEXTS, keep_text=True), options).start()
     yield made
     assert made.stop()[0] == 0
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server that waits for longer than any test: what it ends, it does not end for slowness."""
+    yield from serving(tmp_path_factory.mktemp("serve"), 6 * MINUTES)
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory):
+    """A server that waits for a second."""
+    yield from serving(tmp_path_factory.mktemp("serve"), SECONDS)
+
+
 def is_well(server):
-    """Check that the server answers."""
-    with server.client() as client:
-        assert client.post("/v1/query", json={"texts": [TEXTS["a"]]}).json()["results"][0][0]["id"] == "a"
+    """Check that the server answers; one that is hasty, or is full for a moment, may have to be asked again."""
+
+    def answers():
+        with suppress(httpx.TransportError), server.client() as client:
+            answer = client.post("/v1/query", json={"texts": [TEXTS["a"]]})
+            return answer.status_code == 200 and answer.json()["results"][0][0]["id"] == "a"
+
+    until(answers)
 
 
-def test_requests_that_do_not_arrive(server):
+def test_requests_that_do_not_arrive(hasty):
     """Nothing, empty lines, half a line, half a head, half a body: each is told, if it began, and then left."""
-    sent = [b"", b"\r\n\r\n", b"POST /v1/que", b"GET /healthz HTTP/1.1\r\nHost: ", head(server, 50) + b"{"]
+    sent = [b"", b"\r\n\r\n", b"POST /v1/que", b"GET /healthz HTTP/1.1\r\nHost: ", head(hasty, 50) + b"{"]
     with ExitStack() as stack:
-        connections = [stack.enter_context(connect(server)) for _ in sent]
         begun = time.monotonic()
+        connections = [stack.enter_context(connect(hasty)) for _ in sent]
         for connection, data in zip(connections, sent, strict=True):
             connection.sendall(data)
-        is_well(server)
+        is_well(hasty)
         answers = [answer(connection)[0] for connection in connections]
-        assert SECONDS * 0.9 < time.monotonic() - begun < SECONDS + 3
+        assert time.monotonic() - begun > SECONDS * 0.9
     assert [out[9:12] for out in answers] == [b"", b"", b"408", b"408", b"408"]
     assert all(b"application/problem+json" in out for out in answers[2:])
 
 
-def test_a_body_that_comes_byte_by_byte(server):
-    with connect(server) as connection:
-        connection.sendall(head(server, 1000))
-        begun = time.monotonic()
+def test_a_body_that_comes_byte_by_byte(hasty):
+    with connect(hasty) as connection:
+        connection.sendall(head(hasty, 10_000))
         with pytest.raises(OSError):
-            for _ in range(100):
+            for _ in range(9000):
                 connection.sendall(b" ")
                 time.sleep(0.1)
-        assert time.monotonic() - begun < SECONDS + 4
-    is_well(server)
+    is_well(hasty)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +86,8 @@ def test_what_is_no_request(server, data, status):
                 time.sleep(0.002)
         except OSError:  # it has answered, and reads no more
             pass
-        out, seconds = answer(connection)
+        out, _ = answer(connection)
     assert out[9:12] == status or (not out and len(data) > 1000)
-    assert seconds < SECONDS
     is_well(server)
 
 
@@ -80,8 +95,7 @@ def test_a_large_body_is_refused_before_it_is_read(server):
     with connect(server) as connection:
         connection.sendall(head(server, 10**12))
         assert status_of(connection) == 413
-        out, seconds = answer(connection)
-    assert out == b"" and seconds < 4  # the rest is waited for, for a moment only
+        assert answer(connection)[0] == b""  # the rest is waited for, for a moment only
     with connect(server) as connection:
         connection.sendall(head(server, 10**9, b"Expect: 100-continue\r\n"))
         assert status_of(connection) == 413
@@ -102,8 +116,7 @@ def test_other_protocols_are_not_spoken(server, what):
     wish = b"Connection: Upgrade\r\nUpgrade: " + what + b"\r\n"
     with connect(server) as connection:
         connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n".encode() + wish + b"\r\n")
-        out, seconds = answer(connection)
-        assert out[9:12] == b"200" and seconds < SECONDS
+        assert answer(connection)[0][9:12] == b"200"
     body = b'{"texts": []}'
     with connect(server) as connection:
         connection.sendall(head(server, len(body), wish) + body)
@@ -151,19 +164,17 @@ def test_requests_without_end_before_an_answer_are_not_gathered(server):
     is_well(server)
 
 
-def test_a_client_that_takes_no_answers_is_left(server):
+def test_a_client_that_takes_no_answers_is_left(hasty):
     """Its answers fill all buffers; the server ends the connection, and not only this one."""
     body = b'{"texts": [' + b",".join([b'"one two three four five six seven"'] * 900) + b"]}"
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.connect(("127.0.0.1", server.port))
-        connection.settimeout(3)
-        begun = time.monotonic()
-        with pytest.raises(OSError):
-            while time.monotonic() < begun + 20:
-                connection.sendall(head(server, len(body)) + body)
-        assert time.monotonic() - begun < 15
-    is_well(server)
+        connection.connect(("127.0.0.1", hasty.port))
+        connection.settimeout(MINUTES)
+        with pytest.raises(ConnectionError):
+            while True:
+                connection.sendall(head(hasty, len(body)) + body)
+    is_well(hasty)
 
 
 def test_connections_are_limited(tmp_path):
@@ -171,20 +182,14 @@ def test_connections_are_limited(tmp_path):
     with ExitStack() as stack:
         for _ in range(5):
             stack.enter_context(connect(server))
-        time.sleep(0.2)
         with connect(server) as sixth:
             assert answer(sixth)[0] == b""
-    time.sleep(0.2)
     is_well(server)
     assert server.stop()[0] == 0
 
 
-def test_no_request_is_left_open(server):
+def test_no_request_is_left_open(server, hasty):
     """After all that came before."""
-    with server.client() as client:
-        for _ in range(30):
-            if "\nlookalike_open_requests 1\n" in client.get("/metrics").text:
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("requests are left")
+    for one in (server, hasty):
+        with one.client() as client:
+            until(lambda client=client: "\nlookalike_open_requests 1\n" in client.get("/metrics").text)

@@ -26,6 +26,7 @@ KEY = "writer-writer-writer"
 @pytest.fixture(scope="module")
 def browser():
     """One browser for all tests; it has a sandbox nowhere but here."""
+    playwright.expect.set_options(timeout=60_000)
     with playwright.sync_playwright() as started:
         made = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         yield made
@@ -43,7 +44,7 @@ def served(folder, *options):
         yield found[0]
     finally:
         server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=30)[1]
+        said = server.communicate(timeout=600)[1]
     assert server.returncode == 0 and '"failure"' not in said, said
 
 
@@ -51,6 +52,7 @@ def served(folder, *options):
 def opened(browser, address, expected=(), **how):
     """Open a page; in the end nothing foreign may have been asked for, and no error been reported."""
     context = browser.new_context(**how)
+    context.set_default_timeout(120_000)
     tab, requests, complaints = context.new_page(), [], []
     tab.on("request", lambda request: requests.append(request.url))
     tab.on("console", lambda message: complaints.append(message.text))

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 from desk_jobs import hostile, plain
+from waiting import MINUTES
 
 import lookalike as la
 from lookalike.serve.desk_job import Desk
@@ -215,16 +216,16 @@ def test_judgements_do_not_wait_for_the_report(desk, monkeypatch):
 
     def write(result, path):
         begun.set()
-        go.wait(20)
+        go.wait(MINUTES)
         path.write_bytes(b"report")
 
     monkeypatch.setattr("lookalike.serve.desk_job.write_report", write)
     row = rows(desk, kind="near")[0]["row"]
     with ThreadPoolExecutor(2) as pool:
         made = pool.submit(desk.report)
-        assert begun.wait(10)
+        assert begun.wait(MINUTES)
         try:
-            assert pool.submit(desk.judge, row, Judgement("keep")).result(5)["row"] == row
+            assert pool.submit(desk.judge, row, Judgement("keep")).result(MINUTES / 2)["row"] == row
         finally:
             go.set()
-        assert made.result(10) == b"report"
+        assert made.result(MINUTES) == b"report"

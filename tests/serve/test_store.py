@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from waiting import MINUTES
 
 import lookalike as la
 from lookalike.errors import OutputError
@@ -31,7 +32,7 @@ def store(tmp_path):
         la.Index.create(tmp_path / "seen.idx", threshold=0.5, width=2, keep_text=True), Limits(waiting=50), Metrics(), 2
     )
     yield made
-    assert made.close(10)
+    assert made.close(MINUTES)
 
 
 def rows_of(matches):
@@ -88,7 +89,7 @@ def test_changes_that_wait_together_are_one_commit(store):
         writes.append(("add", list(ids)))
         inner_add(ids, texts, replace=replace)
         begun.set()
-        go.wait(10)
+        go.wait(MINUTES)
 
     def remove(ids):
         writes.append(("remove", sorted(ids)))
@@ -102,7 +103,7 @@ def test_changes_that_wait_together_are_one_commit(store):
     async def change():
         first = store.add(["a"], ["one two three"], 1)
         first = asyncio.ensure_future(first)
-        await asyncio.get_running_loop().run_in_executor(None, begun.wait, 10)
+        await asyncio.get_running_loop().run_in_executor(None, begun.wait, MINUTES)
         later = [
             store.add(["a", "b"], ["one two four", "b b b"], 1),
             store.add(["b", "c"], ["five six seven", "c"], 1),
@@ -171,46 +172,56 @@ def test_a_query_that_fails_fails_alone(store, monkeypatch):
     assert isinstance(bad, ZeroDivisionError) and first.n_texts == last.n_texts == 1
 
 
+async def until(holds):
+    """Let the loop go on until something holds."""
+
+    async def wait():
+        while not holds():
+            await asyncio.sleep(0.005)
+
+    await asyncio.wait_for(wait(), MINUTES)
+
+
 def blocked(store):
-    """Let every call of the index wait; return what ends that."""
-    go = threading.Event()
+    """Let every call of the index wait; return what ends that, and the calls."""
+    go, calls = threading.Event(), []
     none = np.empty(0)
     empty = Answers(np.empty(0, int), [], none, none, None, None)
 
     def answers(texts, top):
-        go.wait(10)
+        calls.append("answers")
+        go.wait(MINUTES)
         return empty
 
     def add(*_, **__):
-        go.wait(10)
+        calls.append("add")
+        go.wait(MINUTES)
 
     index = store.index
     store.index = SimpleNamespace(
         answers=answers, add=add, contains=lambda ids: np.zeros(len(ids), bool), id_type=None, close=index.close
     )
-    return go
+    return go, calls
 
 
 def test_full_queues_and_late_requests(store, monkeypatch):
     monkeypatch.setattr(module, "DIRECT_BYTES", 0)
     monkeypatch.setattr(module, "GROUP_TEXTS", 1)
-    go = blocked(store)
+    go, calls = blocked(store)
 
     async def ask():
         queries = [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(2 + 50)]
-        await asyncio.sleep(0.05)
+        await until(lambda: calls == ["answers"] * 2)
         queries += [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(3)]
         changes = [asyncio.ensure_future(store.add([f"{i}"], ["a"], 1)) for i in range(1)]
-        await asyncio.sleep(0.05)
+        await until(lambda: calls[2:] == ["add"])
         changes += [asyncio.ensure_future(store.add([f"x{i}"], ["a"], 1)) for i in range(53)]
-        await asyncio.sleep(0.05)
+        await until(lambda: sum(map(asyncio.Future.done, changes)) == 3)
         assert store.n_waiting == (50, 50)
         store.withdraw()
         assert store.n_waiting == (50, 50)
         store.limits = Limits(seconds=0.01, waiting=50)
-        await asyncio.sleep(0.02)
-        store.withdraw()
-        assert store.n_waiting == (0, 0)
+        await until(lambda: store.withdraw() or store.n_waiting == (0, 0))
         go.set()
         return await asyncio.gather(*queries, return_exceptions=True), await asyncio.gather(*changes, return_exceptions=True)
 
@@ -229,7 +240,7 @@ def test_work_beside_queries_is_limited(store):
     go = threading.Event()
 
     async def ask():
-        work = [asyncio.ensure_future(store.run(lambda: go.wait(10))) for _ in range(53)]
+        work = [asyncio.ensure_future(store.run(lambda: go.wait(MINUTES))) for _ in range(53)]
         await asyncio.sleep(0)
         go.set()
         return await asyncio.gather(*work, return_exceptions=True)
@@ -240,15 +251,15 @@ def test_work_beside_queries_is_limited(store):
 
 
 def test_closing_waits_for_a_while_only(store):
-    go = blocked(store)
+    go, calls = blocked(store)
 
     async def begin():
         asyncio.ensure_future(store.add(["a"], ["a"], 1)).cancel()
         waiting = asyncio.ensure_future(store.add(["a"], ["a"], 1))
-        await asyncio.sleep(0.05)
+        await until(lambda: calls == ["add"])
         closed = store.close(0.05)
         go.set()
-        await asyncio.wait([waiting], timeout=5)
+        await asyncio.wait([waiting], timeout=MINUTES)
         return closed
 
     assert asyncio.run(begin()) is False

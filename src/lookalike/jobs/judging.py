@@ -29,10 +29,18 @@ _POLICIES = {
 
 
 def searching_of(settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
-    """Return how candidates are found; with ``every_pair`` there are no crowds, and references have copies of their own."""
+    """Return how candidates are found.
+
+    With ``every_pair`` all matches among the pairs of all buckets are wanted, and references have copies of their own. Pairs of
+    a crowd that cannot match are left out if the exact resemblance decides and no limit is set.
+    """
+    finder = settings.finder
+    reaching = every_pair and limit is None and finder.exact and finder.score == "resemblance" and settings.verify == "exact"
     return Searching(
-        method=settings.finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
-        by=_POLICIES[settings.keep.partition(":")[0]], max_bucket=None if every_pair else settings.max_bucket,
+        method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
+        by=_POLICIES[settings.keep.partition(":")[0]],
+        max_bucket=settings.max_bucket if reaching or not every_pair else None,
+        reaching=settings.threshold if reaching else None,
         least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
         overrides=settings.overrides,
     )  # fmt: skip

@@ -248,7 +248,7 @@ def overlap(
     documents = Rows(amounts.splits, Columns(text, id, encoding_errors=encoding_errors), cap.held // 4)
     references = Rows(others, theirs, cap.held // 4)
     hashing = KeyedHashes(shingling, os.urandom(16))
-    known, tokens = _read(references, shingling, hashing, passage, cap)
+    known, tokens = _read(references, shingling, hashing, passage, threshold, cap)
     names = references.ids()
 
     def work(piece: tuple[int, Texts]) -> tuple[int, int, list[Any]]:
@@ -307,7 +307,7 @@ def _check_apart(sources: list[Any], others: list[Any]) -> None:
 
 
 def _read(
-    references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None, memory: Memory
+    references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None, threshold: float, memory: Memory
 ) -> tuple[Passages, Int64Array]:
     """Read the reference documents: return their passages and the number of tokens of each.
 
@@ -332,4 +332,5 @@ def _read(
             f"the {counted(count, 'shingle')} of the reference documents need {(FLOOR + 2 * count * each) / 1e6:,.0f} MB of "
             f"memory; the cap is {memory.cap / 1e6:,.0f} MB: raise --memory (memory=), or divide the reference documents"
         )
-    return Passages.of(np.concatenate(values), np.cumsum(np.concatenate(sizes)), passage), np.concatenate(tokens)
+    known = Passages.of(np.concatenate(values), np.cumsum(np.concatenate(sizes)), passage, threshold)
+    return known, np.concatenate(tokens)

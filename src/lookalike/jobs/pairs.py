@@ -43,8 +43,9 @@ class PairsResult(Brief):
     Attributes
     ----------
     summary : dict
-        documents (without reference documents), reference documents, pairs, candidate pairs, whether ``max_pairs`` cut the
-        list, text bytes, seconds, peak memory, plan.
+        documents (without reference documents), reference documents, pairs, candidate pairs (those that were compared; their
+        number depends on chance where buckets are large), whether ``max_pairs`` cut the list, text bytes, seconds, peak memory,
+        plan.
     provenance : dict
     """
 
@@ -287,8 +288,9 @@ def pairs(
     Notes
     -----
     Memory: 24 bytes per candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
-    unless ``max_pairs`` is given. No more than ``max_pairs`` candidates are looked for in each band, and compared, so that a
-    shorter list can be cut, too.
+    unless ``max_pairs`` is given. Pairs of buckets of more than ``max_bucket`` documents are left out before they are compared
+    if they cannot reach the threshold; this needs exact resemblances, and no ``max_pairs``. No more than ``max_pairs``
+    candidates are looked for in each band, and compared, so that a shorter list can be cut, too.
 
     Examples
     --------

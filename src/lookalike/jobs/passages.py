@@ -22,6 +22,7 @@ from ..text.texts import Texts, concatenate
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
 
 STEM = "rows"
+LONG = 64  # passages that share a shingle and are gone through whatever else they have
 MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
 
 
@@ -101,7 +102,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passages:
-    """Passages of reference documents, as an inverted list of their shingles."""
+    """Passages of reference documents, as an inverted list of their shingles.
+
+    Shingles that many passages have, of a template perhaps, are not gone through for passages that cannot match by these alone:
+    a passage of s shingles matches where s times the threshold are common, or more, whatever the measure is.
+    """
 
     sizes: Int64Array
     document: Int64Array
@@ -110,10 +115,14 @@ class Passages:
     numbers: NDArray[np.int32]
     list_offsets: Int64Array
     lists: NDArray[np.int32]
+    scanned: Int64Array
+    hidden: Int64Array
 
     @classmethod
-    def of(cls, values: UInt64Array, offsets: Int64Array, width: int | None) -> Passages:
+    def of(cls, values: UInt64Array, offsets: Int64Array, width: int | None, threshold: float = 0.0) -> Passages:
         """Cut rows of shingle hashes, in their order, into passages of ``width`` shingles, each half in the next.
+
+        ``threshold``: the lowest that ``match`` is asked for.
 
         Raises
         ------
@@ -146,17 +155,20 @@ class Passages:
         lists = np.empty(bounds[-1], np.int32)
         last.fill(-1)
         kernel.fill_lists(shingle, number, last, bounds[:-1].copy(), lists)
-        return cls(sizes, document, start, table, numbers, bounds, lists)
+        return cls(sizes, document, start, table, numbers, bounds, lists, *_hide(bounds, lists, sizes, threshold))
 
     def match(self, values: UInt64Array, offsets: Int64Array, contained: bool, threshold: float) -> list[Any]:
         """Return (row, passage, common, distinct shingles of the row) of all matches."""
         values, offsets = drop_repeats(values, offsets)
         common, touched = np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64)
-        lists = kernel.Passages(self.table, self.numbers, self.list_offsets, self.lists, self.sizes, spread())
+        later = np.empty(int(np.diff(offsets).max(initial=1)), np.int64)
+        lists = kernel.Passages(
+            self.table, self.numbers, self.list_offsets, self.lists, self.scanned, self.hidden, self.sizes, spread()
+        )
         found = room_for(len(self.sizes) + 4096)
         parts, row = [[np.empty(0, np.int64)] * 3], 0
         while row < len(offsets) - 1:
-            row, count = kernel.match_rows(values, offsets, lists, contained, threshold, common, touched, row, found)
+            row, count = kernel.match_rows(values, offsets, lists, contained, threshold, common, touched, later, row, found)
             parts.append([array[:count].copy() for array in found])
         rows, passages, both = (np.concatenate(column) for column in zip(*parts, strict=True))
         return [rows, passages, both, np.diff(offsets)[rows]]
@@ -174,6 +186,20 @@ class Passages:
         first[1:] = (np.diff(rows[order]) != 0) | (np.diff(document[order]) != 0)
         order = order[first]
         return order[np.lexsort((document[order], -other[order], -score[order], rows[order]))], resemblance, containment
+
+
+def _hide(bounds: Int64Array, lists: NDArray[np.int32], sizes: Int64Array, threshold: float) -> tuple[Int64Array, Int64Array]:
+    """Put passages that cannot match by long lists alone to their ends; return (where these begin, shingles hidden there)."""
+    length = np.diff(bounds)
+    long = np.flatnonzero(length > LONG)
+    scanned, owner = bounds[1:].copy(), np.repeat(long, length[long])
+    places = np.repeat(bounds[long], length[long]) + _within(length[long])
+    hidden = np.bincount(lists[places], minlength=len(sizes))
+    hidden[hidden >= threshold * sizes * (1 - 1e-12)] = 0
+    gone = hidden[lists[places]] > 0
+    lists[places] = lists[places][np.lexsort((gone, owner))]
+    scanned[long] -= np.bincount(owner[gone], minlength=len(length))[long]
+    return scanned, hidden
 
 
 def _within(counts: Int64Array) -> Int64Array:

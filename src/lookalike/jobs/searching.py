@@ -27,12 +27,13 @@ from ..steps.members import each_once
 from ..steps.near import Near, near
 from ..steps.nibbles import Nibbles, nibbles
 from ..steps.override import Overriding
+from ..steps.prefix import Frequencies, Prefix, prefix, prefix_links, sharing
 from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
 from ..steps.totals import REFERENCES, Number, Totals
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, SOURCE_BITS
+from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
 from .checks import check_ids, check_kinds, check_overrides
 
 FINGERPRINT_BITS = 64
@@ -51,6 +52,8 @@ class Searching:
         Columns that keep order follows, as ``Engine.rank`` takes them.
     max_bucket : int or None
         Larger buckets are crowds; None: none is.
+    reaching : float, optional
+        All pairs of a crowd that can have this resemblance are wanted; None: crowds have their own rule.
     least : int
         Codes in which a pair must agree; 0: candidates are not cut.
     apart : bool
@@ -68,6 +71,7 @@ class Searching:
     by: tuple[str, ...]
     max_bucket: int | None
     least: int
+    reaching: float | None = None
     apart: bool = False
     limit: int | None = None
     threads: int = 1
@@ -164,31 +168,33 @@ def search(
                            "leaders")  # fmt: skip
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    pairs, crowded, counts, n_links = _candidates(engine, live, settings, boundary)
+    reaching = None
+    if settings.reaching is not None:
+        reaching = Prefix(shingling=settings.shingling, threshold=settings.reaching, key=key, boundary=boundary)
+    pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, reaching, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
 
-def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int) -> tuple[Table, Table, NDArray[Any], int]:
+def _candidates(
+    engine: Engine, live: Table, documents: Table, settings: Searching, reaching: Prefix | None, boundary: int
+) -> tuple[Table, Table, NDArray[Any], int]:
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
-    coded = ["order", *(["code"] if codes else [])]
+    coded = ["order", *(["code"] if codes and reaching is None else []), *(["keys", *grouped] if reaching is not None else [])]
     crowds = settings.max_bucket is not None
     marked = engine.map(links, marks, MARKS) if crowds else engine.rows(no_rows(MARKS))
     crowded = engine.join(live.select(coded), marked, "order", "semi")
     counts = np.zeros((0, 0), np.int32)
     found: Table = links
-    if codes and crowds and engine.fold(crowded.select(["order"]), Number())[0]:
-        counts = engine.fold(crowded, Count(slots=codes))
-        holding, rarely = Hold(slots=codes), Rare(boundary=boundary)
-        holders = engine.map(crowded, partial(hold, settings=holding, counts=counts), HOLDERS)
-        found = engine.union(links, engine.map(engine.meet(holders, "code", "order"), partial(rare, settings=rarely), LINKS))
-        couples = engine.map(crowded, partial(couple, settings=Couple(hold=holding), counts=counts), COUPLES)
-        twice = Bucket(max_bucket=settings.max_bucket, boundary=boundary, heads=rarely.heads)
-        found = engine.union(found, engine.map(engine.meet(couples, "key", "order"), partial(bucket, settings=twice), LINKS))
+    if crowds and (codes or reaching is not None) and engine.fold(crowded.select(["order"]), Number())[0]:
+        if reaching is not None:
+            found = engine.union(links, _reaching(engine, crowded, documents, reaching))
+        else:
+            found, counts = _rarely(engine, links, crowded, settings, boundary)
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
@@ -204,6 +210,29 @@ def _candidates(engine: Engine, live: Table, settings: Searching, boundary: int)
     return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts, n_links
 
 
+def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:
+    """Return links with those of crowded documents that share rare codes, and the counts of codes."""
+    codes = settings.method.n_codes
+    counts = engine.fold(crowded, Count(slots=codes))
+    holding, rarely = Hold(slots=codes), Rare(boundary=boundary)
+    holders = engine.map(crowded, partial(hold, settings=holding, counts=counts), HOLDERS)
+    found = engine.union(links, engine.map(engine.meet(holders, "code", "order"), partial(rare, settings=rarely), LINKS))
+    couples = engine.map(crowded, partial(couple, settings=Couple(hold=holding), counts=counts), COUPLES)
+    twice = Bucket(max_bucket=settings.max_bucket, boundary=boundary, heads=rarely.heads)
+    found = engine.union(found, engine.map(engine.meet(couples, "key", "order"), partial(bucket, settings=twice), LINKS))
+    return found, counts
+
+
+def _reaching(engine: Engine, crowded: Table, documents: Table, settings: Prefix) -> Table:
+    """Link the crowded documents that share a bucket and can match."""
+    keys = crowded.select(["order", "keys"])
+    texts = engine.join(crowded.select([name for name in crowded.schema.names if name != "keys"]), documents, "order", "inner")
+    counts = engine.fold(texts, Frequencies(prefix=settings))
+    chosen = engine.map(texts, partial(prefix, settings=settings, counts=counts), PREFIXES)
+    links = engine.map(engine.meet(chosen, "key", "order"), partial(prefix_links, settings=settings), LINKS)
+    return engine.map(engine.join(engine.join(links, keys, "left", "inner"), keys, "right", "inner"), sharing, LINKS)
+
+
 def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str]) -> Table:
     """Link documents that meet."""
     if settings.method.meets == "all":
@@ -214,5 +243,6 @@ def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grou
         )  # fmt: skip
         return engine.map(rows, partial(near, settings=nearby), LINKS)
     rows = engine.meet(live.select(["order", "keys"]), "keys", "order")
-    linking = Bucket(max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit)
+    heads = {} if settings.reaching is None else {"heads": 0}
+    linking = Bucket(max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit, **heads)
     return engine.map(rows, partial(bucket, settings=linking), LINKS)

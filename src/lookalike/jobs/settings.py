@@ -112,7 +112,7 @@ class Settings:
     max_bucket : int >= 2, default 128
         A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with
         documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and
-        states the recall. ``pairs`` has no crowds.
+        states the recall. ``pairs`` has no crowds: there, pairs of larger buckets that cannot match are left out.
     max_document : int or str, optional
         Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. At most a
         tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are.

@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, prefetch, typed
+from ._compile import compiled, inlined, prefetch, typed
 from .constants import ONE, ZERO
 from .hashing import K0, shift_of
 from .hits import Hits
@@ -69,30 +69,48 @@ def fill_lists(numbers, passages, last, ends, lists):
 class Passages(NamedTuple):
     """An inverted list: a table of values, their numbers, which passages hold each, and how many values each passage has.
 
-    ``spread``: what the table was filled with.
+    ``spread``: what the table was filled with. A list is gone through up to ``scanned`` of its number; passages after that,
+    ascending, match no row by such values alone. ``hidden``: how many values of a passage are there.
     """
 
     table: Annotated[np.ndarray, "const uint64[::1]"]
     numbers: Annotated[np.ndarray, "const int32[::1]"]
     list_offsets: Annotated[np.ndarray, "const int64[::1]"]
     lists: Annotated[np.ndarray, "const int32[::1]"]
+    scanned: Annotated[np.ndarray, "const int64[::1]"]
+    hidden: Annotated[np.ndarray, "const int64[::1]"]
     sizes: Annotated[np.ndarray, "const int64[::1]"]
     spread: Annotated[np.uint64, "uint64"]
 
 
+@inlined("int64(const int32[::1], int64, int64, int32)")
+def has(values, low, high, value):
+    """Tell whether ``values[low:high]``, ascending, have a value: 1 or 0."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return 1 if low < end and values[low] == value else 0
+
+
 @compiled(
-    "UniTuple(int64, 2)(const uint64[::1], const int64[::1], Passages, boolean, float64, int64[::1], int64[::1], int64, Hits)",
+    "UniTuple(int64, 2)(const uint64[::1], const int64[::1], Passages, boolean, float64, int64[::1], int64[::1], int64[::1], "
+    "int64, Hits)",
     Passages,
     Hits,
 )
-def match_rows(values, offsets, passages, contained, threshold, common, touched, row, hits):
+def match_rows(values, offsets, passages, contained, threshold, common, touched, later, row, hits):
     """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``hits`` is full.
 
     ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i; ``sizes`` counts each passage's values.
     A pair matches when the number of common values, divided by the size of the union or, if ``contained``, of the passage,
-    reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages.
+    reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages,
+    ``later`` for the values of a row whose lists are not gone through to the end.
     """
-    table, numbers, list_offsets, lists, sizes, spread = passages
+    table, numbers, list_offsets, lists, scanned, hidden, sizes, spread = passages
     found_row, found_passage, found_common = hits
     mask = np.uint64(len(table) - 1)
     shift = shift_of(len(table))
@@ -101,6 +119,7 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
         if n_found + len(sizes) > len(found_row):
             return row, n_found
         n_touched = 0
+        n_later = 0
         for i in range(offsets[row], offsets[row + 1]):
             prefetch(table, np.int64((values[min(i + np.int64(_AHEAD), len(values) - 1)] * spread) >> shift))
             value = values[i] if values[i] != ZERO else K0
@@ -110,7 +129,10 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
             if table[place] == ZERO:
                 continue
             number = numbers[place]
-            for j in range(list_offsets[number], list_offsets[number + 1]):
+            if scanned[number] < list_offsets[number + 1]:
+                later[n_later] = number
+                n_later += 1
+            for j in range(list_offsets[number], scanned[number]):
                 passage = lists[j]
                 if common[passage] == 0:
                     touched[n_touched] = passage
@@ -121,6 +143,12 @@ def match_rows(values, offsets, passages, contained, threshold, common, touched,
             passage = touched[i]
             both = common[passage]
             common[passage] = 0
+            if hidden[passage] > 0 and n_later > 0:
+                most = both + min(hidden[passage], n_later)
+                if most < threshold * (sizes[passage] if contained else size + sizes[passage] - most) * (1.0 - 1e-12):
+                    continue
+                for j in range(n_later):
+                    both += has(lists, scanned[later[j]], list_offsets[later[j] + 1], passage)
             whole = sizes[passage] if contained else size + sizes[passage] - both
             if both / whole >= threshold:
                 found_row[n_found] = row

@@ -16,6 +16,8 @@ LEADERS      order, leader: of each copy, the first of its set of equal texts; a
 LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
 HOLDERS      code (slot << 16 | code), order, count (of crowded documents with that code), within_budget
 COUPLES      key (of two slots and their codes, 32 bits of a hash), order
+PREFIXES     key (64 bits of a hash of a shingle), order, size (shingles of the document), place (of this one among them, rare
+             ones first), before, before_2, before_3 (keys of those before it, or 0)
 PAIRS        left, right: orders, left < right, each pair once
 BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
 MATCHES      left, right, score
@@ -48,6 +50,7 @@ LEADERS = _schema(order=_int, leader=_int)
 LINKS = _schema(left=_int, right=_int)
 HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
 COUPLES = _schema(key=_int, order=_int)
+PREFIXES = _schema(key=_int, order=_int, size=_int, place=_int, before=_int, before_2=_int, before_3=_int)
 PAIRS = _schema(left=_int, right=_int)
 MATCHES = _schema(left=_int, right=_int, score=pa.float64())
 STANDING = _schema(order=_int, keeper=_int, score=pa.float64())

@@ -1,0 +1,130 @@
+"""Pairs of sets that can be alike enough, by their rarest members: a prefix filter with positions.
+
+Let all members be in one order; here, rare ones come first. Two sets of a and b members with a resemblance of at least t have
+n >= t (a + b) / (1 + t) members in common. If the first of these is at place i of one set and at place j of the other, counted
+from 0, then n <= min(a - i, b - j). This bound decides for every member that two sets share whether it can be the first one of
+a pair that reaches the threshold. The smaller set of such a pair has it among its first a - 2 t a / (1 + t) + 1 members.
+Members that many sets have are mostly beyond these, and link nobody. No match is lost, whatever the order is.
+"""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ._compile import compiled, inlined, typed
+from .sorting import sort_range
+
+_LOW32 = 0xFFFFFFFF
+
+
+@typed
+class Prefixes(NamedTuple):
+    """Members of sets, those of one group equal: the order of the set, its size, the place, and the members before it, or 0."""
+
+    orders: Annotated[np.ndarray, "const int64[::1]"]
+    sizes: Annotated[np.ndarray, "const int64[::1]"]
+    places: Annotated[np.ndarray, "const int64[::1]"]
+    before: Annotated[np.ndarray, "const int64[:, ::1]"]
+
+
+@inlined("int64(int64, float64)")
+def least_common(members, threshold):
+    """The fewest members in common of two sets that have ``members`` together; a little less, against roundings."""
+    return np.int64(np.ceil(threshold / (1.0 + threshold) * members - 1e-12 * members))
+
+
+@compiled("void(const uint64[::1], uint64, int32[::1])")
+def count_members(values, shift, counts):
+    """Add members to a table of counts, by the upper bits of their hashes: 64 less ``shift`` of them."""
+    for value in values:
+        counts[np.int64(value >> shift)] += 1
+
+
+@compiled(
+    "int64(int64[::1], const int64[::1], const int64[::1], const int32[::1], uint64, float64, int64[::1], "
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1])"
+)
+def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, keys, out_orders, sizes, places, before):
+    """Write the rarest members of each set, those that other sets may have; return how many.
+
+    Members are in the order of their counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``:
+    scratch, as long as ``values``.
+    """
+    written = 0
+    for row in range(len(offsets) - 1):
+        begin = offsets[row]
+        size = offsets[row + 1] - begin
+        sort_range(values, begin, begin + size)
+        for i in range(size):
+            entries[begin + i] = np.int64(counts[np.int64(np.uint64(values[begin + i]) >> shift)]) << 32 | i
+        sort_range(entries, begin, begin + size)
+        smallest = np.int64(np.ceil(threshold * size - 1e-12 * size))  # set that can match
+        end = size - least_common(size + smallest, threshold) + 1
+        first = written
+        for place in range(min(end, size)):
+            entry = entries[begin + place]
+            if entry >> 32 < 2:
+                continue  # nobody else has it
+            keys[written] = values[begin + (entry & _LOW32)]
+            out_orders[written] = orders[row]
+            sizes[written] = size
+            places[written] = place
+            for back in range(before.shape[1]):
+                before[written, back] = keys[written - back - 1] if written - back > first else 0
+            written += 1
+    return written
+
+
+@inlined("boolean(const int64[:, ::1], int64, int64)")
+def met_before(before, a, b):
+    """Tell whether one of the members before that of row ``a`` is before that of row ``b``, too."""
+    for i in range(before.shape[1]):
+        for j in range(before.shape[1]):
+            if before[a, i] == before[b, j] and before[a, i] != 0:
+                return True
+    return False
+
+
+@compiled("int64(Prefixes, const int64[:, ::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
+def prefix_links(members, bounds, boundary, threshold, at, left, right):
+    """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
+
+    Links are written until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also
+    share one of the few members before were linked there: otherwise near-copies would be linked at every member.
+    """
+    orders, sizes, places, before = members
+    count = 0
+    group = at[0]
+    i = at[1]
+    j = at[2]
+    while group < len(bounds):
+        begin = bounds[group, 0]
+        end = bounds[group, 1]
+        while begin + i < end:
+            smaller = begin + i
+            size = sizes[smaller]
+            rest = size - places[smaller]
+            if rest >= least_common(2 * size, threshold):  # else the set is the larger one of its pairs, at this member
+                while begin + j < end:
+                    larger = begin + j
+                    j += 1
+                    if sizes[larger] < size or (sizes[larger] == size and orders[larger] <= orders[smaller]):
+                        continue
+                    if min(rest, sizes[larger] - places[larger]) < least_common(size + sizes[larger], threshold):
+                        continue
+                    if (orders[larger] < boundary and orders[smaller] < boundary) or met_before(before, smaller, larger):
+                        continue
+                    left[count] = min(orders[smaller], orders[larger])
+                    right[count] = max(orders[smaller], orders[larger])
+                    count += 1
+                    if count == len(left):
+                        at[0] = group
+                        at[1] = i
+                        at[2] = j
+                        return count
+            i += 1
+            j = 0
+        group += 1
+        i = 0
+    at[0] = group
+    return count

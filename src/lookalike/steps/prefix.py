@@ -1,0 +1,155 @@
+"""Crowded documents that can match are linked: they share one of their rarest shingles, and a bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..kernels import prefix as kernel
+from ..kernels.banding import find_buckets
+from ..text.keyed import KeyedHashes
+from ..text.shingle import Shingling
+from ..text.texts import from_arrow_array
+from ..values import Int64Array, UInt64Array, drop_repeats
+from ..values.arrow import to_numpy
+from ..values.tables import LINKS, PREFIXES
+from ._batches import gather, ints
+from ._binary import words_of
+from .cut import WITHIN_BYTES
+
+CELL_BITS = 22
+AT_A_TIME = 1 << 15
+ROW_BYTES = 8 * len(PREFIXES)
+_BEFORE = [name for name in PREFIXES.names if name.startswith("before")]
+_SHIFT = np.uint64(64 - CELL_BITS)
+_NO_SHIFT = np.uint64(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefix:
+    """Which documents can match, and what their shingles are.
+
+    Parameters
+    ----------
+    shingling : Shingling
+    threshold : float
+        Of the resemblance.
+    key : bytes, 16 of them
+        Secret under which shingles are hashed: nobody can make a shingle look as frequent as another.
+    boundary : int >= 0
+        Orders below it are references, which are not linked with each other.
+    """
+
+    shingling: Shingling
+    threshold: float
+    key: bytes
+    boundary: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frequencies:
+    """A table of counts, int32 of 2^22 cells, 17 MB: how many crowded documents have a shingle, or another one of its cell.
+
+    Parameters
+    ----------
+    prefix : Prefix
+    """
+
+    prefix: Prefix
+    combine = cast(np.ufunc, np.add)  # the name alone, so that it is no parameter
+
+    def start(self) -> NDArray[Any]:
+        """Return the table of no documents."""
+        return np.zeros(1 << CELL_BITS, np.int32)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count the shingles of a batch: columns text and, if the job has groups, within."""
+        for _, values, _ in _members(batch, self.prefix):
+            kernel.count_members(values, _SHIFT, total)
+
+
+def prefix(rows: Iterator[pa.RecordBatch], settings: Prefix, counts: NDArray[Any]) -> Iterator[pa.RecordBatch]:
+    """Name the rarest shingles of each document: those by which it can meet another that it matches.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        Crowded documents: columns order, text and, if the job has groups, within.
+    settings : Prefix
+    counts : ndarray of int32
+        See ``Frequencies``.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        PREFIXES; at most a share of 1 - threshold of the shingles of a document, and one more.
+    """
+    for batch in rows:
+        for orders, values, offsets in _members(batch, settings):
+            entries, *out = (np.empty(len(values), np.int64) for _ in range(5))
+            before = np.empty((len(values), len(_BEFORE)), np.int64)
+            hashes = values.view(np.int64)
+            chosen = kernel.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, settings.threshold, entries, *out, before)
+            yield pa.record_batch([column[:chosen].copy() for column in (*out, *before.T)], schema=PREFIXES)
+
+
+def _members(batch: pa.RecordBatch, settings: Prefix) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
+    """Yield (orders, hashes, offsets) of some documents at a time: of each the hashes of its shingles, each once."""
+    texts, orders = from_arrow_array(batch["text"]), ints(batch, "order")
+    hashing = KeyedHashes(settings.shingling, settings.key)
+    groups = words_of(batch["within"], WITHIN_BYTES, np.uint64)[:, 0] if "within" in batch.schema.names else None
+    for begin, end in texts.cut():
+        values, offsets = drop_repeats(*hashing.hashes(texts.slice(begin, end)))
+        if groups is not None:  # other groups have other shingles
+            values ^= np.repeat(groups[begin:end], np.diff(offsets))
+        yield orders[begin:end], values, offsets
+
+
+def prefix_links(rows: Iterator[pa.RecordBatch], settings: Prefix) -> Iterator[pa.RecordBatch]:
+    """Link documents that share a rare shingle, and that no bound on what else they share tells apart.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        PREFIXES; equal keys together.
+    settings : Prefix
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        LINKS, perhaps with repeats, at most 2^15 in a batch.
+    """
+    for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
+        before = np.stack([ints(piece, name) for name in _BEFORE], 1)
+        members = kernel.Prefixes(ints(piece, "order"), ints(piece, "size"), ints(piece, "place"), before)
+        keys, at = ints(piece, "key"), np.zeros(3, np.int64)
+        bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
+        bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
+        while at[0] < len(bounds):
+            left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
+            count = kernel.prefix_links(members, bounds, settings.boundary, settings.threshold, at, left, right)
+            yield pa.record_batch([left[:count], right[:count]], schema=LINKS)
+
+
+def sharing(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Keep the links of documents that share a bucket.
+
+    Parameters
+    ----------
+    rows : iterator of record batches
+        Columns left and right, left_keys and right_keys.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        LINKS.
+    """
+    for batch in rows:
+        left, right = (to_numpy(batch[f"{side}_keys"].flatten()) for side in ("left", "right"))
+        together = (left == right).reshape(len(batch), -1).any(1) if len(batch) else np.empty(0, np.bool_)
+        yield batch.select(LINKS.names).filter(pa.array(together))

@@ -1,0 +1,15 @@
+"""Waiting for what happens in another thread or process, however slow the machine is."""
+
+import time
+
+MINUTES = 600.0
+"""Seconds after which something that was waited for is held to be missing."""
+
+
+def until(holds):
+    """Wait until a function returns something that is true, and return it."""
+    end = time.monotonic() + MINUTES
+    while not (found := holds()):
+        assert time.monotonic() < end, "what was waited for has not happened"
+        time.sleep(0.005)
+    return found
