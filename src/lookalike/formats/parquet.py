@@ -51,6 +51,7 @@ class Parquet(ColumnarFormat):
     suffixes = (".parquet",)
     compressible = False
     holds_provenance = True
+    counts_rows = True
 
     def _open(self, split: Split) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start

@@ -27,6 +27,7 @@ class TextFiles(Format):
     name = "txt"
     suffixes = (".txt",)
     rows_are_files = True
+    counts_rows = True
     has_columns = False
 
     def sniff(self, head: bytes) -> bool:

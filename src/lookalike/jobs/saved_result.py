@@ -41,7 +41,7 @@ def save_result(
         If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
     """
     path = check_folder(folder, sources, force)
-    with atomic_directory(path) as new:
+    with atomic_directory(path, replace=force) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
         overrides = settings.overrides
