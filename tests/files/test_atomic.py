@@ -72,7 +72,7 @@ def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
 def test_errors_leave_no_temporary_files(tmp_path, error):
-    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out")):
+    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out", replace=True)):
         with pytest.raises((KeyboardInterrupt, la.OutputError, ValueError)), write():
             raise error
     assert not list(tmp_path.iterdir())
@@ -127,7 +127,7 @@ def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch, name
 def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch):
     """Every file and every folder once, then the rename, then the folder above."""
     seen = Recorded(monkeypatch)
-    with atomic_directory(tmp_path / "out") as folder:
+    with atomic_directory(tmp_path / "out", replace=True) as folder:
         for i in range(20):
             with folder.file(f"{i % 2}/{i}.txt") as stream:
                 stream.write(b"text")

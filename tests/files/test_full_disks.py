@@ -21,10 +21,11 @@ def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monke
     (tmp_path / "out").mkdir(exist_ok=True)
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
-    def full(stream, provenance):
+    def full(path):
+        assert path.name == "x.jsonl_lookalike.json"
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lookalike.formats.writers._write_json", full)
+    monkeypatch.setattr("lookalike.files.atomic.atomic_file", full)
     with pytest.raises(la.OutputError, match="No space left on device; nothing was left behind"):
         result.write(output, force=force)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before

@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_ours_is_refused(tmp_path):
 def test_what_appears_while_a_job_runs_stays(tmp_path):
     result = la.dedup(fill(tmp_path / "in", a=A))
     result.write(tmp_path / "out")
-    with pytest.raises(la.OutputError, match="mine"), atomic_directory(tmp_path / "out") as folder:
+    with pytest.raises(la.OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
         (tmp_path / "out/mine").write_text("precious")
@@ -262,7 +262,7 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     """Each file of a new folder is made anew, or not at all."""
     with (
         pytest.raises(la.OutputError, match=r"two inputs would be written as x\.jsonl"),
-        atomic_directory(tmp_path / "out") as new,
+        atomic_directory(tmp_path / "out", replace=True) as new,
     ):
         for _ in range(2):
             with new.file("x.jsonl") as stream:

@@ -226,9 +226,12 @@ def _ids_in(source: str) -> list[tuple[str, str]]:
     """Return the ids in a file, one on a line that ends with LF or CRLF, each with what a message calls it."""
     from pathlib import Path  # here, for what is not needed to start
 
+    from ..files.urls import check_on_disk
+
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
+        check_on_disk(source, "and ids are read from this machine: copy the file")
         raise InputDataError(f"{source}: cannot be read: {error.strerror}") from None
     found = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):

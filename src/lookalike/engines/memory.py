@@ -146,8 +146,7 @@ class Memory:
         if size is not None:
             cap = parse_bytes(size)
             if cap < UNITLESS and str(size).strip().isdecimal():
-                unit = "GB" if cap < 1000 else "MB"
-                raise ParameterError(f"memory {size} means {cap:,} bytes: add a unit, such as {cap}{unit}")
+                raise ParameterError(f"memory {size} means {cap:,} bytes: add a unit, as in {cap}GB or {cap}MB")
             return cls(min(cap, MOST))
         return cls(max(FLOOR + LEAST_ROOM, int(DEFAULT_SHARE * free_memory())))
 

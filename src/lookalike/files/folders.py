@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -26,7 +26,20 @@ def _recorded(folder: Path) -> list[str] | None:
         files = json.loads((folder / SIDECAR).read_bytes())["files"]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
+    return list(map(_of_locale, files)) if isinstance(files, list) and all(isinstance(f, str) for f in files) else None
+
+
+def as_listed(names: Iterable[str]) -> list[str]:
+    """Return names of files as a list of them has them, in order: their bytes as UTF-8, whatever the locale."""
+    return sorted(os.fsencode(name).decode("utf-8", "surrogateescape") for name in names)
+
+
+def _of_locale(name: str) -> str:
+    """Return the name of a file in a list as this process has it."""
+    try:
+        return os.fsdecode(name.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:  # no name that a file can have
+        return name
 
 
 def check_folder(path: Path) -> None:

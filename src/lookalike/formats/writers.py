@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..errors import OutputError, ParameterError
 from ..files import outputs
 from ..files.atomic import atomic_file
-from ..files.folders import SIDECAR, NewFolder, atomic_directory
+from ..files.folders import SIDECAR, NewFolder, as_listed, atomic_directory
 from ..files.names import shown, suffix_of
 from ..files.outputs_at import check_apart_at
 from ..files.urls import as_url
@@ -216,7 +216,7 @@ def write_rows(
 
 def describe(folder: NewFolder, provenance: Record) -> None:
     """Write, last of all, how a folder was made and which files are in it."""
-    described = provenance | {"files": sorted(folder.files)}
+    described = provenance | {"files": as_listed(folder.files)}
     with folder.file(SIDECAR) as stream:
         stream.write(_as_json(described))
 
