@@ -33,14 +33,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def _parameters(function: object) -> tuple[str, ...]:
+    assert isinstance(function, FunctionType)
+    return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+
+
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function, called with a parameter that it does not have, name the one that was probably meant."""
 
     @wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> R:
-        assert isinstance(function, FunctionType)
-        code = function.__code__
-        known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        known = _parameters(function)
         for name in named.keys() - known:
             from difflib import get_close_matches  # here, for what is not needed to start
 

@@ -17,7 +17,7 @@ def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monke
     """If the disk is full once the rows are written, neither file is new."""
     result, output = la.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
     if force:
-        la.dedup(fill(tmp_path / "in", a=B)).write(output)
+        la.dedup(fill(tmp_path / "other", a=B)).write(output)
     (tmp_path / "out").mkdir(exist_ok=True)
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 

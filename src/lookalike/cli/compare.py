@@ -71,7 +71,7 @@ def compare(
     how = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
     for path, n in ((left, compared["shingles_left"]), (right, compared["shingles_right"])):
         if 0 < n < FEW:
-            tokens = counted(how.width, {"char": "character"}.get(unit, unit))
+            tokens = counted(how.width or 1, {"char": "character"}.get(unit, unit))
             say(
                 f"{path} has only {counted(n, 'shingle')} of {tokens}, so its resemblances are coarse: a smaller --width, or "
                 "--unit char, makes more of them",

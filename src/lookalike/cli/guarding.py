@@ -14,7 +14,11 @@ NAMED = 10  # sources that a message names
 
 
 def check_removed(
-    found: tuple[Int64Array, Sequence[str]], most: float, resumable: bool, withheld: Sequence[str] = (), written: Sequence[str] = ()
+    found: tuple[Int64Array, Sequence[str]],
+    most: float,
+    resumable: bool,
+    withheld: Sequence[str] = (),
+    written: Sequence[str] = (),
 ) -> None:
     """Stop if more than a share of the documents is removed, or all those of a source.
 
@@ -56,7 +60,8 @@ def check_removed(
     else:
         way = "without --fail-if-removed, with --report in place of -o to see what would go, or as before to write it"
     verb = "were" if len(withheld) > 1 else "was"
-    without = f"{' and '.join(withheld)} {verb} not written" if withheld else "stopped" if written else "nothing was written"
+    stopped = f"{' and '.join(withheld)} {verb} not written" if withheld else "stopped"
+    without = stopped if written else "nothing was written"
     there = f"; {' and '.join(written)} {'were' if len(written) > 1 else 'was'} written" if written else ""
     raise LookalikeError(f"{without}: {'; '.join(said)} ({', '.join(figures)}{more}){there}; run again {way}")
 

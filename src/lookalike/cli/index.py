@@ -171,12 +171,12 @@ def query(
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
     import pyarrow as pa
 
-    from ..formats.writers import check_output, format_of, is_stdout, write_table
+    from ..formats.writers import check_table, is_stdout, write_table
     from ..index.index import Index
     from ..wording import counted
 
     if output is not None:
-        format_of(check_output(output, force))
+        check_table(output, force)
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         use = _threads(threads)
@@ -196,7 +196,7 @@ def query(
             integers = integers and all(isinstance(id, int) for id in ids)
             asked += len(texts)
         if output is not None:
-            column = pa.array(labels, pa.int64()) if integers else pa.array(map(str, labels), pa.string())
+            column = pa.array(labels, pa.int64()) if integers and asked else pa.array(map(str, labels), pa.string())
             write_table(output, pa.concat_tables(tables).set_column(0, "query", column), {"index": opened.info}, force=force)
             if not is_stdout(output):
                 say(f"written: {output}")
@@ -326,11 +326,11 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     """Write the ids of all documents, and their texts if they are kept."""
     import pyarrow as pa
 
-    from ..formats.writers import check_output, format_of, is_stdout, write_table
+    from ..formats.writers import check_table, is_stdout, write_table
     from ..index.index import Index
     from ..wording import counted
 
-    format_of(check_output(output, force))
+    check_table(output, force)
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         columns = {"id": pa.array([], pa.int64() if opened.id_type == "int" else pa.string())}

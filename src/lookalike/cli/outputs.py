@@ -104,7 +104,12 @@ class Outputs:
             check_saving(self.save_sketches, force, sources, references, html, but(self.save_sketches))
 
     def write(
-        self, result: Any, command: Callable[[], str], said: Callable[[str, int], None], leaves: Leaves, guard: Callable[[], None]
+        self,
+        result: Any,
+        command: Callable[[], str],
+        said: Callable[[str, int], None],
+        leaves: Leaves,
+        guard: Callable[[], None],
     ) -> None:
         """Write everything: first what people judge the job by, last what programs go on with.
 

@@ -64,7 +64,7 @@ def overlap(
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, format_of, is_stdout
+    from ..formats.writers import check_before, check_output, check_table, is_stdout
     from ..jobs.overlap import overlap as run
     from ..wording import counted
     from .progress import note_skipped, progress
@@ -78,7 +78,7 @@ def overlap(
     if output is not None:
         check_output(output, force)
     if matches is not None:
-        format_of(check_output(matches, force))
+        check_table(matches, force)
     sources, references = (open_sources(g, glob=glob, format=format) for g in (inputs, against))
     page = (report,) if report is not None else ()
     for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):

@@ -43,7 +43,7 @@ def pairs(
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_output, format_of, is_stdout
+    from ..formats.writers import check_table, is_stdout
     from ..inputs.saved import open_references
     from ..jobs.pairs import find_pairs
     from ..jobs.settings import Settings
@@ -53,7 +53,7 @@ def pairs(
     from .progress import note_skipped, progress
 
     if output is not None:
-        format_of(check_output(output, force))
+        check_table(output, force)
     beside = is_stdout(output)  # pairs are printed there
     sources = open_sources(inputs, glob=glob, format=format)
     references = open_references(against, glob=glob, format=format) or None

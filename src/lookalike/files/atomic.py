@@ -198,7 +198,12 @@ def _replace_in_turn(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def atomic_file(
-    path: Path, *, compress: bool = True, mode: int | None = None, replace: bool = True, beside: tuple[Path, bytes] | None = None
+    path: Path,
+    *,
+    compress: bool = True,
+    mode: int | None = None,
+    replace: bool = True,
+    beside: tuple[Path, bytes] | None = None,
 ) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name only when all of it is on the disk.
 

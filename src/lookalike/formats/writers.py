@@ -26,8 +26,8 @@ from ._selection import Selection
 from ._split import Record
 from .memory import made_split, table_split
 
-__all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "describe", "folder_like", "format_of",
-           "is_stdout", "means_folder", "write_rows", "write_table"]  # fmt: skip
+__all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_table", "describe",
+           "folder_like", "format_of", "is_stdout", "means_folder", "write_rows", "write_table"]  # fmt: skip
 
 
 def is_stdout(output: object) -> bool:
@@ -76,15 +76,15 @@ def check_folder_name(output: str | Path) -> None:
     )
 
 
-def format_of(output: Path) -> Format:
+def format_of(output: str | Path) -> Format:
     """Return the format that an output file's suffix names."""
-    if is_stdout(str(output)):
+    if is_stdout(output):
         return format_named("jsonl")
     known = formats_by_suffix()
     suffix = suffix_of(output, known)
     if suffix is None or known[suffix].rows_are_files:
         raise ParameterError(
-            f"{output}: the suffix must be one of {', '.join(s for s, form in known.items() if not form.rows_are_files)}"
+            f"{shown(output)}: the suffix must be one of {', '.join(s for s, form in known.items() if not form.rows_are_files)}"
         )
     return known[suffix]
 
@@ -116,6 +116,20 @@ def check_output(output: str | Path, force: bool) -> Path:
         raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
     described = form is not None and not form.holds_provenance
     return outputs.check_output(output, force, single=form is not None, described=described, suffixes=formats_by_suffix())
+
+
+def check_table(output: str | Path, force: bool) -> Path:
+    """Return the path to write a table to, which is one file: see ``check_output``.
+
+    Raises
+    ------
+    OutputError
+        As ``check_output`` does.
+    ParameterError
+        If it is a URL, or its suffix is not that of a file that holds rows.
+    """
+    format_of(output)
+    return check_output(output, force)
 
 
 def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
@@ -163,8 +177,8 @@ def write_table(
         If the file exists and ``force`` is not set, is one of the ``sources``, or cannot be written; nothing half written is
         left.
     """
-    path = check_output(output, force)
-    form = format_of(path)
+    path = check_table(output, force)
+    form = format_of(output)
     check_apart(output, sources)
     split = table_split(table, path.name) if isinstance(table, pa.Table) else made_split(table, path.name)
     selection = Selection(split, np.ones(len(table), np.bool_))
