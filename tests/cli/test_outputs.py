@@ -126,8 +126,8 @@ def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monke
         patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert run(capsys, *words, "--resume")[0] == 130
     gc.collect()
-    assert run(capsys, *words, "--resume") == (0, "", "")
-    assert (folder / "clean.jsonl").read_bytes() == written and (folder / "mine").exists() and not (folder / "work").exists()
+    assert run(capsys, *words, "--resume")[:2] == (0, "")
+    assert (folder / "clean.jsonl").read_bytes() == written and not any((folder / "work").iterdir())
 
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):

@@ -80,7 +80,7 @@ def test_weeks_on_a_store(folder, capsys, bucket):
     again = ("dedup", f"{lake}/w1", "--against", f"{lake}/seen", *given)
     for arguments, message in [
         ((), "seen/w0 exists; pass --force"),
-        (("--force",), "seen/w0 is, or holds, the sketches that this job is run against"),
+        (("--force", "--against", f"{lake}/seen/w0"), "seen/w0 is, or holds, the sketches that this job is run against"),
     ]:
         code, _, err = run(capsys, *again, "--save-sketches", f"{lake}/seen/w0", *arguments)
         assert code == 1 and message in err
@@ -111,4 +111,4 @@ def test_weeks_that_kept_nothing(folder, capsys, empty):
         outs.append({name: json.loads(out)[name] for name in ("documents", "reference", "kept")})
         assert code == 0
     assert outs[0] == outs[1] and (folder / "out0.jsonl").read_bytes() == (folder / "out1.jsonl").read_bytes()
-    assert run(capsys, "dedup", "w2", "--quiet", "--against", "seen", "--against", "mine0")[0] == 0
+    assert run(capsys, "dedup", "none.jsonl", "--quiet", "--against", "seen", "--against", "mine0")[0] == 0

@@ -51,7 +51,8 @@ class Outputs:
     @property
     def feeding(self) -> list[str]:
         """What programs and later jobs go on with; the rest is for people, who judge the job by it."""
-        return [path for path in (self.output, self.save_sketches) if path is not None]
+        documents = "standard output" if is_stdout(self.output) else self.output
+        return [path for path in (documents, self.save_sketches) if path is not None]
 
     def may_replace(self, path: str | None) -> bool:
         """Tell whether what is at a path may be replaced."""

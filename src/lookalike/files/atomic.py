@@ -132,8 +132,8 @@ def remove_leftovers(path: Path) -> None:
 def taken(path: Path) -> OutputError:
     """The error for an output whose name somebody else took while a job ran."""
     return OutputError(
-        f"{shown(path)} was written by another process while this job ran, and was left as it is; nothing was written: pass "
-        "--force (force=True) to replace it, or choose another name; a job with --work continues there with --resume"
+        f"{shown(path)} was written by another process while this job ran, and was left as it is: run again with another name, "
+        "or with --force (force=True) to replace it; a job with --work has kept its state, and continues with --resume"
     )
 
 

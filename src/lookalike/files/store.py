@@ -53,11 +53,11 @@ def written_before(folder: str | os.PathLike[str], outputs: Iterable[str | None]
     try:
         token = Workspace.read_job(Path(folder) / JOB)["token"]
         part = ArrayFile(Path(folder) / f"{OUTPUTS}{SUFFIX}")
-        meta, known = part.meta, json.loads(part["known"].tobytes())
-    except (IndexFormatError, OSError):
+        known = json.loads(part["known"].tobytes()) if part.meta == {"job": token} else {}
+        given = {one: _state(one) for one in outputs if one is not None}
+        return [one for one, state in given.items() if state and known.get(os.path.realpath(one)) == state]
+    except (OSError, ValueError, KeyError, AttributeError, RecursionError):  # damaged, or there is none
         return []
-    given = {one: _state(one) for one in outputs if one is not None and meta == {"job": token}}
-    return [one for one, state in given.items() if state and known.get(os.path.realpath(one)) == state]
 
 
 def _state(path: str | os.PathLike[str]) -> list[int]:
