@@ -102,7 +102,7 @@ def create_temporary(path: Path, *, folder: bool = False) -> tuple[Path, int]:
             continue  # whoever removes leftovers was faster
         if lock_at_once(file) and os.path.lexists(temporary):
             return temporary, file
-        os.close(file)  # likewise
+        os.close(file)  # whoever removes leftovers was faster than the lock
 
 
 def leftovers(path: Path, ending: str) -> Iterator[tuple[Path, int]]:
