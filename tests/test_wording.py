@@ -65,7 +65,9 @@ def told(data, *, threshold=0.8, recall=0.99):
 
 def test_a_parameter_that_is_spelled_wrong_is_named():
     assert told(1, recall=0.5) == (1, 0.8, 0.5)
-    with pytest.raises(TypeError, match=r"^told\(\) has no parameter 'treshold'; did you mean 'threshold'\?$"):
+    with pytest.raises(
+        TypeError, match=r"^told\(\) got an unexpected keyword argument 'treshold'; did you mean 'threshold'\?$"
+    ):
         told(1, treshold=0.7)
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         told(1, colour="red")

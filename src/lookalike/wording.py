@@ -48,7 +48,9 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
             from difflib import get_close_matches  # here, for what is not needed to start
 
             for meant in get_close_matches(name, known, 1):
-                raise TypeError(f"{function.__qualname__}() has no parameter {name!r}; did you mean {meant!r}?")
+                raise TypeError(
+                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}; did you mean {meant!r}?"
+                )
         return function(*args, **named)
 
     return called
