@@ -15,7 +15,8 @@ THRESHOLD = 0.7
 
 
 def main() -> None:
-    """Run the job on the command line, meet the files that are not UTF-8, and look at what was found."""
+    """Compile once, run the job on the command line, and look at what was found."""
+    run(["warmup"])  # in a source checkout it compiles the kernels, and says so; no later command does
     library = sysconfig.get_paths()["stdlib"]
     with tempfile.TemporaryDirectory() as folder:
         # A copy without installed packages and caches, so that the demo shows the library alone.
@@ -26,12 +27,11 @@ def main() -> None:
                 target = root / inside
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(file.read_bytes())
-        arguments = ["dedup", str(root), "--glob", "*.py", "--format", "txt", "--threshold", str(THRESHOLD)]
-        run(arguments)
-        print("\nA few of these files are not UTF-8 on purpose: they test Python's own decoding. So we go on, and let")
-        print("invalid bytes separate words:\n")
+        print("\nPython's own standard library. A few of its files are not UTF-8, as they test how Python decodes text: with")
+        print("--encoding-errors replace, invalid bytes separate words; without it, the first such file is an error.\n")
         clean = str(Path(folder) / "clean")
-        run([*arguments, "--encoding-errors", "replace", "--keep", "longest", "-o", clean])
+        how = ["--threshold", str(THRESHOLD), "--encoding-errors", "replace", "--keep", "longest", "-o", clean]
+        run(["dedup", str(root), "--glob", "*.py", "--format", "txt", *how])
         print(
             f"\n{sum(1 for _ in Path(clean).rglob('*.py'))} files were written. The same in Python, to see who matched whom:\n"
         )
@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> None:
     """Show a command and what it prints."""
     shown = " ".join(a if " " not in a and "*" not in a else f"'{a}'" for a in arguments)
     print(f"$ lookalike {shown}", flush=True)
-    subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=False, stderr=subprocess.STDOUT)
+    subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=True, stderr=subprocess.STDOUT)
 
 
 if __name__ == "__main__":

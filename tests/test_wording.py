@@ -7,7 +7,7 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import EncodingError, LookalikeError, RowError
-from lookalike.wording import counted, printable, text_size
+from lookalike.wording import counted, printable, spelled, text_size
 
 HOSTILE = [
     *map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x206A)]),
@@ -55,3 +55,27 @@ def test_the_text_of_an_error_is_one_line_without_escape_sequences(kind):
 def test_the_text_of_an_error_about_a_row_too():
     assert str(RowError(4, 5, "a\x07b")) == r"row 5: a\x07b"
     assert str(EncodingError(4, 5)).startswith("row 4: invalid UTF-8 at byte 5")
+
+
+@spelled
+def told(data, *, threshold=0.8, recall=0.99):
+    """Return the parameters."""
+    return data, threshold, recall
+
+
+def test_a_parameter_that_is_spelled_wrong_is_named():
+    assert told(1, recall=0.5) == (1, 0.8, 0.5)
+    with pytest.raises(
+        TypeError, match=r"^told\(\) got an unexpected keyword argument 'treshold'; did you mean 'threshold'\?$"
+    ):
+        told(1, treshold=0.7)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        told(1, colour="red")
+
+
+@pytest.mark.parametrize("name", ["dedup", "pairs", "overlap", "plan", "foresee"])
+def test_public_functions_say_so(name):
+    function = getattr(la, name)
+    with pytest.raises(TypeError, match="did you mean 'threshold'"):
+        function(treshold=0.8)
+    assert pickle.loads(pickle.dumps(function)) is function

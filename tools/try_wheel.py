@@ -108,7 +108,10 @@ def try_bare(fresh: Fresh, wheel: Path) -> None:
 
     turns = [(seconds("-m", "lookalike", *job), seconds("-c", "import numpy, pyarrow")) for _ in range(TURNS)]
     later, imports = (sorted(times)[TURNS // 2] for times in zip(*turns, strict=True))
-    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, with all it needs {fresh.size() / 1e6:.0f} MB; {fresh.run('warmup')}", end="")
+    print(
+        f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, with all it needs {fresh.size() / 1e6:.0f} MB; {fresh.run('warmup')}",
+        end="",
+    )
     print(f"job of two lines: first {first:.2f} s, later {later:.2f} s, which is {later / imports:.1f} times the imports of NumPy and "
           f"PyArrow ({imports:.2f} s)")  # fmt: skip
 
@@ -121,7 +124,9 @@ def try_report(fresh: Fresh) -> None:
 
 def try_html(fresh: Fresh) -> None:
     """Compare web pages by their main text."""
-    story = "<p>The river rises in the hills, passes three towns and a mill, and falls into the sea after seventy miles.</p>" * 3
+    story = (
+        "<p>The river rises in the hills, passes three towns and a mill, and falls into the sea after seventy miles.</p>" * 3
+    )
     rows = [{"text": f"<html><body><nav>{menu}</nav><main>{story}</main></body></html>"} for menu in ("Home", "About")]
     (fresh.work / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     fresh.run("dedup", "pages.jsonl", "--html", "-o", "clean.jsonl")
@@ -173,7 +178,14 @@ def try_spark(fresh: Fresh) -> None:
     fresh.run_python("frame.py", quiet=False, **known)
 
 
-JOBS = {"report": try_report, "html": try_html, "features": try_features, "serve": try_serve, "jit": try_jit, "spark": try_spark}
+JOBS = {
+    "report": try_report,
+    "html": try_html,
+    "features": try_features,
+    "serve": try_serve,
+    "jit": try_jit,
+    "spark": try_spark,
+}
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from . import theory
 from .errors import ParameterError
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
-from .wording import html_table
+from .wording import html_table, spelled
 
 if TYPE_CHECKING:
     from .sketches.fractional import Fractional
@@ -218,6 +218,7 @@ def choose_sketch(
     return theory.choose.for_error(at, standard_error, density, bits=bits, combined=combined)
 
 
+@spelled
 def plan(
     *,
     threshold: float = 0.8,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import FunctionType
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
+R = TypeVar("R")
 MOST_SHOWN = 300  # characters of a fact in a notebook
 
 
@@ -26,6 +31,29 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _parameters(function: object) -> tuple[str, ...]:
+    assert isinstance(function, FunctionType)
+    return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+
+
+def spelled(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function, called with a parameter that it does not have, name the one that was probably meant."""
+
+    @wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> R:
+        known = _parameters(function)
+        for name in named.keys() - known:
+            from difflib import get_close_matches  # here, for what is not needed to start
+
+            for meant in get_close_matches(name, known, 1):
+                raise TypeError(
+                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}; did you mean {meant!r}?"
+                )
+        return function(*args, **named)
+
+    return called
 
 
 def html_table(caption: str, rows: Mapping[str, str]) -> str:

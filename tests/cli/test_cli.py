@@ -96,6 +96,11 @@ def test_compare(capfd, tmp_path):
     assert abs(found["estimated_resemblance"] - 56 / 57) < 5 * found["standard_error"]
     text = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[1]
     assert "resemblance                   0.9825" in text and "±" in text
+    assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[2] == ""
+    (tmp_path / "b.txt").write_text("only these six words of text")
+    said = "b.txt has only 2 shingles of 5 words, so its resemblances are coarse: a smaller --width, or --unit char,"
+    assert said in run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[2]
+    assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--width", 1)[2] == ""
     (tmp_path / "b.txt").write_text("")
     assert "undefined" in run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[1]
     assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "none.txt")[0] == 1

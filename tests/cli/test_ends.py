@@ -36,8 +36,27 @@ def test_quiet_prints_nothing_but_errors_and_json(capfd, corpus, tmp_path, comma
     assert run(capfd, command, corpus, "--quiet", "-o", tmp_path / "out.jsonl") == (0, "", "")
     code, out, err = run(capfd, command, corpus, "--quiet", "--json")
     assert (code, json.loads(out)["documents"], err) == (0, 3, "")
+    code, out, err = run(capfd, command, corpus, "--quiet", "-o", "-")
+    assert (code, len(out.splitlines()), err) == (0, {"dedup": 1, "pairs": 3}[command], "")
     code, out, err = run(capfd, command, tmp_path / "none.jsonl", "--quiet")
     assert (code, out) == (1, "") and "no file of that name" in err
+
+
+def test_documents_on_standard_output(capfd, corpus, tmp_path):
+    """The lines as they are; all that is said is on the other stream, and nothing is written beside them."""
+    lines = corpus.read_text()
+    code, out, err = run(capfd, "dedup", corpus, "-o", "-", "-t", "1", "--report", tmp_path / "page.html")
+    assert (
+        (code, out) == (0, lines) and err.startswith("3 documents, ") and err.endswith(f"written: {tmp_path / 'page.html'}\n")
+    )
+    code, out, err = run(capfd, "dedup", corpus, "-o", "-", "-t", "0.5", "--annotate", "--id", "id", "--json")
+    assert [json.loads(line)["keep"] for line in out.splitlines()] == [True, False, False]
+    assert code == 0 and json.loads(err)["kept"] == 1
+    assert run(capfd, "dedup", corpus, "-o", "-", "-t", "0.5", "--quiet") == (0, lines.splitlines(True)[0], "")
+    code, out, err = run(capfd, "pairs", corpus, "-o", "-", "-t", "0.5")
+    assert [sorted(json.loads(line)) for line in out.splitlines()] == [["left_id", "resemblance", "right_id"]] * 3
+    assert code == 0 and err.startswith("3 documents, ") and "written" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "page.html"]
 
 
 def test_ids_cannot_steer_a_terminal(capfd, corpus):
@@ -62,13 +81,17 @@ def test_a_standard_output_that_cannot_be_written_is_an_error(corpus):
         done = subprocess.run([*PROGRAM, "dedup", str(corpus), "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert "error: standard output or error cannot be written: No space left on device" in done.stderr
+    with open("/dev/full", "w") as full:
+        rows = subprocess.run([*PROGRAM, "dedup", str(corpus), "-o", "-"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (rows.returncode, rows.stderr) == (1, "error: standard output cannot be written: No space left on device\n")
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
-def test_a_reader_that_leaves_ends_the_program_silently(corpus):
+@pytest.mark.parametrize("what", [["--json"], ["-o", "-", "--quiet"]], ids=["json", "rows"])
+def test_a_reader_that_leaves_ends_the_program_silently(corpus, what):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([*PROGRAM, "dedup", str(corpus), "--json"], stdout=write, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([*PROGRAM, "dedup", str(corpus), *what], stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
 

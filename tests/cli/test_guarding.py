@@ -36,11 +36,18 @@ def test_a_share_of_all_documents(corpus, tmp_path, capsys):
     code, out, err = run(
         capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "-o", "out/", "--report", "page.html"
     )
-    assert (code, out) == (1, "") and not (tmp_path / "out").exists() and not (tmp_path / "page.html").exists()
+    assert (code, out) == (1, "") and not (tmp_path / "out").exists() and (tmp_path / "page.html").exists()
+    figures = "1 of 5 documents (20.0%) would be removed, more than --fail-if-removed 0.19 (c.jsonl: 1 of 2 documents (50.0%))"
     assert err == (
-        "error: nothing was written: 1 of 5 documents (20.0%) would be removed, more than --fail-if-removed 0.19 "
-        "(c.jsonl: 1 of 2 documents (50.0%)); run again without --fail-if-removed, with --report in place of -o "
+        f"error: out/ was not written: {figures}; page.html was written; run again without --fail-if-removed and with --force, "
+        "to write all\n"
+    )
+    assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "-o", "out/")[2] == (
+        f"error: nothing was written: {figures}; run again without --fail-if-removed, with --report in place of -o "
         "to see what would go, or as before to write it\n"
+    )
+    assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "--save", "job")[2] == (
+        f"error: stopped: {figures}; job was written; run again without --fail-if-removed and with --force, to write all\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.2", "-o", "out/", "--quiet") == (0, "", "")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_lookalike.json", "a.jsonl", "c.jsonl"]
@@ -75,7 +82,10 @@ def test_what_was_found_can_be_written_later(corpus, tmp_path, capsys):
     code, _, err = run(capsys, *job)
     gc.collect()
     assert code == 2 and "pass --resume" in err
-    assert run(capsys, *job, "--resume")[0] == 0
+    assert run(capsys, *job, "--fail-if-removed", "0.1", "--resume", "--report", "page.html", "--save", "saved")[0] == 1
+    gc.collect()
+    assert (tmp_path / "page.html").exists() and (tmp_path / "saved").exists() and not (tmp_path / "out").exists()
+    assert run(capsys, *job, "--resume", "--report", "page.html", "--save", "saved")[0] == 0, "they are those of this job"
     assert (tmp_path / "out" / "b.jsonl").read_text() == "" and not any((tmp_path / "work").iterdir())
 
 

@@ -153,6 +153,14 @@ def test_ids_of_integers_are_written_as_they_are(tmp_path, capsys):
     path = tmp_path / "x.idx"
     run("index", "create", path)
     run("index", "add", path, tmp_path / "in.jsonl", "--id", "key")
+    found = json.loads(run("index", "query", path, tmp_path / "in.jsonl", "--id", "key", "--top", 1).output.splitlines()[0])
+    assert (found["query"], found["id"]) == (9, 9)
+    run("index", "query", path, tmp_path / "in.jsonl", "--id", "key", "-o", tmp_path / "found.parquet")
+    assert [str(field.type) for field in pq.read_schema(tmp_path / "found.parquet")][:2] == ["int64", "int64"]
+    run("index", "query", path, tmp_path / "in.jsonl", "-o", tmp_path / "files.parquet")
+    assert [str(field.type) for field in pq.read_schema(tmp_path / "files.parquet")][:2] == ["string", "int64"]
+    rows = map(json.loads, run("index", "export", path, "-o", "-").output.splitlines()[:3])
+    assert sorted(row["id"] for row in rows) == [9, 10, 11]
     for line in ("1_0", " 10", "10 ", "010", "+10", "1e1", "10.0", "\u0661\u0660", "ten", "9" * 30, "9" * 5000):
         (tmp_path / "ids").write_text(f"11\n{line}\n")
         code, error = failure(capsys, "index", "remove", path, "--from", tmp_path / "ids")

@@ -200,3 +200,19 @@ def test_compare_reads_pipes_once(capfd, folders):
     finally:
         os.close(ends[0])
     assert found["resemblance"] == 1.0 and found["shingles_left"] == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "index create s3://lake/x",
+        "index info s3://lake/x",
+        "index remove x --from s3://lake/x",
+        "groups s3://lake/x",
+        "show s3://lake/x ID",
+        "serve s3://lake/x",
+    ],
+)
+def test_what_is_on_this_machine_only_is_named_as_it_was_given(capfd, words):
+    code, out, err = run(capfd, *words.split())
+    assert (code, out) == (2, "") and err.startswith("error: s3://lake/x is on an object store, and ")

@@ -1,12 +1,15 @@
 """What ``dedup`` writes meets nothing that it reads, and nothing else that it writes; the guard comes before all of it."""
 
+import gc
 import json
+import shutil
 
 import pytest
 from weekly import weeks, written
 
 from lookalike.cli.interrupts import Leaves
 from lookalike.cli.main import main
+from lookalike.jobs.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
 
@@ -70,21 +73,61 @@ def test_pairs_do_not_replace_sketches(words, folder, capsys):
     assert contents(folder) == before
 
 
-def test_a_guard_that_stops_leaves_nothing(folder, capsys):
+def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
     before = contents(folder)
     everything = [
         "-o", "clean", "--report", "page.html", "--save", "job", "--save-sketches", "seen/w1", "--audit", "3", "--json"
     ]  # fmt: skip
     given = ["dedup", "w1", *HOW, "--against", "seen", "--overrides", "overrides.jsonl", *everything]
     code, out, err = run(capsys, *given, "--fail-if-removed", "0.01")
-    assert code == 1 and not out and "nothing was written: " in err
-    assert contents(folder) == before and not (folder / "clean").exists()
-    code, out, err = run(capsys, *given, "--fail-if-removed", "1")
+    assert code == 1 and not out and "clean and seen/w1 were not written: " in err and "page.html and job were written" in err
+    assert not (folder / "clean").exists() and not (folder / "seen/w1").exists()
+    after = contents(folder)
+    assert {path.relative_to(folder).parts[0] for path in after if path not in before} == {"page.html", "job"}
+    assert run(capsys, "groups", "job")[0] == 0
+    code, out, err = run(capsys, *given, "--fail-if-removed", "1", "--force")
     found = json.loads(out)
     assert code == 0 and [found[name] for name in ("output", "report", "saved", "sketches")] == [
         "clean", "page.html", "job", "seen/w1"
     ]  # fmt: skip
     assert "--against seen" in (folder / "page.html").read_text()
+
+
+def test_a_week_is_repeated(folder, capsys):
+    """The folder that is replaced does not count among those that the job is run against."""
+    week = ["dedup", "w1", *HOW, "--against", "seen", "--save-sketches", "seen/w1", "-o", "clean", "--json"]
+    code, first, _ = run(capsys, *week)
+    before = contents(folder / "seen/w1"), contents(folder / "clean")
+    assert code == 0 and run(capsys, *week)[0] == 1
+    code, again, _ = run(capsys, *week, "--force")
+    told = [{name: json.loads(out)[name] for name in ("documents", "reference", "kept")} for out in (first, again)]
+    assert code == 0 and told[0] == told[1]
+    assert {p: b for p, b in contents(folder / "clean").items() if "_lookalike" not in p.name} == {
+        p: b for p, b in before[1].items() if "_lookalike" not in p.name
+    }
+    assert run(capsys, "dedup", "w0", *HOW, "--against", "seen/w1", "--save-sketches", "seen/w1", "--force")[0] == 1
+    shutil.rmtree(folder / "seen/w0")
+    code, alone, _ = run(capsys, *week, "--force")
+    assert code == 0 and json.loads(alone)["reference"] == 0, "nothing is left to compare with"
+
+
+def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monkeypatch):
+    """What it had written is its own, and is written again; what somebody else wrote there since is not."""
+    words = ["dedup", "w1", *HOW, "-o", "clean.jsonl", "--save-sketches", "mine", "--work", "work", "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert run(capsys, *words)[0] == 130
+    gc.collect()
+    written = (folder / "clean.jsonl").read_bytes()
+    (folder / "clean.jsonl").write_bytes(b"changed")
+    assert "clean.jsonl exists; pass --force" in run(capsys, *words, "--resume")[2]
+    (folder / "clean.jsonl").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert run(capsys, *words, "--resume")[0] == 130
+    gc.collect()
+    assert run(capsys, *words, "--resume")[:2] == (0, "")
+    assert (folder / "clean.jsonl").read_bytes() == written and not any((folder / "work").iterdir())
 
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):

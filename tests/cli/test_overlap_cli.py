@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from inspect import signature
 
 import click
 import pyarrow.parquet as pq
@@ -39,9 +40,7 @@ def run(capfd, *arguments):
 
 
 def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(capfd, train, tmp_path):
-    code, out, err = run(
-        capfd, *train, "--against-id", "qid", "--id", "url", "-o", "clean.jsonl", "--matches", "m.csv", "--quiet"
-    )
+    code, out, err = run(capfd, *train, "--against-id", "qid", "--id", "url", "-o", "clean.jsonl", "--matches", "m.csv")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "2 documents, against 3 reference documents",
@@ -52,7 +51,10 @@ def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(c
         "written: clean.jsonl",
         "written: m.csv",
     ]
+    assert run(capfd, *train, "--quiet", "-o", "clean.jsonl", "--force") == (0, "", "")
     assert (tmp_path / "clean.jsonl").read_text() == json.dumps(ROWS[1]) + "\n"
+    code, out, err = run(capfd, *train, "-o", "-")
+    assert (code, out) == (0, json.dumps(ROWS[1]) + "\n") and err.startswith("2 documents, against 3 reference documents\n")
     (match,) = csv.DictReader((tmp_path / "m.csv").read_text().splitlines())
     assert (match["id"], match["reference"], match["containment"]) == ("u1", "q1", "1.0")
     written = json.loads((tmp_path / "m.csv_lookalike.json").read_text())
@@ -122,7 +124,7 @@ def test_standard_input_is_one_corpus_only(train, tmp_path):
 
 
 def test_defaults_are_those_of_python():
-    defaults = overlap.__kwdefaults__
+    defaults = {name: one.default for name, one in signature(overlap).parameters.items() if one.default is not one.empty}
     options = {p.name: p.default for p in command.params if isinstance(p, click.Option)}
     for name in set(defaults) - {"progress"}:
         assert options[name] == defaults[name], name
@@ -138,7 +140,7 @@ def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path
     code, _, err = run(capfd, *train, "--on-error", "skip", "-o", "clean.jsonl")
     assert code == 2 and "needs max_document" in err
     for annotate, kept in (([], ["u2"]), (["--annotate"], ["u1", "u2"])):
-        skipping = ("--max-document", "2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--quiet", "--force")
+        skipping = ("--max-document", "2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
         code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)
         assert code == 0 and "  skipped                 1   (larger than --max-document: not compared, not written)" in out
         assert [json.loads(line)["url"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == kept

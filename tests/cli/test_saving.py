@@ -80,7 +80,7 @@ def test_weeks_on_a_store(folder, capsys, bucket):
     again = ("dedup", f"{lake}/w1", "--against", f"{lake}/seen", *given)
     for arguments, message in [
         ((), "seen/w0 exists; pass --force"),
-        (("--force",), "seen/w0 is, or holds, the sketches that this job is run against"),
+        (("--force", "--against", f"{lake}/seen/w0"), "seen/w0 is, or holds, the sketches that this job is run against"),
     ]:
         code, _, err = run(capsys, *again, "--save-sketches", f"{lake}/seen/w0", *arguments)
         assert code == 1 and message in err
@@ -94,3 +94,21 @@ def test_weeks_on_a_store(folder, capsys, bucket):
         assert code == 1 and message in err, err
     code, out, _ = run(capsys, *again, "--save-sketches", f"{lake}/seen/w1")
     assert code == 0 and json.loads(out)["reference"] == kept
+
+
+@pytest.mark.parametrize("empty", [[0], [1], [0, 1]])
+def test_weeks_that_kept_nothing(folder, capsys, empty):
+    """A later job can be resumed, and its sketches go with theirs."""
+    (folder / "none.jsonl").write_text("")
+    for week in (0, 1):
+        against = ["--against", "seen"] if week else []
+        inputs = "none.jsonl" if week in empty else f"w{week}"
+        assert run(capsys, "dedup", inputs, "--quiet", *against, "--save-sketches", f"seen/w{week}") == (0, "", "")
+    words = ["dedup", "w2", "--json", "--annotate"]
+    outs = []
+    for number, more in enumerate((["--against", "seen"], ["--against", "seen", "--work", "work"])):
+        code, out, _ = run(capsys, *words, *more, "-o", f"out{number}.jsonl", "--save-sketches", f"mine{number}")
+        outs.append({name: json.loads(out)[name] for name in ("documents", "reference", "kept")})
+        assert code == 0
+    assert outs[0] == outs[1] and (folder / "out0.jsonl").read_bytes() == (folder / "out1.jsonl").read_bytes()
+    assert run(capsys, "dedup", "none.jsonl", "--quiet", "--against", "seen", "--against", "mine0")[0] == 0

@@ -50,6 +50,14 @@ def test_the_floor_is_that_of_the_kernels():
     assert FLOORS["jit"] + LEAST_ROOM < 388e6 and FLOORS["library"] + LEAST_ROOM < 200e6
 
 
+@pytest.mark.parametrize("size", [4, "4", " 16 ", "999999"])
+def test_a_number_without_a_unit_is_asked_for_one(size):
+    n = int(size)
+    with pytest.raises(la.ParameterError, match=rf"means {n:,} bytes: add a unit, as in {n}GB or {n}MB"):
+        Memory.wanted(size)
+    assert Memory.wanted(10**9).cap == Memory.wanted("1000000000").cap == 10**9
+
+
 def test_a_cap_below_the_floor_is_refused():
     assert Memory(LEAST).free == LEAST_ROOM
     least, floor = (f"{size / 1e6:,.0f}" for size in (LEAST, FLOOR))

@@ -2,9 +2,11 @@
 
 import errno
 import fcntl
+import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +74,7 @@ def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
 def test_errors_leave_no_temporary_files(tmp_path, error):
-    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out")):
+    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out", replace=True)):
         with pytest.raises((KeyboardInterrupt, la.OutputError, ValueError)), write():
             raise error
     assert not list(tmp_path.iterdir())
@@ -127,7 +129,7 @@ def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch, name
 def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch):
     """Every file and every folder once, then the rename, then the folder above."""
     seen = Recorded(monkeypatch)
-    with atomic_directory(tmp_path / "out") as folder:
+    with atomic_directory(tmp_path / "out", replace=True) as folder:
         for i in range(20):
             with folder.file(f"{i % 2}/{i}.txt") as stream:
                 stream.write(b"text")
@@ -202,3 +204,103 @@ def test_a_url_is_no_folder(tmp_path, monkeypatch):
         ):
             raise AssertionError("not reached")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_what_another_job_wrote_meanwhile_is_not_replaced(tmp_path, monkeypatch, links):
+    """Also on file systems that have no links."""
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "Operation not permitted")))
+    path = tmp_path / "out.jsonl"
+    said = "was written by another process while this job ran, and was left as it is"
+    with pytest.raises(la.OutputError, match=said), atomic_file(path, replace=False, beside=(tmp_path / "d", b"1")) as stream:
+        stream.write(b"mine")
+        path.write_bytes(b"theirs")
+    assert path.read_bytes() == b"theirs" and list(tmp_path.iterdir()) == [path]
+    with atomic_file(tmp_path / "new.jsonl", replace=False, beside=(tmp_path / "d", b"1")) as stream:
+        stream.write(b"mine")
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"out.jsonl": b"theirs", "new.jsonl": b"mine", "d": b"1"}
+
+
+def test_no_name_stays_reserved_if_the_rename_fails(tmp_path, monkeypatch):
+    def failing(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "link", failing)
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(la.OutputError, match="Input/output error"), atomic_file(tmp_path / "out", replace=False) as stream:
+        stream.write(b"mine")
+    assert not list(tmp_path.iterdir())
+
+
+def written(path, who):
+    """Write a file and its description, each with the name of the job."""
+    with atomic_file(path, beside=(path.with_name("described"), who)) as stream:
+        stream.write(who)
+
+
+def test_file_and_description_are_of_the_same_job(tmp_path, monkeypatch):
+    """A job that comes between the two of another one waits until both are there."""
+    path, replace, waits, done = tmp_path / "out", os.replace, threading.Event(), threading.Event()
+    path.write_bytes(b"earlier")
+    second = threading.Thread(target=written, args=(path, b"second"))
+
+    def between(source, target):
+        replace(source, target)
+        if target == path and not second.ident:
+            second.start()
+            while second.is_alive() and not waits.wait(0.05):
+                pass
+
+    monkeypatch.setattr(os, "replace", between)
+    monkeypatch.setattr(atomic.time, "sleep", lambda _: waits.set() or done.wait())
+    written(path, b"first")
+    done.set()
+    second.join()
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"out": b"second", "described": b"second"}
+
+
+def test_a_lock_that_is_held_for_long_is_not_waited_for(tmp_path, monkeypatch):
+    path = tmp_path / "out"
+    path.write_bytes(b"earlier")
+    monkeypatch.setattr(atomic.time, "sleep", lambda _: None)
+    with open(path) as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        written(path, b"mine")
+    assert path.read_bytes() == (tmp_path / "described").read_bytes() == b"mine"
+
+
+def test_jobs_at_once(tmp_path):
+    """Of four that may not replace each other one writes; of four that may all do, and what is left is of one of them."""
+    path = tmp_path / "out.jsonl"
+
+    def job(who, force, ended):
+        said = json.dumps({"lookalike": who, "inputs": []}).encode()
+        try:
+            with atomic_file(path, replace=force, beside=(tmp_path / "out.jsonl_lookalike.json", said)) as stream:
+                stream.write(who.encode())
+            with atomic_directory(tmp_path / "folder", replace=force) as folder, folder.file("_lookalike.json") as stream:
+                stream.write(b'{"files": []}')
+            ended.append(who)
+        except la.OutputError as error:
+            assert "by another process" in str(error)
+
+    for force in (False, *[True] * 10):
+        ended = []
+        jobs = [threading.Thread(target=job, args=(str(i), force, ended)) for i in range(4)]
+        for one in jobs:
+            one.start()
+        for one in jobs:
+            one.join()
+        assert len(ended) == (4 if force else 1)
+        assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_bytes())["lookalike"] == path.read_text()
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "out.jsonl", "out.jsonl_lookalike.json"]
+
+
+def test_a_folder_that_appears_meanwhile_stays(tmp_path):
+    said = "out was written by another process while this job ran"
+    with pytest.raises(la.OutputError, match=said), atomic_directory(tmp_path / "out", replace=False) as folder:
+        with folder.file("a.jsonl") as stream:
+            stream.write(b"mine")
+        fill(tmp_path / "out", b=A)
+    assert names(tmp_path / "out") == ["b.jsonl"] and [p.name for p in tmp_path.iterdir()] == ["out"]

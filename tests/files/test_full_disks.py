@@ -17,14 +17,15 @@ def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monke
     """If the disk is full once the rows are written, neither file is new."""
     result, output = la.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
     if force:
-        la.dedup(fill(tmp_path / "in", a=B)).write(output)
+        la.dedup(fill(tmp_path / "other", a=B)).write(output)
     (tmp_path / "out").mkdir(exist_ok=True)
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
-    def full(stream, provenance):
+    def full(path):
+        assert path.name == "x.jsonl_lookalike.json"
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lookalike.formats.writers._write_json", full)
+    monkeypatch.setattr("lookalike.files.atomic.atomic_file", full)
     with pytest.raises(la.OutputError, match="No space left on device; nothing was left behind"):
         result.write(output, force=force)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before

@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_ours_is_refused(tmp_path):
 def test_what_appears_while_a_job_runs_stays(tmp_path):
     result = la.dedup(fill(tmp_path / "in", a=A))
     result.write(tmp_path / "out")
-    with pytest.raises(la.OutputError, match="mine"), atomic_directory(tmp_path / "out") as folder:
+    with pytest.raises(la.OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
         (tmp_path / "out/mine").write_text("precious")
@@ -262,7 +262,7 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     """Each file of a new folder is made anew, or not at all."""
     with (
         pytest.raises(la.OutputError, match=r"two inputs would be written as x\.jsonl"),
-        atomic_directory(tmp_path / "out") as new,
+        atomic_directory(tmp_path / "out", replace=True) as new,
     ):
         for _ in range(2):
             with new.file("x.jsonl") as stream:
@@ -324,3 +324,23 @@ def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
     for name in ("s", "s.jsonl", "s.txt"):
         for force in (False, True):
             la.save(signatures, tmp_path / name, force=force)
+
+
+def test_the_list_of_a_folder_is_the_same_in_every_locale(tmp_path):
+    """Names are bytes, which a process without UTF-8 reads as it can."""
+    listed = ["caf\u00e9.jsonl", os.fsdecode(b"\xe9.jsonl")]
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from lookalike.files.folders import as_listed, check_folder\n"
+        "folder = Path(sys.argv[1])\n"
+        "check_folder(folder)\n"
+        "print(ascii(as_listed(name for name in os.listdir(folder) if name[0] != '_')))\n"
+    )
+    for name in listed:
+        (tmp_path / name).write_text(A)
+    (tmp_path / "_lookalike.json").write_text(json.dumps({"files": folders.as_listed(listed)}))
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for env in (environment, os.environ | {"PYTHONUTF8": "1"}):
+        done = subprocess.run([sys.executable, "-c", code, tmp_path], env=env, capture_output=True, text=True, check=True)
+        assert done.stdout == "['caf\\xe9.jsonl', '\\udce9.jsonl']\n"

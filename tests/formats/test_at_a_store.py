@@ -161,7 +161,7 @@ def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch,
 def test_an_index_is_on_a_disk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        la.ParameterError, match="s3:/+lake/idx is on an object store, and an index is a folder on this machine"
+        la.ParameterError, match="s3://lake/idx is on an object store, and an index is a folder on this machine"
     ):
         la.Index.create("s3://lake/idx")
     assert not list(tmp_path.iterdir())

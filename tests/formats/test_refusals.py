@@ -132,3 +132,28 @@ def test_a_reader_that_stops_early_is_no_error(corpus):
         process.stdout.close()
         error = process.stderr.read()
     assert process.returncode == 1 and b"Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("clean.pdf", "clean.pdf: unrecognized suffix .pdf: write clean.jsonl, or clean/ for a folder"),
+        ("deep/clean.tar.gz", "unrecognized suffix .gz: write deep/clean.jsonl, or deep/clean/ for a folder"),
+        ("2024.10", "2024.10: unrecognized suffix .10"),
+        ("clean.txt", "a .txt file holds one document: write clean.jsonl, or clean/ for a folder"),
+    ],
+)
+def test_a_new_folder_has_no_suffix(tmp_path, corpus, monkeypatch, name, said):
+    monkeypatch.chdir(tmp_path)
+    result = la.dedup(corpus)
+    with pytest.raises(la.ParameterError) as caught:
+        result.write(name)
+    assert said in str(caught.value) and [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
+    result.write(f"{name}/")
+    result.write(name, force=True)
+    assert sorted(p.name for p in (tmp_path / name).iterdir()) == ["_lookalike.json", "in.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["clean", ".hidden", "v2.", "a.b/clean", "clean.pdf/"])
+def test_names_of_folders(tmp_path, name):
+    check_output(f"{tmp_path}/{name}", force=False)

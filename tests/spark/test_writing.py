@@ -166,6 +166,8 @@ def test_a_single_file_is_refused_with_a_hint(tmp_path):
         check_folder(tmp_path / "out.jsonl.gz")
     check_folder(tmp_path / "out")
     check_folder("out.parquet/")
+    with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as clean/"):
+        check_folder("-")
     check_folder("s3://lake/out")
     with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as s3://lake/out/"):
         check_folder("s3://lake/out.parquet")

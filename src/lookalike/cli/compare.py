@@ -10,6 +10,8 @@ import click
 from . import options
 from .saying import say
 
+FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or more
+
 
 @click.command(short_help="Compare two text files.")
 @click.argument("left", type=click.Path())
@@ -29,6 +31,8 @@ def compare(
     from ..errors import ParameterError
     from ..formats.sources import Columns, open_sources
     from ..jobs.compare import compare_texts
+    from ..text.shingle import Shingling
+    from ..wording import counted
 
     if left == right == "-":
         raise ParameterError("standard input ('-') can be one of the two files, not both")
@@ -64,11 +68,18 @@ def compare(
     )  # fmt: skip
     for name, value in rows:
         say(f"{name:<30}{value}")
+    how = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
+    for path, n in ((left, compared["shingles_left"]), (right, compared["shingles_right"])):
+        if 0 < n < FEW:
+            tokens = counted(how.width or 1, {"char": "character"}.get(unit, unit))
+            say(
+                f"{path} has only {counted(n, 'shingle')} of {tokens}, so its resemblances are coarse: a smaller --width, or "
+                "--unit char, makes more of them",
+                err=True,
+            )
     if diff:
-        from ..text.shingle import Shingling
         from .diffing import say_diff
 
-        how = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
         say("")
         say_diff(texts[0], texts[1], (left, right), how)
 

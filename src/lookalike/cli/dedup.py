@@ -69,8 +69,9 @@ def dedup(
     """
     from ..engines.memory import Memory
     from ..errors import ParameterError
+    from ..files.store import written_before
     from ..formats.sources import open_sources
-    from ..formats.writers import check_room
+    from ..formats.writers import check_room, is_stdout
     from ..inputs.saved import open_references
     from ..jobs.limits import limit_of
     from .interrupts import explained
@@ -103,14 +104,15 @@ def dedup(
         from ..jobs.dedup import dedup as run
 
         running = nullcontext(partial(run, threads=threads, engine=engine))
-    if output is not None:
-        check_where(output, force)
-    sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
-    references = open_references(against, glob=glob, format=format, delimiter=delimiter) if against else None
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=annotate,
-        texts=report_texts,
+        texts=report_texts, done=written_before(work, (output, report, save, save_sketches)) if work and resume else (),
     )  # fmt: skip
+    if output is not None:
+        check_where(output, outputs.may_replace(output))
+    sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
+    replaced = save_sketches if outputs.may_replace(save_sketches) else None
+    references = open_references(against, glob=glob, format=format, delimiter=delimiter, but=replaced) or None
     outputs.check(sources, references or [], [work, overrides], html)
     if output is not None and engine != "spark":
         check_room(output, sources, limit_of(max_document, on_error, Memory.wanted(memory)))
@@ -121,25 +123,31 @@ def dedup(
         return
     with explained(work is not None) as leaves, progress(quiet) as said, running as job:
         result = job(sources, against=references, progress=said, **chosen)
-        if fail_if_removed is not None:
-            from .guarding import check_removed
+        leaves.noted = result._job.note
 
-            check_removed(result._by_source(), fail_if_removed, work is not None)
+        def guard() -> None:
+            if fail_if_removed is not None:
+                from .guarding import check_removed
+
+                before = [path for path in (report, save) if path is not None]
+                check_removed(result._by_source(), fail_if_removed, work is not None, outputs.feeding, before)
+
         if audit is not None:
             said("auditing", 0)
             result.audit(audit, seed=int(result.settings.seed))
-        outputs.write(result, lambda: _again(result.settings, against, inputs), said, leaves)
+        outputs.write(result, lambda: _again(result.settings, against, inputs), said, leaves, guard)
         summary, settings = result.summary, result.settings
         result.close()
+    beside = is_stdout(output)  # documents are printed there
     if as_json:
-        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict()))
+        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict()), err=beside)
     if as_json or quiet:
         return
-    say_all(str(summary))
-    say_seed(seed, settings.seed)
+    say_all(str(summary), err=beside)
+    say_seed(seed, settings.seed, err=beside)
     for path in outputs.paths:
-        say(f"written: {path}")
-    if not outputs.paths:
+        say(f"written: {path}", err=beside)
+    if not outputs.paths and not beside:
         say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)
 
 

@@ -1,4 +1,4 @@
-"""A job that would remove more than its user expects is stopped before it writes anything."""
+"""A job that would remove more than its user expects is stopped before it writes what programs go on with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from ..wording import counted
 NAMED = 10  # sources that a message names
 
 
-def check_removed(found: tuple[Int64Array, Sequence[str]], most: float, resumable: bool) -> None:
+def check_removed(
+    found: tuple[Int64Array, Sequence[str]],
+    most: float,
+    resumable: bool,
+    withheld: Sequence[str] = (),
+    written: Sequence[str] = (),
+) -> None:
     """Stop if more than a share of the documents is removed, or all those of a source.
 
     Parameters
@@ -24,6 +30,8 @@ def check_removed(found: tuple[Int64Array, Sequence[str]], most: float, resumabl
         The largest share that may be removed.
     resumable : bool
         Whether the job has a work folder.
+    withheld, written : sequence of str
+        Outputs that are not written then, and those that are there already.
 
     Raises
     ------
@@ -45,10 +53,17 @@ def check_removed(found: tuple[Int64Array, Sequence[str]], most: float, resumabl
     order = losing[np.lexsort((losing, -removed[losing], -removed[losing] / total[losing]))]
     figures = [f"{names[i]}: {_share(int(removed[i]), int(total[i]))}" for i in order[:NAMED].tolist()]
     more = f", and {len(order) - NAMED:,} inputs more" if len(order) > NAMED else ""
-    way = "with --resume and without --fail-if-removed, to write what the job has found" if resumable else (
-        "without --fail-if-removed, with --report in place of -o to see what would go, or as before to write it"
-    )  # fmt: skip
-    raise LookalikeError(f"nothing was written: {'; '.join(said)} ({', '.join(figures)}{more}); run again {way}")
+    if resumable:
+        way = "with --resume and without --fail-if-removed, to write what the job has found"
+    elif written:
+        way = "without --fail-if-removed and with --force, to write all"
+    else:
+        way = "without --fail-if-removed, with --report in place of -o to see what would go, or as before to write it"
+    verb = "were" if len(withheld) > 1 else "was"
+    stopped = f"{' and '.join(withheld)} {verb} not written" if withheld else "stopped"
+    without = stopped if written else "nothing was written"
+    there = f"; {' and '.join(written)} {'were' if len(written) > 1 else 'was'} written" if written else ""
+    raise LookalikeError(f"{without}: {'; '.join(said)} ({', '.join(figures)}{more}){there}; run again {way}")
 
 
 def _share(part: int, whole: int) -> str:

@@ -172,33 +172,36 @@ def query(
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
     import pyarrow as pa
 
-    from ..formats.writers import check_output, format_of, write_table
+    from ..formats.writers import check_table, is_stdout, write_table
     from ..index.index import Index
     from ..wording import counted
 
     if output is not None:
-        format_of(check_output(output, force))
+        check_table(output, force)
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         use = _threads(threads)
 
-        def look_up(ids: list[Any], texts: Any) -> pa.Table:
-            found = opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
-            labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())
-            return found.set_column(0, "query", labels).set_column(1, "id", found["id"].cast(pa.string()))
+        def look_up(texts: Any) -> pa.Table:
+            return opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
 
         how = {"glob": glob, "format": format, "delimiter": delimiter}
-        tables, asked = [look_up([], [])], 0  # columns and their types, whatever is found
+        tables, labels, integers, asked = [look_up([])], [], True, 0  # columns and their types, whatever is found
         for ids, texts in _documents(inputs, (text, id, encoding_errors), how, output):
-            found = look_up(ids, texts)
+            found = look_up(texts)
+            told = [ids[i] for i in found["query"].to_pylist()]
             if output is None:
-                for row in found.to_pylist():
-                    click.echo(json.dumps(row))
+                for label, row in zip(told, found.to_pylist(), strict=True):
+                    click.echo(json.dumps(row | {"query": label}))
             tables.append(found)
+            labels += told
+            integers = integers and all(isinstance(id, int) for id in ids)
             asked += len(texts)
         if output is not None:
-            write_table(output, pa.concat_tables(tables), {"index": opened.info}, force=force)
-            say(f"written: {output}")
+            column = pa.array(labels, pa.int64()) if integers and asked else pa.array(map(str, labels), pa.string())
+            write_table(output, pa.concat_tables(tables).set_column(0, "query", column), {"index": opened.info}, force=force)
+            if not is_stdout(output):
+                say(f"written: {output}")
     say(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
 
 
@@ -225,9 +228,12 @@ def _ids_in(source: str) -> list[tuple[str, str]]:
     """Return the ids in a file, one on a line that ends with LF or CRLF, each with what a message calls it."""
     from pathlib import Path  # here, for what is not needed to start
 
+    from ..files.urls import check_on_disk
+
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
+        check_on_disk(source, "and ids are read from this machine: copy the file")
         raise InputDataError(f"{source}: cannot be read: {error.strerror}") from None
     found = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -322,11 +328,11 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     """Write the ids of all documents, and their texts if they are kept."""
     import pyarrow as pa
 
-    from ..formats.writers import check_output, format_of, write_table
+    from ..formats.writers import check_table, is_stdout, write_table
     from ..index.index import Index
     from ..wording import counted
 
-    format_of(check_output(output, force))
+    check_table(output, force)
     with Index.open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         columns = {"id": pa.array([], pa.int64() if opened.id_type == "int" else pa.string())}
@@ -334,4 +340,5 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
             columns["text"] = pa.array([], pa.large_string())
         table = pa.concat_tables([pa.table(columns), *opened.export()])
         write_table(output, table, {"index": opened.info}, force=force)
-        say(f"{counted(len(table), 'document')} written: {output}")
+        said = f"{counted(len(table), 'document')} written"
+        say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -10,18 +10,24 @@ class Leaves:
     """What the user is told if the job is interrupted now."""
 
     def __init__(self, resumable: bool) -> None:
+        self.noted: Callable[[str], None] | None = None
+        """Called with each output that is complete."""
         self.said = "nothing was written" + ("; pass --resume to continue the job" if resumable else "")
         self._complete: list[str] = []
 
     def writing(self, output: str) -> None:
-        """Note that an output is about to appear."""
+        """Note that an output is about to appear, or standard output ("-") about to be written to."""
         before = f"{self._told()}; " if self._complete else ""
-        self.said = f"{before}each file found at {output} is complete, from this job or from an earlier one"
+        left = f"each file found at {output} is complete, from this job or from an earlier one"
+        self.said = f"{before}{left if output != '-' else 'what was printed is not complete'}"
 
     def written(self, output: str) -> None:
         """Note that an output is complete."""
-        self._complete.append(output)
-        self.said = self._told()
+        if output != "-":
+            self._complete.append(output)
+            if self.noted is not None:
+                self.noted(output)
+        self.said = self._told() if self._complete else "everything was printed"
 
     def _told(self) -> str:
         """Name what is complete."""

@@ -147,20 +147,22 @@ overriding = apply(
     click.option("--overrides", default=None, metavar="FILE.jsonl",
                  help="Documents to keep, or to remove, whatever is found: lines of id and action, as a report exports them."),
     click.option("--fail-if-removed", type=click.FloatRange(0, 1), default=None, metavar="SHARE",
-                 help="Write nothing, and exit with status 1, if more than this share of the documents would be removed, or "
-                 "all documents of an input."),
+                 help="If more than this share of the documents would be removed, or all documents of an input, exit with "
+                 "status 1 and write neither documents nor sketches; --report and --save are written."),
 )  # fmt: skip
 
 memory = click.option("--memory", default=None, metavar="SIZE",
                       help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
                       "[default: 60% of the free memory]")  # fmt: skip
 
+quiet = click.option("--quiet", is_flag=True, help="Print errors only, and data: JSON (--json), rows (-o -).")
+
 running = apply(
     seed,
     click.option("--threads", type=click.IntRange(1), default=None,
                  help="The result does not depend on it.  [default: all processors]"),
     memory,
-    click.option("--quiet", is_flag=True, help="Print nothing but errors; with --json, the JSON."),
+    quiet,
     as_json,
 )  # fmt: skip
 
@@ -184,8 +186,8 @@ audit = click.option("--audit", type=click.IntRange(1), default=None, metavar="N
 
 writing = apply(
     click.option("-o", "--output", default=None, metavar="PATH",
-                 help="Output: one file if its name ends in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv, otherwise "
-                 "a folder."),
+                 help="Output: one file if its name ends in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv; a folder if it "
+                 "ends in / or has no suffix; - for JSON lines on standard output."),
     click.option("--force", is_flag=True, help="Replace an existing output."),
 )  # fmt: skip
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..files.outputs import check_apart
-from ..formats.writers import check_before
+from ..formats.writers import check_before, is_stdout
 from ..inputs.saved import files_of_saved
 from .interrupts import Leaves
 
@@ -25,6 +25,8 @@ class Outputs:
         Folders.
     force : bool
         Replace what is there.
+    done : collection of str
+        What this job has written already, before it was resumed, and which it can write again.
     annotate : bool
         Write all documents, with columns added.
     texts : str
@@ -36,13 +38,25 @@ class Outputs:
     save: str | None = None
     save_sketches: str | None = None
     force: bool
+    done: Collection[str] = ()
     annotate: bool = False
     texts: str
 
     @property
     def paths(self) -> list[str]:
-        """All that is written."""
-        return [path for path in (self.output, self.report, self.save, self.save_sketches) if path is not None]
+        """All files and folders that are written."""
+        files = (None if is_stdout(self.output) else self.output, self.report, self.save, self.save_sketches)
+        return [path for path in files if path is not None]
+
+    @property
+    def feeding(self) -> list[str]:
+        """What programs and later jobs go on with; the rest is for people, who judge the job by it."""
+        documents = "standard output" if is_stdout(self.output) else self.output
+        return [path for path in (documents, self.save_sketches) if path is not None]
+
+    def may_replace(self, path: str | None) -> bool:
+        """Tell whether what is at a path may be replaced."""
+        return self.force or path in self.done
 
     def to_dict(self) -> dict[str, str | None]:
         """Return what ``--json`` says of them."""
@@ -73,24 +87,32 @@ class Outputs:
             rest.remove(path)  # once: two outputs of one name meet
             return [*others, *rest]
 
-        if self.output is not None:
+        if self.output is not None and not is_stdout(self.output):
             check_before(self.output, sources, references, but(self.output))
         if self.save is not None:
             from ..jobs.saved_result import check_folder
 
-            check_folder(self.save, read, self.force, but(self.save))
+            check_folder(self.save, read, self.may_replace(self.save), but(self.save))
         if self.report is not None:
             from ..report.writing import check_report
 
-            check_report(self.report, read, self.force)
+            check_report(self.report, read, self.may_replace(self.report))
             check_apart(self.report, places, but(self.report), single=True)
         if self.save_sketches is not None:
             from ..jobs.saved_sketches import check_saving
 
-            check_saving(self.save_sketches, self.force, sources, references, html, but(self.save_sketches))
+            force = self.may_replace(self.save_sketches)
+            check_saving(self.save_sketches, force, sources, references, html, but(self.save_sketches))
 
-    def write(self, result: Any, command: Callable[[], str], said: Callable[[str, int], None], leaves: Leaves) -> None:
-        """Write everything.
+    def write(
+        self,
+        result: Any,
+        command: Callable[[], str],
+        said: Callable[[str, int], None],
+        leaves: Leaves,
+        guard: Callable[[], None],
+    ) -> None:
+        """Write everything: first what people judge the job by, last what programs go on with.
 
         Parameters
         ----------
@@ -101,24 +123,25 @@ class Outputs:
             Told what is done next.
         leaves : Leaves
             Told what is complete.
+        guard : callable
+            Called before anything is written that programs go on with; it may raise.
         """
+
+        def put(path: str | None, what: str, write: Callable[..., None], **more: Any) -> None:
+            if path is None:
+                return
+            said(what, 0)
+            leaves.writing(path)
+            write(path, force=self.may_replace(path), **more)
+            leaves.written(path)
+
         if self.report is not None:
-            said("writing the report", 0)
-            leaves.writing(self.report)
-            result.report(self.report, texts=self.texts, force=self.force, command=command())
-            leaves.written(self.report)
-        if self.output is not None:
-            said("writing", 0)
-            leaves.writing(self.output)
-            result.write(self.output, annotate=self.annotate, force=self.force)
-            leaves.written(self.output)
+            put(self.report, "writing the report", result.report, texts=self.texts, command=command())
         if self.save is not None:
-            said("saving", 0)
-            leaves.writing(self.save)
-            result.save(self.save, force=self.force)
-            leaves.written(self.save)
-        if self.save_sketches is not None:
-            said("saving sketches", 0)
-            leaves.writing(self.save_sketches)
-            result.save_sketches(self.save_sketches, force=self.force)
-            leaves.written(self.save_sketches)
+            put(self.save, "saving", result.save)
+        guard()
+        first = None if is_stdout(self.output) else self.output
+        put(first, "writing", result.write, annotate=self.annotate)
+        put(self.save_sketches, "saving sketches", result.save_sketches)
+        if first is None:  # the pipe may break
+            put(self.output, "writing", result.write, annotate=self.annotate)

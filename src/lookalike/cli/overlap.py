@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 
 import click
 
@@ -39,7 +40,7 @@ SHOWN = 5  # reference documents that are named
 @click.option("--threads", type=click.IntRange(1), default=None,
               help="The result does not depend on it.  [default: all processors]")  # fmt: skip
 @options.memory
-@click.option("--quiet", is_flag=True, help="No progress, no notes.")
+@options.quiet
 @options.as_json
 def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
@@ -63,7 +64,7 @@ def overlap(
     from ..engines.memory import Memory
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, check_room, format_of
+    from ..formats.writers import check_before, check_output, check_room, check_table, is_stdout
     from ..jobs.limits import limit_of
     from ..jobs.overlap import overlap as run
     from ..wording import counted
@@ -78,7 +79,7 @@ def overlap(
     if output is not None:
         check_output(output, force)
     if matches is not None:
-        format_of(check_output(matches, force))
+        check_table(matches, force)
     sources, references = (open_sources(g, glob=glob, format=format, delimiter=delimiter) for g in (inputs, against))
     page = (report,) if report is not None else ()
     for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
@@ -109,28 +110,29 @@ def overlap(
             result.write(output, annotate=annotate, force=force)
         if matches is not None:
             result.write_matches(matches, force=force)
+    beside = is_stdout(output) or is_stdout(matches)  # rows are printed there
     found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
     if as_json:
-        click.echo(json.dumps(found | {"not_searchable": missed, "output": output, "report": report}))
+        click.echo(json.dumps(found | {"not_searchable": missed, "output": output, "report": report}), err=beside)
+    if as_json or quiet:
         return
-    say(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
+    tell = partial(say, err=beside)
+    tell(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
     what = f"{measure} >= {threshold:g}, measured"
-    say(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
+    tell(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
     if found["skipped"]:
-        say(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
+        tell(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
     if missed:
         shingling = result.provenance["parameters"]["shingling"]
         least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))
-        say(
+        tell(
             f"  not searchable {len(result.not_searchable):>10,}   (reference documents: {found['empty_references']:,} empty; "
             f"{found['short_references']:,} shorter than {least}, found only where a document is the same: lower --width)"
         )
-        say(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
+        tell(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
     for path in (output, matches, report):
-        if path is not None:
-            say(f"written: {path}")
-    if quiet:
-        return
+        if path is not None and not is_stdout(path):
+            tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:
         say("there is no reference document that a longer document could contain", err=True)
     if output is None and matches is None and report is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import click
 
@@ -43,7 +44,7 @@ def pairs(
     """
     from ..errors import ParameterError
     from ..formats.sources import open_sources
-    from ..formats.writers import check_output, format_of
+    from ..formats.writers import check_table, is_stdout
     from ..inputs.saved import open_references
     from ..jobs.pairs import find_pairs
     from ..jobs.settings import Settings
@@ -53,9 +54,10 @@ def pairs(
     from .progress import note_skipped, progress
 
     if output is not None:
-        format_of(check_output(output, force))
+        check_table(output, force)
+    beside = is_stdout(output)  # pairs are printed there
     sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
-    references = open_references(against, glob=glob, format=format, delimiter=delimiter) if against else None
+    references = open_references(against, glob=glob, format=format, delimiter=delimiter) or None
     if report is not None and verify == "none":
         raise ParameterError("--report needs scores: leave out --verify none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
@@ -85,21 +87,23 @@ def pairs(
             leaves.written(output)
     summary = result.summary
     if as_json:
-        click.echo(json.dumps(summary | {"settings": result.provenance["parameters"], "output": output, "report": report}))
+        told = summary | {"settings": result.provenance["parameters"], "output": output, "report": report}
+        click.echo(json.dumps(told), err=beside)
     if as_json or quiet:
         return
+    tell = partial(say, err=beside)
     measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
     references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
-    say(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
-    say(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
+    tell(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
+    tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
     if summary["cut_by_max_pairs"]:
-        say("  the list was cut by --max-pairs: there are more")
-    say(
+        tell("  the list was cut by --max-pairs: there are more")
+    tell(
         f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared",
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
-    say_seed(seed, settings.seed)
+    say_seed(seed, settings.seed, err=beside)
     for path in outputs.paths:
-        say(f"written: {path}")
-    if not outputs.paths:
+        tell(f"written: {path}")
+    if not outputs.paths and not beside:
         say("nothing was written (no -o)", err=True)

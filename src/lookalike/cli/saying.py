@@ -51,7 +51,7 @@ def _last_columns(text: str, most: int) -> str:
     return tail
 
 
-def say_seed(given: int | str, used: int | str) -> None:
+def say_seed(given: int | str, used: int | str, err: bool = False) -> None:
     """Print the seed if it was drawn."""
     if given != used:
-        say(f"seed drawn: {used}; --seed {used} repeats this")
+        say(f"seed drawn: {used}; --seed {used} repeats this", err=err)

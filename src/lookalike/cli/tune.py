@@ -24,7 +24,7 @@ SHOWN = 12
               help="Median difference of the sums behind the bits of near-duplicates, in standard deviations.")  # fmt: skip
 @click.option("--measure/--no-measure", default=True, show_default=True,
               help="Measure this machine, and keep the constants for later searches.")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="No progress.")
+@options.quiet
 @options.as_json
 def tune(
     fingerprints: int | None,

@@ -25,6 +25,7 @@ BYTES_PER_ENTRY = 72
 DEFAULT_SHARE = 0.6
 PARTITION = 32 << 20
 MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
+UNITLESS = 1_000_000  # a smaller number is meant to have a unit
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -143,7 +144,10 @@ class Memory:
     def wanted(cls, size: str | int | None) -> Memory:
         """Return the cap asked for, or a share of what is free now."""
         if size is not None:
-            return cls(min(parse_bytes(size), MOST))
+            cap = parse_bytes(size)
+            if cap < UNITLESS and str(size).strip().isdecimal():
+                raise ParameterError(f"memory {size} means {cap:,} bytes: add a unit, as in {cap}GB or {cap}MB")
+            return cls(min(cap, MOST))
         return cls(max(FLOOR + LEAST_ROOM, int(DEFAULT_SHARE * free_memory())))
 
     @property

@@ -6,9 +6,10 @@ import errno
 import fcntl
 import os
 import re
+import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,7 @@ from .urls import check_on_disk
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.EBADF, errno.ENOSYS)
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES)
 _LONGEST = 200  # bytes of a name that fit into the name of a temporary file
+_TURNS, _TURN = 100, 0.05  # how often, and at which distance in seconds, a lock is asked for
 
 
 @contextmanager
@@ -64,7 +66,7 @@ def make_folders(path: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _temporary_prefix(path: Path) -> str:
+def temporary_prefix(path: Path) -> str:
     """How names of temporary files for a path begin on this machine; a locked one belongs to a writer that runs."""
     name = path.name if len(os.fsencode(path.name)) <= _LONGEST else f"{zlib.crc32(os.fsencode(path.name)):08x}"
     return f".{name}.{zlib.crc32(_host().encode()):08x}-"
@@ -89,10 +91,15 @@ def lock_at_once(file: int) -> bool:
 def create_temporary(path: Path, *, folder: bool = False) -> tuple[Path, int]:
     """Make a temporary file, or folder, beside a path; return its name and the lock, which is to be closed in the end."""
     while True:
-        temporary = path.with_name(f"{_temporary_prefix(path)}{os.urandom(4).hex()}.tmp")
+        temporary = path.with_name(f"{temporary_prefix(path)}{os.urandom(4).hex()}.tmp")
         if folder:
             temporary.mkdir()
-        file = os.open(temporary, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            file = os.open(temporary, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileNotFoundError:
+            if not folder:
+                raise
+            continue  # whoever removes leftovers was faster
         if lock_at_once(file) and os.path.lexists(temporary):
             return temporary, file
         os.close(file)  # whoever removes leftovers was faster than the lock
@@ -100,7 +107,7 @@ def create_temporary(path: Path, *, folder: bool = False) -> tuple[Path, int]:
 
 def leftovers(path: Path, ending: str) -> Iterator[tuple[Path, int]]:
     """Yield (name, lock) of what writers of this machine left behind for a path when they were killed."""
-    wanted = re.compile(re.escape(_temporary_prefix(path)) + "[0-9a-f]{8}" + re.escape(ending))
+    wanted = re.compile(re.escape(temporary_prefix(path)) + "[0-9a-f]{8}" + re.escape(ending))
     with suppress(OSError):  # what cannot be looked at stays
         for name in [name for name in os.listdir(path.parent) if wanted.fullmatch(name)]:
             found = path.with_name(name)
@@ -122,11 +129,95 @@ def remove_leftovers(path: Path) -> None:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
+def taken(path: Path) -> OutputError:
+    """The error for an output whose name somebody else took while a job ran."""
+    return OutputError(
+        f"{shown(path)} was written by another process while this job ran, and was left as it is: run again with another name, "
+        "or with --force (force=True) to replace it; a job with --work has kept its state, and continues with --resume"
+    )
+
+
+def _take_name(temporary: Path, path: Path) -> None:
+    """Give a file a name that nothing has, or raise FileExistsError."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: an empty file reserves the name
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        try:
+            os.replace(temporary, path)
+        except OSError:
+            path.unlink()
+            raise
+    else:
+        temporary.unlink()
+
+
+def locked(path: Path) -> int | None:
+    """Open a file or folder that a job is about to replace, when no other job is; return it, with the lock.
+
+    A job keeps its new file or folder locked until all is there that belongs to it. Where locks do not work, or somebody else
+    holds one, nobody waits long: then there is none.
+
+    Raises
+    ------
+    FileNotFoundError
+        If nothing has the name.
+    """
+    for _ in range(_TURNS):
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            return None
+        with suppress(FileNotFoundError):
+            if lock_at_once(file) and os.path.samestat(os.fstat(file), os.stat(path)):
+                return file
+        os.close(file)
+        time.sleep(_TURN)
+    return None
+
+
+def _replace_in_turn(temporary: Path, path: Path) -> None:
+    """Replace a file, but not while the job that wrote it is about to write its description."""
+    while True:
+        try:
+            current = locked(path)
+        except FileNotFoundError:
+            with suppress(FileExistsError):
+                return _take_name(temporary, path)
+            continue
+        try:
+            return os.replace(temporary, path)
+        finally:
+            if current is not None:
+                os.close(current)
+
+
 @contextmanager
-def atomic_file(path: Path, *, compress: bool = True, mode: int | None = None) -> Iterator[BinaryIO]:
+def atomic_file(
+    path: Path,
+    *,
+    compress: bool = True,
+    mode: int | None = None,
+    replace: bool = True,
+    beside: tuple[Path, bytes] | None = None,
+) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name only when all of it is on the disk.
 
-    Compression follows the suffix, unless unwanted. ``mode``: who may read and write it, from before the first byte is there.
+    Parameters
+    ----------
+    path : Path
+    compress : bool, default True
+        As the suffix says.
+    mode : int, optional
+        Who may read and write it, from before the first byte is there.
+    replace : bool, default True
+        Whether a file of that name is replaced, even if it appears just before this one is complete.
+    beside : (Path, bytes), optional
+        Another file and its contents, which describe this one: of jobs that write both, the same one has written both.
 
     Raises
     ------
@@ -145,7 +236,20 @@ def atomic_file(path: Path, *, compress: bool = True, mode: int | None = None) -
             with open(os.dup(lock), "wb") as raw, compressed(raw, path) if compress else nullcontext(raw) as stream:
                 yield stream
             os.fsync(lock)
-            os.replace(temporary, path)
+            with ExitStack() as both:
+                if beside is not None:
+                    described = both.enter_context(atomic_file(beside[0]))
+                    described.write(beside[1])
+                    described.flush()  # before the file has its name, so that a full disk cannot part the two
+                if not replace:
+                    try:
+                        _take_name(temporary, path)
+                    except FileExistsError:
+                        raise taken(path) from None
+                elif beside is not None:
+                    _replace_in_turn(temporary, path)
+                else:
+                    os.replace(temporary, path)
         except BaseException:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)

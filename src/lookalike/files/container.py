@@ -18,16 +18,17 @@ _BLOCK = 1 << 20
 
 
 def write_arrays(
-    path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta: dict[str, Any] | None = None, *, kind: Kind = ARRAYS
-) -> None:
-    """Write arrays to a file that gets its name only when all is on the disk.
+    path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta: dict[str, Any] | None = None, *, kind: Kind = ARRAYS,
+    replace: bool = True,
+) -> None:  # fmt: skip
+    """Write arrays to a file that gets its name only when all is on the disk: see ``atomic_file``.
 
     Raises
     ------
     OutputError
         If it cannot be written; nothing half written is left.
     """
-    with atomic_file(path, compress=False) as stream:
+    with atomic_file(path, compress=False, replace=replace) as stream:
         write_section(stream.fileno(), 0, kind, arrays, meta or {}, sync=False)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import OutputError
-from .atomic import create_temporary, leftovers, make_folders, reporting, sync_folder
+from .atomic import create_temporary, leftovers, locked, make_folders, reporting, sync_folder, taken, temporary_prefix
 from .names import shown, walk
 from .streams import compressed
 
@@ -26,7 +26,20 @@ def _recorded(folder: Path) -> list[str] | None:
         files = json.loads((folder / SIDECAR).read_bytes())["files"]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
+    return list(map(_of_locale, files)) if isinstance(files, list) and all(isinstance(f, str) for f in files) else None
+
+
+def as_listed(names: Iterable[str]) -> list[str]:
+    """Return names of files as a list of them has them, in order: their bytes as UTF-8, whatever the locale."""
+    return sorted(os.fsencode(name).decode("utf-8", "surrogateescape") for name in names)
+
+
+def _of_locale(name: str) -> str:
+    """Return the name of a file in a list as this process has it."""
+    try:
+        return os.fsdecode(name.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:  # no name that a file can have
+        return name
 
 
 def check_folder(path: Path) -> None:
@@ -148,45 +161,52 @@ def _sync_file(path: Path) -> None:
 
 
 @contextmanager
-def atomic_directory(path: Path) -> Iterator[NewFolder]:
-    """Give a folder to write into that becomes ``path``, in place of what an earlier run wrote there, when all is written.
+def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
+    """Give a folder to write into that becomes ``path`` when all is written.
 
-    The earlier folder is renamed before the new one gets its name, and removed after that; a run that is killed leaves the
-    one or the other, and the next run puts the earlier one back where neither has the name.
+    With ``replace`` it takes the place of what an earlier run wrote there, even just before. That folder is renamed before the
+    new one gets its name, and removed after that; a run that is killed leaves the one or the other, and the next run puts the
+    earlier one back where neither has the name.
     """
     import shutil  # here, for what is not needed to start
 
-    with reporting(path):
+    with reporting(path), ExitStack() as held:
         make_folders(path.parent)
         temporary, lock = create_temporary(path, folder=True)
-        old = temporary.with_suffix(".old")
-        held = None
+        held.callback(os.close, lock)
+        held.callback(shutil.rmtree, temporary, ignore_errors=True)
+        folder = NewFolder(temporary)
+        yield folder
+        folder.sync()
+        old: list[Path] = []
         try:
-            folder = NewFolder(temporary)
-            yield folder
-            folder.sync()
-            if path.exists():
-                check_folder(path)  # again: it may have changed since the start
-                held = os.open(path, os.O_RDONLY)
-                with suppress(OSError):  # without locks what a killed run leaves has to be put back by hand
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.rename(path, old)
-            os.rename(temporary, path)
-        except BaseException:
-            if old.exists() and not path.exists():
+            while True:
+                if os.path.lexists(path):
+                    if not replace:
+                        raise taken(path)
+                    aside = path.with_name(f"{temporary_prefix(path)}{os.urandom(4).hex()}.old")
+                    with suppress(FileNotFoundError):  # another job is replacing it, too
+                        if (current := locked(path)) is not None:
+                            held.callback(os.close, current)
+                        check_folder(path)  # again: it may have changed since the start
+                        os.rename(path, aside)
+                        old.append(aside)
                 try:
-                    os.rename(old, path)
+                    os.rename(temporary, path)
+                    break
+                except OSError as error:
+                    if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else somebody took the name just now
+                        raise
+        except BaseException:
+            if old and not path.exists():
+                try:
+                    os.rename(old[-1], path)
                 except OSError as error:
                     raise OutputError(
-                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old)} now: "
+                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old[-1])} now: "
                         "rename it, or run again, which puts it back first"
                     ) from None
             raise
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-            os.close(lock)
-            if held is not None:
-                os.close(held)
         sync_folder(path.parent)
-        if old.exists():
-            _remove_recorded(old)
+        for earlier in old:
+            _remove_recorded(earlier)

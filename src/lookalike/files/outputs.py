@@ -50,7 +50,9 @@ def check_output(
     try:
         with suppress(FileNotFoundError):  # before links are followed: that of /dev/stdout leads to no name
             if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
-                raise OutputError(f"{given} is a pipe or a device; an output must be a file or a folder")
+                raise OutputError(
+                    f"{given} is a pipe or a device; an output must be a file, a folder, or - for standard output"
+                )
         if path.is_symlink():
             path = Path(os.path.realpath(path))
             if suffix_of(path, suffixes) != suffix_of(given, suffixes):

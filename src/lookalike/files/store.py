@@ -13,12 +13,13 @@ import os
 import re
 import stat
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, LookalikeError, OutputError, ParameterError
@@ -30,6 +31,7 @@ from .names import shown
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
 
 JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
+OUTPUTS = "outputs"  # the part that says which outputs are complete
 OPEN_FILES = 512  # whose headers are remembered
 _TEMPORARY = re.compile(r"\.(job\.json|secret|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
 _NAMED = 3  # files that a message names
@@ -44,6 +46,26 @@ def unfinished_job(folder: Path) -> dict[str, Any] | None:
     except IndexFormatError:
         return None
     return job
+
+
+def written_before(folder: str | os.PathLike[str], outputs: Iterable[str | None]) -> list[str]:
+    """Return those of some outputs that the unfinished job of a folder wrote, and that are as they were then."""
+    try:
+        token = Workspace.read_job(Path(folder) / JOB)["token"]
+        part = ArrayFile(Path(folder) / f"{OUTPUTS}{SUFFIX}")
+        known = json.loads(part["known"].tobytes()) if part.meta == {"job": token} else {}
+        given = {one: _state(one) for one in outputs if one is not None}
+        return [one for one, state in given.items() if state and known.get(os.path.realpath(one)) == state]
+    except (OSError, ValueError, KeyError, AttributeError, RecursionError):  # damaged, or there is none
+        return []
+
+
+def _state(path: str | os.PathLike[str]) -> list[int]:
+    """Return what tells a file or folder from one that replaces it; nothing if there is none."""
+    with suppress(OSError):
+        status = os.stat(path)
+        return [status.st_dev, status.st_ino, status.st_mtime_ns]
+    return []
 
 
 class Workspace:
@@ -246,6 +268,14 @@ class Workspace:
         number = self._next[stem] if stem in self._next else len(self.numbered(stem))
         self.put(f"{stem}-{number:06}", arrays)
         self._next[stem] = number + 1
+
+    def note(self, output: str | os.PathLike[str]) -> None:
+        """Remember, with a job that can be resumed, that an output is complete, so that it can be written again."""
+        if self._unlock is not None and not self._closed:
+            held = json.loads(self.get(OUTPUTS)["known"].tobytes()) if OUTPUTS in self else {}
+            held[os.path.realpath(output)] = _state(output)
+            self.put(OUTPUTS, {"known": np.frombuffer(json.dumps(held).encode(), np.uint8)})
+            self._file.cache_clear()
 
     def discard(self, stem: str) -> None:
         """Remove all parts whose names begin so, the last one first: what a crash leaves of them has no gap."""

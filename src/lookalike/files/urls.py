@@ -280,8 +280,8 @@ def check_on_disk(given: Any, what: str) -> None:
         If it is one.
     """
     check_url(given)
-    if is_url(given):
-        raise ParameterError(f"{os.fspath(given)} is on an object store, {what}")
+    if (found := _parsed(given)) is not None and found[0] in SCHEMES:
+        raise ParameterError(f"{found[0]}://{found[1]} is on an object store, {what}")
 
 
 def as_url(given: Any) -> Url | None:

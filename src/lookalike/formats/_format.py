@@ -53,6 +53,9 @@ class Format:
     untyped = False
     """All values are text, so that a number is known by its looks alone."""
 
+    counts_rows = False
+    """How many rows there will be (``expected``) is known, not judged by the beginning of the file."""
+
     compressible = True
     """The suffix of a name may say that the file is compressed as a whole."""
 

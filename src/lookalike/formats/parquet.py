@@ -52,6 +52,7 @@ class Parquet(ColumnarFormat):
     suffixes = (".parquet",)
     compressible = False
     holds_provenance = True
+    counts_rows = True
 
     def _open(self, split: Split, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
         """Open a file; with its metadata, to read all columns."""

@@ -34,6 +34,7 @@ class TextFiles(Format):
     name = "txt"
     suffixes = packed(*_SUFFIXES)
     rows_are_files = True
+    counts_rows = True
     has_columns = False
 
     def sniff(self, head: bytes) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,24 +16,31 @@ import pyarrow as pa
 from ..errors import OutputError, ParameterError
 from ..files import outputs
 from ..files.atomic import atomic_file
-from ..files.folders import SIDECAR, NewFolder, atomic_directory
-from ..files.names import suffix_of
+from ..files.folders import SIDECAR, NewFolder, as_listed, atomic_directory
+from ..files.names import shown, suffix_of
 from ..files.outputs_at import check_apart_at
 from ..files.urls import as_url
 from ..values.arrow import give_back
 from ._columnar import ColumnarFormat
 from ._format import Format
-from ._registry import formats_by_suffix
+from ._registry import format_named, formats_by_suffix
 from ._selection import Selection
 from ._split import Limit, Record
 from .memory import made_split, table_split
 
-__all__ = ["Selection", "check_apart", "check_before", "check_output", "check_room", "describe", "format_of", "means_folder",
-           "write_rows", "write_table"]  # fmt: skip
+__all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
+           "describe", "folder_like", "format_of", "is_stdout", "means_folder", "write_rows", "write_table"]  # fmt: skip
+
+
+def is_stdout(output: object) -> bool:
+    """Tell whether an output means standard output, which takes JSON lines."""
+    return isinstance(output, str) and output == "-"
 
 
 def _single(output: str | Path) -> Format | None:
     """Return the format of an output that means one file for all inputs; None if it means a folder."""
+    if is_stdout(output):
+        return format_named("jsonl")
     known = formats_by_suffix()
     suffix = suffix_of(output, known)
     if suffix is None or known[suffix].rows_are_files or str(output).endswith("/"):
@@ -45,13 +53,40 @@ def means_folder(output: str | Path) -> bool:
     return _single(output) is None
 
 
-def format_of(output: Path) -> Format:
+def folder_like(output: str | Path) -> str:
+    """Return the name of an output without its suffixes: how a folder could be called."""
+    before, slash, name = shown(output).rpartition("/")
+    return f"{before}{slash}{name.partition('.')[0] or 'clean'}"
+
+
+def check_folder_name(output: str | Path) -> None:
+    """Check that a new output folder is meant as one: that its name has no suffix, or ends with a slash.
+
+    Raises
+    ------
+    ParameterError
+        If it has one.
+    """
+    suffix = os.path.splitext(output)[1]
+    if len(suffix) < 2 or str(output).endswith("/") or os.path.isdir(output):
+        return
+    form = formats_by_suffix().get(suffix.lower())
+    why = f"unrecognized suffix {shown(suffix)}" if form is None else f"a {suffix} file holds one document"
+    like = folder_like(output)
+    raise ParameterError(
+        f"{shown(output)}: {why}: write {like}.jsonl, or {like}/ for a folder (a name that ends with / is always a folder)"
+    )
+
+
+def format_of(output: str | Path) -> Format:
     """Return the format that an output file's suffix names."""
+    if is_stdout(output):
+        return format_named("jsonl")
     known = formats_by_suffix()
     suffix = suffix_of(output, known)
     if suffix is None or known[suffix].rows_are_files:
         raise ParameterError(
-            f"{output}: the suffix must be one of {', '.join(s for s, form in known.items() if not form.rows_are_files)}"
+            f"{shown(output)}: the suffix must be one of {', '.join(s for s, form in known.items() if not form.rows_are_files)}"
         )
     return known[suffix]
 
@@ -62,7 +97,8 @@ def check_output(output: str | Path, force: bool) -> Path:
     Parameters
     ----------
     output : str or path
-        One file if its suffix is known and such a file can hold several rows, else a folder.
+        "-" for standard output. One file if its suffix is known and such a file can hold several rows. A folder if it is
+        one, has no suffix, or ends with a slash.
     force : bool
         Whether an existing output may be replaced.
 
@@ -71,13 +107,31 @@ def check_output(output: str | Path, force: bool) -> Path:
     OutputError
         If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
     ParameterError
-        If it is a URL.
+        If it is a URL, or has another suffix.
     """
+    if is_stdout(output):
+        return Path("-")
     form = _single(output)
+    if form is None and as_url(output) is None:
+        check_folder_name(output)
     if form is not None and type(form).write is Format.write:
         raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
     described = form is not None and not form.holds_provenance
     return outputs.check_output(output, force, single=form is not None, described=described, suffixes=formats_by_suffix())
+
+
+def check_table(output: str | Path, force: bool) -> Path:
+    """Return the path to write a table to, which is one file: see ``check_output``.
+
+    Raises
+    ------
+    OutputError
+        As ``check_output`` does.
+    ParameterError
+        If it is a URL, or its suffix is not that of a file that holds rows.
+    """
+    format_of(output)
+    return check_output(output, force)
 
 
 def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
@@ -88,6 +142,8 @@ def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | 
     OutputError
         If they do.
     """
+    if is_stdout(output):
+        return
     places = [place for split in splits for place in getattr(split, "places", ())]
     if (url := as_url(output)) is not None:
         check_apart_at(url, places, also)
@@ -127,7 +183,7 @@ def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
 def write_table(
     output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
 ) -> None:
-    """Write a table of results, in the format that the suffix names.
+    """Write a table of results, in the format that the suffix names; to standard output ("-"), as JSON lines.
 
     It is one of Arrow's, or has a length, a ``schema`` and ``batches()``, which are made as they are written.
 
@@ -137,12 +193,12 @@ def write_table(
         If the file exists and ``force`` is not set, is one of the ``sources``, or cannot be written; nothing half written is
         left.
     """
-    path = check_output(output, force)
-    form = format_of(path)
+    path = check_table(output, force)
+    form = format_of(output)
     check_apart(output, sources)
     split = table_split(table, path.name) if isinstance(table, pa.Table) else made_split(table, path.name)
     selection = Selection(split, np.ones(len(table), np.bool_))
-    _write_file(path, form, [selection], provenance)
+    _write_file(path, form, [selection], provenance, force)
 
 
 def write_rows(
@@ -153,7 +209,7 @@ def write_rows(
     sources: Sequence[Any] = (),
     force: bool = False,
 ) -> None:
-    """Write selected rows: into one file if ``output`` has a known suffix, else into a directory, a file per input.
+    """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input.
 
     Parameters
     ----------
@@ -163,7 +219,7 @@ def write_rows(
     sources : sequence of Split
         All that was read, reference documents included: none of it may be written over.
     force : bool
-        Replace an existing output. A directory is replaced as a whole, and only where an earlier run wrote all that is in it.
+        Replace an existing output. A folder is replaced as a whole, and only where an earlier run wrote all that is in it.
 
     Raises
     ------
@@ -178,10 +234,11 @@ def write_rows(
         for selection in selections:
             if not len(selection.mask):
                 selection.split.check_unchanged()
-        _write_file(path, form, [selection for selection in selections if len(selection.mask)] or selections[:1], provenance)
+        some = [selection for selection in selections if len(selection.mask)] or selections[:1]
+        _write_file(path, form, some, provenance, force)
         return
     outputs.check_names([name for selection in selections for name in selection.split.form.names_in_folder(selection.split)])
-    with atomic_directory(path) as folder:
+    with atomic_directory(path, replace=force) as folder:
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
         describe(folder, provenance)
@@ -189,21 +246,34 @@ def write_rows(
 
 def describe(folder: NewFolder, provenance: Record) -> None:
     """Write, last of all, how a folder was made and which files are in it."""
-    described = provenance | {"files": sorted(folder.files)}
+    described = provenance | {"files": as_listed(folder.files)}
     with folder.file(SIDECAR) as stream:
-        _write_json(stream, described)
+        stream.write(_as_json(described))
 
 
-def _write_file(path: Path, form: Format, selections: Sequence[Selection], provenance: Record) -> None:
+def _write_file(path: Path, form: Format, selections: Sequence[Selection], provenance: Record, force: bool) -> None:
     """Write one file for all inputs, and one beside it that says how it was made, unless the first does."""
-    with ExitStack() as stack:
-        if not form.holds_provenance:  # on the disk before the output has its name, so that a full disk cannot part the two
-            beside = stack.enter_context(atomic_file(path.with_name(path.name + SIDECAR)))
-            _write_json(beside, provenance)
-            beside.flush()
-        with atomic_file(path, compress=form.compressible) as stream:
-            form.write(stream, selections, provenance)
+    if is_stdout(str(path)):
+        _print(form, selections, provenance)
+        return
+    beside = None if form.holds_provenance else (path.with_name(path.name + SIDECAR), _as_json(provenance))
+    with atomic_file(path, compress=form.compressible, replace=force, beside=beside) as stream:
+        form.write(stream, selections, provenance)
 
 
-def _write_json(stream: BinaryIO, provenance: Record) -> None:
-    stream.write(json.dumps(provenance, indent=2).encode() + b"\n")
+def _print(form: Format, selections: Sequence[Selection], provenance: Record) -> None:
+    """Write rows to standard output."""
+    if not hasattr(sys.stdout, "buffer"):
+        raise OutputError("standard output takes no bytes here: write to a file")
+    try:
+        sys.stdout.flush()
+        form.write(sys.stdout.buffer, selections, provenance)
+        sys.stdout.buffer.flush()
+    except (OutputError, BrokenPipeError):  # who reads no more wants no message
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def _as_json(provenance: Record) -> bytes:
+    return json.dumps(provenance, indent=2).encode() + b"\n"

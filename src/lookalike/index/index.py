@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import OutputError, ParameterError
 from ..text.texts import concatenate
 from ..values.arrays import RANDOM, drawn_seed
+from ..wording import spelled
 from .answers import check_type, id_texts
 from .kind import Sketches
 from .kinds import plan_kind, read_kind
@@ -45,6 +46,7 @@ class Index(OpenIndex):
     """
 
     @classmethod
+    @spelled
     def create(
         cls,
         path: str | os.PathLike[str],

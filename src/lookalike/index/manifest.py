@@ -20,6 +20,7 @@ from zlib import crc32
 from ..errors import IndexFormatError
 from ..files.atomic import atomic_file
 from ..files.layout import is_count, open_regular
+from ..files.urls import check_on_disk
 
 NAME, FORMAT, VERSION = "manifest", "lookalike index", 1
 MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1
@@ -92,6 +93,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
+        check_on_disk(folder, "and an index is a folder on this machine")
         raise IndexFormatError(f"{folder}: no index here; lookalike index create makes one") from None
     except OSError as error:
         raise IndexFormatError(f"{path}: cannot be read: {error.strerror}") from None

@@ -16,8 +16,9 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputDataError
-from ..files.anywhere import AnyPath, path_of
-from ..files.folders import SIDECAR
+from ..files.anywhere import AnyPath, is_inside, path_of
+from ..files.atomic import reporting
+from ..files.folders import SIDECAR, recover
 from ..files.names import shown
 from ..files.places import Place, place_of
 from ..files.secrets import SECRET
@@ -64,20 +65,41 @@ def as_references(
 
 def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: str | None = None, but: str | None = None,
 ) -> Inputs:  # fmt: skip
     """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them.
+
+    Parameters
+    ----------
+    paths : sequence of path
+    glob, format, delimiter : str, optional
+    but : str, optional
+        A folder of sketches that the job replaces: it does not count if it is in one of the folders that were named.
 
     Raises
     ------
     InputDataError
         As ``as_references`` does.
     """
+    replaced = None if but is None else path_of(but)
+    if isinstance(replaced, Path):
+        with reporting(replaced):
+            recover(replaced)
     folders = [(path, saved_in(path)) for path in paths]
-    saved = dict.fromkeys(folder for _, found in folders for folder in found)
+    saved = dict.fromkeys(
+        folder
+        for path, found in folders
+        for folder in found
+        if replaced is None or _is(folder, path_of(path)) or not _is(folder, replaced)
+    )
     others = [path for path, found in folders if not found]
     rest = open_sources(others, glob=glob, format=format, delimiter=delimiter) if others else Inputs()
     return Inputs([*(split for folder in saved for split in open_saved(folder)), *rest], rest.skipped)
+
+
+def _is(folder: AnyPath, other: AnyPath) -> bool:
+    """Tell whether two paths mean one folder."""
+    return is_inside(folder, other) and is_inside(other, folder)
 
 
 def saved_in(path: Any) -> Sequence[AnyPath]:
@@ -174,7 +196,9 @@ def _check_files(saved: Saved, files: list[dict[str, Any]]) -> None:
 
 
 def _splits(saved: Saved, inputs: list[dict[str, Any]]) -> Iterator[Split]:
-    """Yield the inputs of a folder, each with its rows."""
+    """Yield the inputs of a folder, each with its rows; of a job that kept nothing, one without rows."""
+    if not inputs:
+        yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None))
     begin = 0
     found = Found([path_of(file["path"]) for said in inputs for file in said["files"] or ()])
     for said in inputs:

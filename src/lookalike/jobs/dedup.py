@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ParameterError
 from ..text.shingle import Tokenizer
+from ..wording import spelled
 from .judging import decide
 from .opening import open_job
 from .progress import Progress, shown
@@ -15,6 +16,7 @@ from .result import Result
 from .settings import MAX_BUCKET, settings_of
 
 
+@spelled
 def dedup(
     data: Any,
     *,

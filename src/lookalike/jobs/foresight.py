@@ -8,7 +8,7 @@ from typing import Any
 from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from ..errors import ParameterError
 from ..values.arrays import number, whole
-from ..wording import counted
+from ..wording import counted, spelled
 from .calibration import REFERENCE, measure
 from .footprint import LIBRARIES, Corpus, Footprint
 from .settings import Settings
@@ -79,6 +79,7 @@ class Foresight:
         )
 
 
+@spelled
 def foresee(
     *,
     documents: float,

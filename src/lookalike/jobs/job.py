@@ -28,6 +28,8 @@ class Job:
     finish : callable
         Removes what the job keeps on the disk.
     closed : bool
+    note : callable, optional
+        Remembers that an output is complete, for a run that resumes the job.
     decider : Decider, optional
         What knows the sketches of the job, for those that can be saved.
     """
@@ -38,4 +40,5 @@ class Job:
     threshold: float
     finish: Callable[[], None]
     closed: bool = False
+    note: Callable[[str], None] | None = None
     decider: Decider | None = None

@@ -70,7 +70,7 @@ def decide(opened: Opened) -> Result:
     decider = Decider(opened.engine, found, deciding_of(settings), opened.key)
     job = Job(
         opened.splits, opened.reading.n_references, partial(_again, opened, decider), settings.threshold, opened.engine.close,
-        decider=decider,
+        decider=decider, note=getattr(opened.workspace, "note", None),
     )  # fmt: skip
     return _result(opened, decider, settings, job)
 

@@ -162,14 +162,14 @@ def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
 
 
 def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
-    """Log the disk space that a job too large for the memory needs; refuse it if the disk is too small.
+    """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small.
 
     Raises
     ------
     OutputError
-        If the least that is stored per document is larger than the free disk space.
+        If the number of documents is known, and the least that is stored of them is larger than the free disk space.
     ParameterError
-        If the folder is on an object store.
+        If it is known, and the memory has no room for them; or if the folder is on an object store.
     """
     if settings.work is not None:
         check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")
@@ -182,7 +182,9 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
     import shutil
     import tempfile
 
-    memory.check_documents(n // 3)  # the number is a guess; it is checked again when it is known
+    known = len(splits) <= SAMPLED and all(split.form.counts_rows for split in splits)  # otherwise a job finds out as it goes
+    if known:
+        memory.check_documents(n)
     try:
         folder = Path(settings.work or tempfile.gettempdir())
         place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
@@ -197,6 +199,7 @@ def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
         f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {memory.cap / 1e9:,.1f} GB of memory: "
         f"{surely / 1e9:,.1f} to {most / 1e9:,.1f} GB go to {folder}, which has {room / 1e9:,.1f} GB free"
     )
-    if room < surely:
+    if room < surely and known:
         raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
-    logging.getLogger("lookalike").info(printable(said))
+    doubt = "" if room >= surely else "; if this estimate is right, the disk is too small: --work (work=) names another one"
+    logging.getLogger("lookalike").info(printable(said + doubt))

@@ -31,7 +31,7 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_arrow, to_numpy
-from ..wording import Brief, counted
+from ..wording import Brief, counted, spelled
 from .limits import check_skipping, limit_of
 from .overlapping import Found, MatchTable, taken
 from .passages import Passages, Rows, count_tokens
@@ -163,6 +163,7 @@ class OverlapResult(Brief):
         write_rows(output, selections, self.provenance, sources=read, force=force)
 
 
+@spelled
 def overlap(
     data: Any, *, against: Any, against_text: str | None = None, against_id: str | None = None, measure: str = "containment",
     threshold: float = 0.8, passage: int | None = None, text: str = "text", id: str | None = None, unit: str = "word",

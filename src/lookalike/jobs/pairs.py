@@ -23,7 +23,7 @@ from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
-from ..wording import Brief, counted
+from ..wording import Brief, counted, spelled
 from .deciding import Decider
 from .judging import count_rows, deciding_of, labels_of, searching_of
 from .listing import Listing
@@ -205,6 +205,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)
 
 
+@spelled
 def pairs(
     data: Any,
     *,

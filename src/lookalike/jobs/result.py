@@ -253,8 +253,9 @@ class Result(Shown, Sketched):
         Parameters
         ----------
         output : str or path
-            A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file for all inputs; any other is a
-            folder that receives one file per input, of the same relative name and format.
+            A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file for all inputs. One ending in "/" or
+            without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
+            standard output, which gets JSON lines.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
         force : bool

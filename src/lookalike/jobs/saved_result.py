@@ -17,6 +17,7 @@ from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
 from ..files.store import FINISHED, JOB
+from ..files.urls import check_on_disk
 from ..inputs.overrides import Overrides
 from ..values.tables import DECISIONS
 from .rows import HeldRows, ParquetRows, Rows, collect
@@ -41,7 +42,7 @@ def save_result(
         If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
     """
     path = check_folder(folder, sources, force)
-    with atomic_directory(path) as new:
+    with atomic_directory(path, replace=force) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
         overrides = settings.overrides
@@ -114,6 +115,7 @@ def load_result(folder: str | Path, held: bool = True) -> dict[str, Any]:
         checksum = said.pop("checksum")
         form, version = said["format"], said["lookalike"]
     except (FileNotFoundError, NotADirectoryError):
+        check_on_disk(folder, "and a saved result is read from this machine: copy it")
         if any((path / file).exists() for file in (JOB, FINISHED)):
             what = "a work folder (--work) is not a saved result"
         else:

@@ -169,13 +169,13 @@ def check_saving(
 
 
 @contextmanager
-def _new_folder(path: AnyPath) -> Iterator[NewFolder | NewFolderAt]:
+def _new_folder(path: AnyPath, force: bool) -> Iterator[NewFolder | NewFolderAt]:
     """Give a folder for sketches, which counts when all is written."""
     if isinstance(path, Url):
         with folder_at(path, [f"{ROWS}/", SECRET, SIDECAR], DESCRIPTION) as at:
             yield at
     else:
-        with atomic_directory(path) as new:
+        with atomic_directory(path, replace=force) as new:
             yield new
 
 
@@ -219,11 +219,11 @@ class Saving:
         return engine.join(self.found.sketches.select(["order", *names]), kept, "order", "semi")
 
     def write(
-        self, path: AnyPath, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
+        self, path: AnyPath, force: bool, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
     ) -> None:
         """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
         counts = engine.fold(rows.select(["position"]), OfInputs(len(self.splits)))
-        with _new_folder(path) as new:
+        with _new_folder(path, force) as new:
             files = write_files(new)
             write_secret(new.path, self.key)
             new.files.append(SECRET)

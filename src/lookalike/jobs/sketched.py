@@ -59,4 +59,4 @@ class Sketched:
         rows = saving.rows(engine, engine.rows(orders.select(["order"])))
         if not engine.joins_in_place:
             rows = engine.meet(rows, None, "position")
-        saving.write(path, engine, rows, partial(write_rows, saving, rows))
+        saving.write(path, force, engine, rows, partial(write_rows, saving, rows))

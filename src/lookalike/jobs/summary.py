@@ -112,6 +112,10 @@ class Summary:
             plan=method.plan_dict(), **counted_anew,
         )  # fmt: skip
 
+    def __call__(self) -> Summary:
+        """Return itself: ``result.summary()`` is ``result.summary``."""
+        return self
+
     def __str__(self) -> str:
         """Return a human-readable summary."""
         total = sum(self.seconds.values())

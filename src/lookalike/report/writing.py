@@ -100,7 +100,7 @@ def write_report(
         "footer": _footer(texts, originals.missing),
     }
     title = short(title or f"lookalike: {result.summary.documents - result.summary.kept:,} documents removed")
-    _write(path, texts, told.samples, read, result.settings.shingling, lambda: _page(title, context, told, data))
+    _write(path, force, texts, told.samples, read, result.settings.shingling, lambda: _page(title, context, told, data))
 
 
 def write_scored(
@@ -134,7 +134,7 @@ def write_scored(
         told = scored_sections(scored, facts, samples, inputs, command or _again(scored))
         return page.render(title, fixed | told, _data(samples, {"sources": {}, "words": words}), words)
 
-    _write(path, texts, samples, read, scored.shingling, made)
+    _write(path, force, texts, samples, read, scored.shingling, made)
 
 
 def _again(scored: Scored) -> str:
@@ -146,7 +146,8 @@ def _again(scored: Scored) -> str:
 
 
 def _write(
-    path: Path, texts: str, samples: Samples, read: dict[int, bytes], shingling: Shingling, make: Callable[[], bytes]
+    path: Path, force: bool, texts: str, samples: Samples, read: dict[int, bytes], shingling: Shingling,
+    make: Callable[[], bytes],
 ) -> None:  # fmt: skip
     """Compare the pairs of a page, each within so many bytes that the page is small enough, and write it."""
     show = hidden_by(os.urandom(32)) if texts == "hash" else visible
@@ -158,7 +159,7 @@ def _write(
         made = make()
         if len(made) <= MOST_BYTES:
             break
-    with atomic_file(path, compress=False) as stream:
+    with atomic_file(path, compress=False, replace=force) as stream:
         stream.write(made)
 
 

@@ -22,6 +22,7 @@ import uvloop
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import shown
+from ..files.urls import check_on_disk
 from ..index.index import Index
 from ..index.manifest import NAME as MANIFEST
 from ..wording import counted
@@ -199,6 +200,7 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     check_names(serving.hosts)
     is_index = (serving.folder / MANIFEST).exists()
     if not is_index and not (serving.folder / _JOB).exists():
+        check_on_disk(serving.folder, "and what is served is a folder on this machine: copy it")
         raise InputDataError(f"{shown(serving.folder)}: neither an index (lookalike index create) nor a saved result")
     limits, log, metrics = _within_files(serving.limits), Log(requests=serving.log_requests), Metrics()
     store = None

@@ -94,7 +94,7 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
         arrays["density_steps"] = _bits_of(value.density_steps, value.density_bits)
     elif value.densities is not None:
         arrays["densities"] = value.densities
-    write_arrays(check_output(path, force, single=True), arrays, header, kind=SIGNATURES)
+    write_arrays(check_output(path, force, single=True), arrays, header, kind=SIGNATURES, replace=force)
 
 
 def load(path: str | Path) -> Signatures | PackedSignatures:

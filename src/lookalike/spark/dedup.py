@@ -38,6 +38,7 @@ from ..jobs.telling import Told, second_columns
 from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
+from ..wording import spelled
 from .result import Finished, SparkResult, SparkSummary
 from .sessions import check_workers, is_local, session_of
 
@@ -47,6 +48,7 @@ _KINDS = "against must be a data frame or saved sketches where the data is a dat
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
 
+@spelled
 def dedup(
     data: Any,
     *,
@@ -312,7 +314,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
         splits=list(opened.splits), n_references=opened.reading.n_references,
         second=tuple(field.name for field in second_columns(settings.finder)),
-        id_type=id_type, close=close, found=found, key=key,
+        id_type=id_type, close=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from ..engines.spark_tables import UNIT_BYTES
 from ..jobs.calibration import REFERENCE
 from ..jobs.footprint import Corpus
 from ..jobs.settings import Settings
-from ..wording import counted
+from ..wording import counted, spelled
 from .dedup import TASK_MEMORY
 
 SHARE = 1.03
@@ -155,6 +155,7 @@ class ClusterForesight:
         return "\n".join(lines)
 
 
+@spelled
 def foresee(
     *, documents: int, bytes: int, on_disk: int, settings: Settings, duplicates: float = 0.3, family: float = 3.0,
     format: str = "parquet",

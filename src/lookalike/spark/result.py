@@ -50,6 +50,8 @@ class Finished:
         Spark's type of the ids in a data frame; None: as they are.
     close : callable
         Removes the work folder.
+    note : callable, optional
+        Remembers that an output is complete, for a run that resumes the job.
     found : Searched
     key : bytes
         The secret of the job.
@@ -66,6 +68,7 @@ class Finished:
     second: tuple[str, ...]
     id_type: str | None
     close: Callable[[], None]
+    note: Callable[[str], None] | None
     found: Searched
     key: bytes
 

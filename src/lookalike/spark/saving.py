@@ -43,7 +43,7 @@ def save_sketches(job: Finished, folder: str | Path, *, force: bool) -> None:
     )  # fmt: skip
     path = saving.check(folder, force)
     rows = saving.rows(engine, engine.map(job.decisions.select(["order", "reason"]), kept, MEMBERS))
-    saving.write(path, engine, rows, partial(_write, saving, rows, path))
+    saving.write(path, force, engine, rows, partial(_write, saving, rows, path))
 
 
 def _write(saving: Saving, rows: Any, path: AnyPath, new: NewFolder | NewFolderAt) -> Files:

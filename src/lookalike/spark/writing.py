@@ -32,9 +32,18 @@ from ..files.anywhere import remove_tree
 from ..files.atomic import create_temporary, reporting
 from ..files.folders import NewFolder, atomic_directory
 from ..files.names import shown
-from ..files.outputs_at import check_output_at, prepare, publish, upload
+from ..files.outputs_at import check_output_at, prepare, publish, reporting_at, upload
 from ..files.urls import Url, as_url, check_url
-from ..formats.writers import Selection, check_before, check_output, describe, means_folder
+from ..formats.writers import (
+    Selection,
+    check_before,
+    check_folder_name,
+    check_output,
+    describe,
+    folder_like,
+    is_stdout,
+    means_folder,
+)
 from ..jobs.annotating import annotated, annotating
 from ..jobs.settings import added_columns
 from ..values.arrays import runs
@@ -96,10 +105,9 @@ def check_folder(output: str | Path) -> None:
     """
     check_url(output)
     if not means_folder(output):
-        before, slash, name = os.fspath(output).rpartition("/")
-        folder = f"{before}{slash}{name.partition('.')[0] or 'clean'}"
+        like = folder_like(output) if not is_stdout(output) else "clean"
         raise ParameterError(
-            f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {folder}/"
+            f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {like}/"
         )
 
 
@@ -117,6 +125,10 @@ def check_where(output: str | Path, force: bool) -> Path | Url:
     store = as_url(output)
     if store is None:
         return check_output(output, force)
+    with reporting_at(store):
+        entry = store.entry()
+    if entry is None or not entry.is_folder:
+        check_folder_name(output)
     check_output_at(store, force)
     return store
 
@@ -137,7 +149,7 @@ def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *,
             publish(path, {name: size for _, name, size in _files(files, len(inputs))}, job.provenance)
         return
     with (
-        atomic_directory(path) as folder,
+        atomic_directory(path, replace=force) as folder,
         attempts_beside(path) as attempts,
         _written(job, replace(writing, output=shown(path), attempts=attempts.absolute())) as files,
     ):
