@@ -17,7 +17,7 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
-from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
+from ._columnar import ColumnarFormat, check_columns, path_of, selected_schema, selected_tables, table_batch
 from ._row_groups import RowGroups, leaves_of
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, marked
@@ -79,7 +79,7 @@ class Parquet(ColumnarFormat):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted and no other."""
         with self._open(split) as file:
-            check_columns(split, file.schema_arrow.names, columns)
+            check_columns(split, file.schema_arrow, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             with open_anywhere(split.place.path) as raw:
@@ -111,7 +111,7 @@ class Parquet(ColumnarFormat):
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
         with self._open(split) as file:
-            known = text in file.schema_arrow.names
+            known = path_of(file.schema_arrow, text)
             return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
 
     @staticmethod
