@@ -104,7 +104,7 @@ def _whole(frame: Any, library: str) -> pa.Table:
 
 
 def _dataset(data: Any) -> pa.Table | Streamed:
-    """Return a data set of Hugging Face: its table or, where it is a selection in some order, its rows as they are asked for."""
+    """Return a data set of Hugging Face: its table or, if it is a selection in some order, rows that are read when needed."""
     table: pa.Table = data.data.table
     if data._indices is None:
         return table
@@ -156,7 +156,8 @@ def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schem
         raise InputDataError(f"a column of the frame cannot be stored: {error}; cast or drop it") from None
     except OSError as error:
         raise OutputError(
-            f"a lazy frame cannot be stored in a temporary file: {error.strerror or error}; name a folder with room for it in TMPDIR"
+            f"a lazy frame cannot be stored in a temporary file: {error.strerror or error}; name a folder with room for it in "
+            "TMPDIR"
         ) from None
     return Streamed(schema, rows, partial(_stored, stored, schema))
 

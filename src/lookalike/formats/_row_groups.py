@@ -93,7 +93,9 @@ class RowGroups:
         n_bytes = sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in sized)
         rows = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, n_bytes)
         self._rows = max(1, min(BATCH_ROWS, rows))
-        self._plain = len(set(schema.names)) == len(schema.names) and not any("." in name for name in (*schema.names, *(names or ())))
+        self._plain = len(set(schema.names)) == len(schema.names) and not any(
+            "." in name for name in (*schema.names, *(names or ()))
+        )
 
     def _group(self, number: int) -> _Group:
         """Look at the pages of a row group.

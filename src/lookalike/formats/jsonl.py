@@ -327,7 +327,9 @@ def _json_line(source: str, row: int, record: Record) -> bytes:
     except UnicodeEncodeError:
         raise not_utf8(source, [(row, record)]) from None
     except TypeError as error:
-        raise InputDataError(f"{source}, row {row}: a value has no form in JSON: {error}; convert it, or leave it out") from None
+        raise InputDataError(
+            f"{source}, row {row}: a value has no form in JSON: {error}; convert it, or leave it out"
+        ) from None
     if b"null" in line:  # also what stands for numbers that are not finite
         for name, value in record.items():
             if not is_finite(value):

@@ -71,7 +71,8 @@ class _Lists(_InMemory):
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
             raise InputDataError(
-                f"a list of texts has no columns; {', '.join(names)} was asked for: pass a dict of id to text, a list of dicts, or a table"
+                f"a list of texts has no columns; {', '.join(names)} was asked for: pass a dict of id to text, a list of "
+                "dicts, or a table"
             )
         first = 0
         for texts in as_texts(split.data, columns.encoding_errors):
@@ -303,8 +304,8 @@ def as_sources(data: Any, *, glob: str | None = None, format: str | None = None)
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
-    suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to table.
-    An iterator is read once, into a list. Sources are taken as they are.
+    suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to
+    table. An iterator is read once, into a list. Sources are taken as they are.
 
     Raises
     ------

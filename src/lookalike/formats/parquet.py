@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -17,11 +16,11 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
-from ._columnar import ColumnarFormat, check_columns, path_of, selected_schema, selected_tables, table_batch
+from ._columnar import ColumnarFormat, check_columns, path_of, table_batch
 from ._row_groups import RowGroups, leaves_of
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, marked
-from .merged_parquet import common_schema, common_tables, row_groups
+from .merged_parquet import row_groups, together
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -137,21 +136,14 @@ class Parquet(ColumnarFormat):
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables: as they are where all splits have the same schema, converted where not."""
-        columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
-        schemas = [selected_schema(some, form) for some, form in columnar]
-        alike = len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas)
-        schema = schemas[0] if alike else common_schema(selections)
+        schema, tables, as_is = together(selections)
         schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
-        tables: Iterator[pa.Table]
-        if alike:
-            compression = columnar[0][1].compression(selections[0].split)
-            tables = row_groups(chain.from_iterable(selected_tables(some, form) for some, form in columnar), MOST_ROWS)
-        else:
-            compression, tables = "snappy", row_groups(common_tables(selections, schema))
+        first = selections[0].split
+        compression = first.form.compression(first) if as_is and isinstance(first.form, ColumnarFormat) else "snappy"
         with _writer(stream, schema, compression) as writer:
-            for table in tables:
+            for table in row_groups(tables, MOST_ROWS if as_is else None):
                 if len(table):
-                    writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
+                    writer.write_table(table if table.schema.equals(schema) else table.cast(schema))
 
 
 @contextmanager

@@ -24,9 +24,10 @@ from ._registry import formats_by_suffix
 from ._selection import Selection
 from ._split import Record
 from .memory import made_split, table_split
+from .merged_parquet import together
 
-__all__ = ["Selection", "check_apart", "check_before", "check_output", "describe", "format_of", "means_folder", "write_rows",
-           "write_table"]  # fmt: skip
+__all__ = ["Selection", "check_apart", "check_before", "check_output", "describe", "format_of", "means_folder", "table_of",
+           "write_rows", "write_table"]  # fmt: skip
 
 
 def _single(output: str | Path) -> Format | None:
@@ -169,6 +170,19 @@ def write_rows(
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
         describe(folder, provenance)
+
+
+def table_of(selections: Sequence[Selection]) -> pa.Table:
+    """Return selected rows as one Arrow table, which is held in memory.
+
+    Raises
+    ------
+    InputDataError
+        If an input has changed, or a value fits no column.
+    """
+    schema, tables, _ = together(selections)
+    found = pa.concat_tables([schema.empty_table(), *tables])
+    return found.replace_schema_metadata(schema.metadata)
 
 
 def describe(folder: NewFolder, provenance: Record) -> None:
