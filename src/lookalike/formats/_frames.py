@@ -14,7 +14,7 @@ from ..errors import InputDataError, OutputError
 from ._rows import refuse_twice
 
 ROWS = 1 << 14  # of a table that are copied together
-SPOOLED_ROWS = 1 << 12  # of a lazy frame that are computed together
+READ_ROWS = 1 << 10  # that another library reads or computes together
 _Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
 
 
@@ -72,7 +72,7 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
         if isinstance(data, dataset.Scanner):
             return _spooled(data.to_reader(), lambda: data.projected_schema)
     if library == "polars" and hasattr(data, "collect_batches"):
-        frames = data.collect_batches(chunk_size=SPOOLED_ROWS)
+        frames = data.collect_batches(chunk_size=READ_ROWS)
         return _spooled((b for some in frames for b in some.to_arrow().to_batches()), lambda: _eager(data.limit(0)).schema)
     if library == "polars" and hasattr(data, "collect"):
         return _eager(data)
@@ -111,7 +111,7 @@ def _dataset(data: Any) -> pa.Table | Streamed:
 
     def read(names: list[str] | None) -> Iterator[pa.RecordBatch]:
         some = data if names is None else data.select_columns(names)
-        for part in some.with_format("arrow").iter(batch_size=ROWS):
+        for part in some.with_format("arrow").iter(batch_size=READ_ROWS):
             yield from part.to_batches()
 
     return Streamed(table.schema, len(data), read)
@@ -119,7 +119,7 @@ def _dataset(data: Any) -> pa.Table | Streamed:
 
 def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
     """Read a data set of Arrow, little ahead."""
-    return data.to_batches(columns=names, batch_size=ROWS, batch_readahead=1, fragment_readahead=1)  # type: ignore[no-any-return]
+    return data.to_batches(columns=names, batch_size=READ_ROWS, batch_readahead=1, fragment_readahead=1)  # type: ignore[no-any-return]
 
 
 def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> Streamed:
