@@ -38,7 +38,7 @@ def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
     assert code == 0
     assert "4 documents" in out and "exact duplicates removed             1" in out
     assert "near-duplicates removed              1" in out and "kept                                 2" in out
-    assert "the least alike among those removed" in out and f"{corpus}:3  ->  {corpus}:1" in out
+    assert "least similar removals (removed -> kept):" in out and f"{corpus}:3  ->  {corpus}:1" in out
     assert "nothing was written" in err
     assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
 

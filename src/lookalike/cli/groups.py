@@ -84,7 +84,7 @@ def _print_table(found: list[Members], ids: dict[int, Any]) -> None:
     most = _WIDEST if width is None else min(_NARROW, max(12, (width - 42) // 2))
     kept = [fitted(ids[group.row], most) for group in found]
     column = max(4, *(size for _, size in kept))
-    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  least alike of those removed")
+    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  least similar removals")
     for group, (name, size) in zip(found, kept, strict=True):
         least, median = ("-", "-") if group.spread is None else (f"{value:.4f}" for value in group.spread[:2])
         line = f"{group.size:>9,}  {group.n_exact:>7,}  {least:>6}  {median:>6}  {name}{' ' * (column - size)}  "

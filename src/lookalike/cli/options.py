@@ -106,15 +106,16 @@ planning = apply(
 
 seed = click.option("--seed", type=_Seed(), default=1, show_default=True, metavar="NUMBER|random",
                     help="The only source of randomness: a number, or "
-                    "'random' for one that the system draws, and that outputs state.")  # fmt: skip
+                    "'random' for a random one, which is recorded in the outputs.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per group or document.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
                         show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip
 
 reading = apply(
-    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
-    click.option("--html", is_flag=True, help="The texts are web pages: compare their main text (extra html)."),
+    click.option("--text", default="text", show_default=True,
+                 help="Column or field that holds the text; doc.text is the field text inside doc."),
+    click.option("--html", is_flag=True, help="Treat texts as HTML and compare their main text (needs the html extra)."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with the same value in COLUMN."),
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
@@ -195,5 +196,5 @@ engines = apply(
     click.option("--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True,
                  help="For --dry-run: share of documents that have a near-duplicate."),
     click.option("--family", type=click.FloatRange(2), default=3.0, show_default=True,
-                 help="For --dry-run: documents that resemble each other, on average."),
+                 help="For --dry-run: average number of documents in a group of near-duplicates."),
 )  # fmt: skip

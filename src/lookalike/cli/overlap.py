@@ -110,7 +110,7 @@ def overlap(
         click.echo(json.dumps(found | {"not_searchable": missed, "output": output, "report": report}))
         return
     say(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
-    what = f"{measure} >= {threshold:g}, measured"
+    what = f"{measure} >= {threshold:g}, exact"
     say(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
     if found["skipped"]:
         say(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")

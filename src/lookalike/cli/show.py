@@ -128,7 +128,7 @@ def _print_members(known: dict[int, Row], members: Members) -> None:
     some = [known[row] for row in members.rows.tolist() if row in known]
     if not some:
         return
-    say("removed for it, the least alike first")
+    say("removed because of it, the least similar first")
     for other in some:
         score = f"{other['resemblance']:.4f}" if other["reason"] == "near" else "copy"
         say(f"  {score:<7}  {other['id']}")
