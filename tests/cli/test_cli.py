@@ -127,7 +127,7 @@ def test_plan_foresees_what_dedup_takes(capfd):
     assert found["bands"] == 16 and found["foresight"] == wanted.to_dict()
     code, out, err = run(capfd, "plan", "--documents", "1e9", *size[2:])
     assert code == 2 and out == "" and "1,000,000,000 documents need" in err
-    assert "bytes needs documents" in run(capfd, "plan", "--bytes", "1e9")[2]
+    assert "--bytes needs --documents" in run(capfd, "plan", "--bytes", "1e9")[2]
 
 
 @pytest.mark.parametrize(

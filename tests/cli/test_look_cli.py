@@ -82,7 +82,7 @@ def test_a_removed_document(job, capsys):
 def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
     assert run("show", "job", "first", "--top", 2) == 0
     out = capsys.readouterr().out
-    assert "decision   kept; it stands for 3 removed, 1 of them copies byte for byte" in out
+    assert "decision   kept; 3 removed because of it, 1 of them exact duplicates" in out
     assert "resemblance of the others: 0.7561 to 0.9730, median 0.8645" in out
     assert out.endswith(
         "removed because of it, the least similar first\n  0.7561   near\n  0.9730   nearer\n  and 1 more (--top)\n"
@@ -91,7 +91,7 @@ def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
     out = capsys.readouterr().out
     assert "removed: a copy byte for byte of\nkept       first" in out and "resemblance" not in out and out.count("\n") == 5
     assert run("show", "job", "alone") == 0
-    assert "kept; none was removed for it" in capsys.readouterr().out
+    assert "kept; none removed because of it" in capsys.readouterr().out
     assert run("show", "job", "empty") == 0
     assert "removed: it has no token (--empty drop)" in capsys.readouterr().out
 

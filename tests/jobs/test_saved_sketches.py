@@ -289,6 +289,6 @@ def test_web_pages(tmp_path):
     texts, _ = read_again(as_references(tmp_path / "seen"), Reading(html=True), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
-    with pytest.raises(la.ParameterError, match="web pages can be saved only where these lie in files"):
+    with pytest.raises(la.ParameterError, match="web pages can be saved only if the pages are in files"):
         run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
     assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1

@@ -27,7 +27,7 @@ _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywher
               help="List only groups of at least N documents.")  # fmt: skip
 @options.as_json_lines
 def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
-    """List the largest groups of a saved result: a kept document, and those that were removed for it.
+    """List the largest groups of a saved result: a kept document, and those that were removed because of it.
 
     JOB is a folder that 'lookalike dedup --save' or Result.save wrote. For each group: how many documents it has, how many of
     them are copies byte for byte, the least and the median resemblance of the others to the kept document, its id, and the

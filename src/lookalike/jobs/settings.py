@@ -67,8 +67,8 @@ class Settings:
         Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole name; so it
         is for ``id``, ``within`` and the column of ``keep``.
     id : str, optional
-        Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. Ids are unique among the
-        inputs, and among the references; 1 and "1" are the same id.
+        Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. Ids are
+        unique among the inputs, and among the references; 1 and "1" are the same id.
     keep : str, default "first"
         Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or
         smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its
