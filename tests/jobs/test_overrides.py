@@ -129,7 +129,7 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
 def test_a_digest_is_needed_where_ids_are_made(tmp_path):
     digest = file_of(tmp_path / "a.jsonl", [A, B], ["x", "y"])
     with pytest.raises(
-        la.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row, .*\(.*a\.jsonl: {digest}\)"
+        la.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row; .*\(.*a\.jsonl: {digest}\)"
     ):
         la.dedup(tmp_path / "a.jsonl", overrides=keep(f"{tmp_path}/a.jsonl:1"))
     stale = [{"id": "x", "action": "remove", "input": "elsewhere", "sha256": "0" * 64}]

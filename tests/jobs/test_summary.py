@@ -101,6 +101,7 @@ def test_every_count_is_said():
         "boilerplate, that they were compared with some of these only (docs/how-to/checking.md, What the summary says)",
         "2.50 s (reading 1.00, keeping 1.50), 2 MB/s; peak memory 400 MB",
     ]
+    assert repr(summary()) == str(summary())
     assert "(dropped)" in str(summary(empty_dropped=3))
     assert "empty" not in str(summary(empty=0)) and "against" not in str(summary(reference=0))
 

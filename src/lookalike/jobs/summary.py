@@ -20,7 +20,7 @@ SAID = 0.001  # of recall: what is less is not worth a line
 CROWDS = "docs/how-to/checking.md, What the summary says"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Summary:
     """Counts, times and sizes of a finished job.
 
@@ -113,6 +113,10 @@ class Summary:
             self, threshold=threshold, recall_planned=recall, recall_vouched=recall * share, found_by=method.describe(),
             plan=method.plan_dict(), **counted_anew,
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        """Return the same as for ``print``, so that it can be read where a result is looked at by hand."""
+        return str(self)
 
     def __str__(self) -> str:
         """Return a human-readable summary."""
