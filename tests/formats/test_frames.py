@@ -88,7 +88,7 @@ def test_data_sets_by_name_are_inputs_of_these_names(tmp_path):
     result = la.dedup({"train": Dataset(TABLE), "test": Dataset(TABLE, [1])})
     assert result.kept["id"].to_pylist() == ["train:0", "train:1"]
     assert result.decisions["source"].to_pylist() == ["train"] * 3 + ["test"]
-    assert result.provenance["inputs"] == [{"name": "train"}, {"name": "test"}]
+    assert result.provenance["inputs"] == [{"name": name, "in_memory": True} for name in ("train", "test")]
     result.write(tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").glob("t*")) == ["test.parquet", "train.parquet"]
     with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):

@@ -47,8 +47,8 @@ class _InMemory(Format):
         return split.name if split.options else None
 
     def identity(self, split: Split) -> Record:
-        """Return that the input was in memory, or its name, and no more."""
-        return {"name": split.name if split.options else "in memory"}
+        """Return that the input was in memory, and its name."""
+        return {"name": split.name, "in_memory": True} if split.options else {"name": "in memory"}
 
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return the number of rows; their bytes are in memory already."""

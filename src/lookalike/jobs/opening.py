@@ -145,7 +145,7 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
     identities = [split.identity() for split in splits]
     if settings.work is not None:
         for split, identity in zip(splits, identities, strict=True):
-            if identity.keys() == {"name"} or identity.get("read_once"):
+            if identity["name"] == "in memory" or identity.keys() & {"in_memory", "read_once"}:
                 raise ParameterError(
                     "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
                     f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"
