@@ -73,6 +73,8 @@ def stage(tmp_path_factory):
     (folder / "overrides.jsonl").write_text('{"id": "i8", "action": "keep"}\n{"id": "i3", "action": "remove"}\n')
     questions = "".join(json.dumps({"qid": n, "question": text}) + "\n" for n, text in enumerate(notes))
     (folder / "questions.jsonl").write_text(questions)
+    nested = ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows)
+    (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
     for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md"):
         (folder / name).write_text(notes[0])

@@ -37,7 +37,7 @@ def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
     assert code == 0
     assert "4 documents" in out and "exact duplicates removed             1" in out
     assert "near-duplicates removed              1" in out and "kept                                 2" in out
-    assert "the least alike among those removed" in out and f"{corpus}:3  ->  {corpus}:1" in out
+    assert "least similar removals (removed -> kept):" in out and f"{corpus}:3  ->  {corpus}:1" in out
     assert "nothing was written" in err
     assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
 
@@ -131,7 +131,7 @@ def test_plan_foresees_what_dedup_takes(capfd):
     assert found["bands"] == 16 and found["foresight"] == wanted.to_dict()
     code, out, err = run(capfd, "plan", "--documents", "1e9", *size[2:])
     assert code == 2 and out == "" and "1,000,000,000 documents need" in err
-    assert "bytes needs documents" in run(capfd, "plan", "--bytes", "1e9")[2]
+    assert "--bytes needs --documents" in run(capfd, "plan", "--bytes", "1e9")[2]
 
 
 @pytest.mark.parametrize(

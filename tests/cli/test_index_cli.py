@@ -140,7 +140,7 @@ def test_overlap(tmp_path, corpus):
     (tmp_path / "eval.jsonl").write_text(json.dumps({"text": "my box with five dozen liquor"}) + "\n")
     done = run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--width", "2", "-o", tmp_path / "clean.jsonl",
                "--matches", tmp_path / "matches.csv")  # fmt: skip
-    assert "overlapping             1   (containment >= 0.8, measured; 1 pair)" in done.output
+    assert "overlapping             1   (containment >= 0.8, exact; 1 pair)" in done.output
     assert [json.loads(line)["key"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == ["k0", "k2"]
     assert (tmp_path / "matches.csv").read_text().splitlines()[1].endswith(",0.7142857142857143,1.0")
     said = json.loads(run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--measure", "resemblance", "--json").output)

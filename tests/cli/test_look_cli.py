@@ -39,7 +39,7 @@ def test_groups_as_a_table(job, capsys):
     assert run("groups", "job") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 groups; 5 of 8 documents removed"
-    assert lines[1].split() == ["documents", "exact", "least", "median", "kept", "least", "alike", "of", "those", "removed"]
+    assert lines[1].split() == ["documents", "exact", "least", "median", "kept", "least", "similar", "removals"]
     assert lines[2].split() == ["4", "1", "0.7561", "0.8645", "first", "near,", "nearer,", "copy"]
     assert lines[3].split() == ["2", "0", "0.9630", "0.9630", r"odd\x1b]0;x\x07\u202e", r"odder\x1b]0;x\x07\u202e"]
     assert run("groups", "job", "--min-size", 3, "--top", 5) == 0
@@ -82,14 +82,16 @@ def test_a_removed_document(job, capsys):
 def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
     assert run("show", "job", "first", "--top", 2) == 0
     out = capsys.readouterr().out
-    assert "decision   kept; it stands for 3 removed, 1 of them copies byte for byte" in out
+    assert "decision   kept; 3 removed because of it, 1 of them exact duplicates" in out
     assert "resemblance of the others: 0.7561 to 0.9730, median 0.8645" in out
-    assert out.endswith("removed for it, the least alike first\n  0.7561   near\n  0.9730   nearer\n  and 1 more (--top)\n")
+    assert out.endswith(
+        "removed because of it, the least similar first\n  0.7561   near\n  0.9730   nearer\n  and 1 more (--top)\n"
+    )
     assert run("show", "job", "copy") == 0
     out = capsys.readouterr().out
     assert "removed: a copy byte for byte of\nkept       first" in out and "resemblance" not in out and out.count("\n") == 5
     assert run("show", "job", "alone") == 0
-    assert "kept; none was removed for it" in capsys.readouterr().out
+    assert "kept; none removed because of it" in capsys.readouterr().out
     assert run("show", "job", "empty") == 0
     assert "removed: it has no token (--empty drop)" in capsys.readouterr().out
 

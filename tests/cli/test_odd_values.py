@@ -168,7 +168,7 @@ def folders(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        ("a", "b", "a is a folder: compare takes two text files; to compare each file of a folder with those of another, run: "
+        ("a", "b", "a is a folder: compare takes two text files; to compare each file of a folder with each file of another, run: "
                    "lookalike pairs a --against b --format txt"),
         ("a/1.txt", "b", "b is a folder"),
         ("a/*.txt", "b/1.txt", "a/*.txt is several files"),

@@ -44,8 +44,8 @@ def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(c
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "2 documents, against 3 reference documents",
-        "  overlapping             1   (containment >= 0.8, measured; 1 pair)",
-        "  not searchable          2   (reference documents: 1 empty; 1 shorter than 5 words, found only where a document is the "
+        "  overlapping             1   (containment >= 0.8, exact; 1 pair)",
+        "  not searchable          2   (reference documents: 1 empty; 1 shorter than 5 words, found only if a document is the "
         "same: lower --width)",
         "    q2, q3",
         "written: clean.jsonl",

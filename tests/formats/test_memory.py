@@ -1,11 +1,24 @@
-"""Texts and tables that are in memory."""
+"""Texts, rows and tables that are in memory."""
 
+import datetime
+import decimal
+import json
+
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from lookalike.formats.memory import list_split, table_split
+import lookalike as la
+from lookalike.formats.memory import list_split, own_id, table_split
 
 TEXTS = ["a", "b", "c"]
+A = " ".join(f"word{i}" for i in range(60))
+DAYS = [datetime.date(2026, 11, day) for day in (1, 2, 3)]
+ROWS = [
+    {"id": f"r{i}", "text": text, "day": day, "tags": ["x", None], "n": np.int32(i)}
+    for i, (text, day) in enumerate(zip([A, "something else", A + " more"], DAYS, strict=True))
+]
 
 
 @pytest.mark.parametrize(
@@ -20,3 +33,93 @@ TEXTS = ["a", "b", "c"]
 def test_rows_are_counted_where_that_costs_nothing(split, n):
     """Their bytes are in memory already, and need no more room."""
     assert split.expected("text") == (n, 0)
+
+
+@pytest.mark.parametrize("form", [list, tuple, iter])
+def test_dicts_are_rows(form, tmp_path):
+    result = la.dedup(form(ROWS), id="id")
+    assert result.removed["id"].to_pylist() == ["r2"]
+    result.write(tmp_path / "out.jsonl")
+    first = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+    assert first == {"id": "r0", "text": A, "day": "2026-11-01", "tags": ["x", None], "n": 0}
+    result.write(tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["day"].to_pylist() == DAYS[:2]
+    assert la.dedup(form(ROWS)).kept["id"].to_pylist() == [0, 1]
+
+
+@pytest.mark.parametrize("column", ["day", "n"])
+def test_values_that_json_does_not_have_are_compared(column):
+    assert la.dedup(ROWS, id="n", keep=f"largest:{column}").removed["id"].to_pylist() == [0]
+    assert la.dedup(ROWS, within=column).keep.all()
+
+
+def test_dicts_need_not_have_the_same_fields(tmp_path):
+    result = la.dedup([{"text": A, "x": 1}, {"y": "z", "text": "something else"}])
+    result.write(tmp_path / "out.jsonl")
+    assert [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [
+        ["text", "x"],
+        ["y", "text"],
+    ]
+    assert result.clean().to_pylist() == [{"text": A, "x": 1, "y": None}, {"text": "something else", "x": None, "y": "z"}]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([DAYS[0], "text"], "input, field 'x': the values must be of one type"),
+        ([decimal.Decimal(1), decimal.Decimal(1)], None),
+        ([object(), object()], "input, field 'x': the values must be of one type"),
+    ],
+)
+def test_values_of_several_types_are_refused(value, message):
+    rows = [{"text": A, "x": x} for x in value]
+    if message is None:
+        assert la.dedup(rows, within="x").keep.tolist() == [True, False]
+    else:
+        with pytest.raises(la.InputDataError, match=message):
+            la.dedup(rows, within="x")
+
+
+def test_a_value_without_a_form_in_json_is_said(tmp_path):
+    with pytest.raises(la.InputDataError, match="input, row 1: a value has no form in JSON: .*complex"):
+        la.dedup([{"text": A}, {"text": "b", "x": 1j}]).write(tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "c"], [7, 0, -3]])
+def test_a_dict_of_texts_has_its_keys_as_ids(ids, tmp_path):
+    data = dict(zip(ids, [A, None, A + " more"], strict=True))
+    result = la.dedup(data)
+    assert result.kept["id"].to_pylist() == ids[:2] and result.removed["duplicate_of"].to_pylist() == ids[:1]
+    assert result.clean().to_pydict() == {"id": ids[:2], "text": [A, None]}
+    assert result.settings.id == "id"
+    overridden = la.dedup(data, overrides=[{"id": ids[2], "action": "keep"}])
+    assert overridden.keep.all()
+    assert la.pairs(data)["right_id"].to_pylist() == ids[2:]
+
+
+def test_a_dict_of_texts_beside_others():
+    data = {"a": A, "b": "something else"}
+    assert la.dedup(data, against={"z": A + " more"}).removed["duplicate_of"].to_pylist() == ["z"]
+    assert la.dedup([A], against=data).removed["duplicate_of"].to_pylist() == [0]
+    for one, other, ids in ((data, [A], ("a", 0)), ([A], data, (0, "a")), (data, {"z": A}, ("a", "z"))):
+        (match,) = la.overlap(one, against=other).matches.to_pylist()
+        assert (match["id"], match["reference"]) == ids
+    with pytest.raises(la.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"):
+        la.dedup(data, against=[A])
+
+
+def test_ids_of_a_dict_are_checked():
+    with pytest.raises(la.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
+        la.dedup({1: A, "1": "b"})
+    with pytest.raises(la.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
+        la.dedup({(1, 2): A})
+
+
+def test_a_dict_without_texts_is_no_documents():
+    assert len(la.dedup({})) == 0 and own_id([]) is None
+
+
+def test_tables_by_name_share_their_ids():
+    result = la.dedup({"one": pa.table({"text": [A]}), "two": pa.table({"text": [A, "b"]}, metadata={"m": "x"})})
+    assert result.kept["id"].to_pylist() == ["one:0", "two:1"]
+    assert result.clean()["text"].to_pylist() == [A, "b"]

@@ -119,7 +119,9 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
     with closing(la.dedup(files, overrides=by_hand, **prepare(kind, monkeypatch))) as result:
         assert [reason for reason, _ in reasons(result)] == ["kept", "override", "kept", "near"]
     more = prepare(kind, monkeypatch)
-    said = rf"overrides, number 1: '.*b\.jsonl:1' was given for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digests[1]}"
+    said = (
+        rf"overrides, number 1: '.*b\.jsonl:1' is for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digests[1]}"
+    )
     with pytest.raises(la.InputDataError, match=said):
         la.dedup(files, overrides=[by_hand[0] | {"sha256": "0" * 64}], **more)
 
@@ -127,14 +129,14 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
 def test_a_digest_is_needed_where_ids_are_made(tmp_path):
     digest = file_of(tmp_path / "a.jsonl", [A, B], ["x", "y"])
     with pytest.raises(
-        la.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row, .*\(.*a\.jsonl: {digest}\)"
+        la.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row; .*\(.*a\.jsonl: {digest}\)"
     ):
         la.dedup(tmp_path / "a.jsonl", overrides=keep(f"{tmp_path}/a.jsonl:1"))
     stale = [{"id": "x", "action": "remove", "input": "elsewhere", "sha256": "0" * 64}]
     assert reasons(la.dedup(tmp_path / "a.jsonl", id="id", overrides=stale))[0] == ("override", None), (
         "a column of ids needs none"
     )
-    with pytest.raises(la.InputDataError, match="input has none, as it is no file"):
+    with pytest.raises(la.InputDataError, match="input has none, because it is not a file"):
         la.dedup([A, B], overrides=[{"id": 0, "action": "keep", "sha256": digest}])
 
 
@@ -165,9 +167,7 @@ def test_an_id_that_two_files_share(tmp_path):
             file.write('{"text": "a b c d e f"}\n')
     result = la.dedup(tmp_path)
     (shared,) = {row["id"] for row in result.decisions.to_pylist()}
-    with pytest.raises(
-        la.InputDataError, match="number 1: the id '.*xff.jsonl:1' is that of two documents; name a column of ids"
-    ):
+    with pytest.raises(la.InputDataError, match="number 1: two documents have the id '.*xff.jsonl:1'; name a column of ids"):
         la.dedup(tmp_path, overrides=keep(shared))
 
 

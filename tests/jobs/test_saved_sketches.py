@@ -196,7 +196,7 @@ def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
         pq.write_table(pq.read_table(mine[1]).slice(1), mine[1])
     else:
         os.utime(mine[1])
-    with pytest.raises(la.InputDataError, match=r"week0-1\.parquet: .*the sketches in .*seen rest on it"):
+    with pytest.raises(la.InputDataError, match=r"week0-1\.parquet: .*seen needs this file: restore it, or save"):
         run(files[1], against=tmp_path / "seen", save=tmp_path / "next")
     assert not (tmp_path / "next").exists()
 
@@ -213,7 +213,7 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         file |= {"bytes": os.stat(mine[1]).st_size, "modified_ns": os.stat(mine[1]).st_mtime_ns}
     held.pop("checksum")
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
-    with pytest.raises(la.InputDataError, match="has other texts than when it was sketched, and .*seen rests on it"):
+    with pytest.raises(la.InputDataError, match="has other texts than when it was sketched; .*seen needs the file"):
         run(files[1], against=tmp_path / "seen")
 
 
@@ -289,6 +289,6 @@ def test_web_pages(tmp_path):
     texts, _ = read_again(as_references(tmp_path / "seen"), Reading(html=True), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
-    with pytest.raises(la.ParameterError, match="web pages can be saved only where these lie in files"):
+    with pytest.raises(la.ParameterError, match="web pages can be saved only if the pages are in files"):
         run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
     assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1

@@ -143,7 +143,7 @@ def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucke
     if how == "changed":
         url.write_bytes(data + b" ")
     wanted = {"gone": "cannot be read: no such object", "changed": "has changed since it was sketched"}[how]
-    with pytest.raises(la.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; the sketches in .*/seen rest on it"):
+    with pytest.raises(la.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/seen needs this file: restore it"):
         against(files[1], bucket / "seen")
 
 

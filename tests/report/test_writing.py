@@ -91,6 +91,8 @@ def test_the_command_repeats_the_job(run, corpus, tmp_path, capsys):
 def test_what_no_command_can_say_is_python(tmp_path):
     page = report(la.dedup(["a b c", "a b c"], tokenizer=str.split, threshold=0.5), tmp_path)
     assert "lookalike.dedup(data, threshold=0.5, tokenizer=split" in page
+    page = report(la.dedup({"one": pa.table({"text": ["a b c"]}), "two": pa.table({"text": ["a b c"]})}), tmp_path / "named")
+    assert "lookalike.dedup(data, threshold=0.8" in page
 
 
 @pytest.mark.parametrize("texts", ["none", "hash"])

@@ -44,7 +44,7 @@ def compare(
         if not found or found[0].expected("text")[0] != 1:
             raise ParameterError(
                 f"{path} is {'several files' if found else 'a folder'}: compare takes two text files; to compare each file of "
-                f"a folder with those of another, run: lookalike pairs {left} --against {right} --format txt"
+                f"a folder with each file of another, run: lookalike pairs {left} --against {right} --format txt"
             )
         (batch,) = found[0].batches(Columns(encoding_errors=encoding_errors))
         texts.append(batch.texts.row(0))

@@ -27,7 +27,7 @@ _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywher
               help="List only groups of at least N documents.")  # fmt: skip
 @options.as_json_lines
 def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
-    """List the largest groups of a saved result: a kept document, and those that were removed for it.
+    """List the largest groups of a saved result: a kept document, and those that were removed because of it.
 
     JOB is a folder that 'lookalike dedup --save' or Result.save wrote. For each group: how many documents it has, how many of
     them are copies byte for byte, the least and the median resemblance of the others to the kept document, its id, and the
@@ -84,7 +84,7 @@ def _print_table(found: list[Members], ids: dict[int, Any]) -> None:
     most = _WIDEST if width is None else min(_NARROW, max(12, (width - 42) // 2))
     kept = [fitted(ids[group.row], most) for group in found]
     column = max(4, *(size for _, size in kept))
-    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  least alike of those removed")
+    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  least similar removals")
     for group, (name, size) in zip(found, kept, strict=True):
         least, median = ("-", "-") if group.spread is None else (f"{value:.4f}" for value in group.spread[:2])
         line = f"{group.size:>9,}  {group.n_exact:>7,}  {least:>6}  {median:>6}  {name}{' ' * (column - size)}  "

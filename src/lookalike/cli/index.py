@@ -39,7 +39,7 @@ def index() -> None:
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
 @click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
 @click.option("--probes", type=int, default=None,
-              help="For simhash: keep one table and look at so many places in it, which the weakest bits of a query name. It "
+              help="For simhash: keep one table and look in it at this many places, which the weakest bits of a query name. It "
               "takes less disk space and misses some matches ('index info' states the share found).  "
               "[default: radius + 1 tables, and all matches]")  # fmt: skip
 @click.option("--bits", type=int, default=None,
@@ -48,7 +48,7 @@ def index() -> None:
 @click.option("--standard-error", type=float, default=None,
               help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip
 @click.option("--sketch-bytes", type=int, default=None,
-              help="Or choose those of the smallest error there in at most so many bytes a document.")  # fmt: skip
+              help="Or choose those with the smallest error there in at most this many bytes per document.")  # fmt: skip
 @click.option("--keep-text", is_flag=True,
               help="Keep the texts: matches then have their exact resemblance too, and texts can be exported.")  # fmt: skip
 @options.shingling

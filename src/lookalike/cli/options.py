@@ -106,7 +106,7 @@ planning = apply(
 
 seed = click.option("--seed", type=_Seed(), default=1, show_default=True, metavar="NUMBER|random",
                     help="The only source of randomness: a number, or "
-                    "'random' for one that the system draws, and that outputs state.")  # fmt: skip
+                    "'random' for a random one, which is recorded in the outputs.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per group or document.")
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
@@ -123,12 +123,14 @@ choosing = (
 )  # fmt: skip
 
 reading = apply(
-    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
-    click.option("--html", is_flag=True, help="The texts are web pages: compare their main text (extra html)."),
+    click.option("--text", default="text", show_default=True,
+                 help="Column or field that holds the text; doc.text is the field text inside doc."),
+    click.option("--html", is_flag=True, help="Treat texts as HTML and compare their main text (needs the html extra)."),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with the same value in COLUMN."),
-    click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
-                 "Can be repeated. A folder can be one of sketches that dedup --save-sketches saved."),
+    click.option("--against", multiple=True, metavar="PATH", help="Reference documents: documents "
+                 "that resemble them are removed; they are never removed or written themselves. A folder can be one that dedup "
+                 "--save-sketches saved. Can be repeated."),
     *choosing,
     encoding,
 )  # fmt: skip
@@ -145,7 +147,7 @@ guarding = apply(
 
 overriding = apply(
     click.option("--overrides", default=None, metavar="FILE.jsonl",
-                 help="Documents to keep, or to remove, whatever is found: lines of id and action, as a report exports them."),
+                 help="Documents to keep or to remove regardless of the result: lines of id and action, as a report exports."),
     click.option("--fail-if-removed", type=click.FloatRange(0, 1), default=None, metavar="SHARE",
                  help="If more than this share of the documents would be removed, or all documents of an input, exit with "
                  "status 1 and write neither documents nor sketches; --report and --save are written."),
@@ -175,12 +177,12 @@ pausing = apply(
 
 reporting = apply(
     click.option("--report", default=None, metavar="PAGE.html",
-                 help="Write a page that shows what was found and why: one HTML file (extra report)."),
+                 help="Write a page that shows what was found and why: one HTML file (needs the report extra)."),
     click.option("--report-texts", type=click.Choice(["full", "none", "hash"]), default="full", show_default=True,
                  help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
 saving = click.option("--save", default=None, metavar="DIR",
-                      help="Save what was decided, and why, to a folder, for groups, show and serve.")  # fmt: skip
+                      help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
 audit = click.option("--audit", type=click.IntRange(1), default=None, metavar="N",
                      help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
 
@@ -193,8 +195,8 @@ writing = apply(
 
 engines = apply(
     click.option("--engine", default=None, metavar="NAME",
-                 help="What runs the job: local (this machine), spark (a cluster; extra spark; --memory is for each task, by "
-                 "default 1500MB), or an engine that another package adds. The result does not depend on it.  "
+                 help="What runs the job: local (this machine), spark (a cluster; needs the spark extra; --memory is for each "
+                 "task, by default 1500MB), or an engine that another package adds. The result does not depend on it.  "
                  "[default: local]"),
     click.option("--master", default=None, metavar="URL",
                  help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
@@ -205,5 +207,5 @@ engines = apply(
     click.option("--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True,
                  help="For --dry-run: share of documents that have a near-duplicate."),
     click.option("--family", type=click.FloatRange(2), default=3.0, show_default=True,
-                 help="For --dry-run: documents that resemble each other, on average."),
+                 help="For --dry-run: average number of documents in a group of near-duplicates."),
 )  # fmt: skip

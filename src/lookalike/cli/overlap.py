@@ -18,12 +18,13 @@ SHOWN = 5  # reference documents that are named
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
 @click.option("--against-text", default=None, metavar="COLUMN",
-              help="Column or field of the other corpus that holds the text.  [default: that of --text]")  # fmt: skip
+              help="Column or field of the other corpus that holds the text.  [default: as --text]")  # fmt: skip
 @click.option("--against-id", default=None, metavar="COLUMN",
               help="Column or field of the other corpus that holds a unique id, '' for none.  "
-              "[default: that of --id]")  # fmt: skip
+              "[default: as --id]")  # fmt: skip
 @click.option("--measure", type=click.Choice(["containment", "resemblance"]), default="containment", show_default=True,
-              help="Shingles in common divided by those of the other corpus's document, or by those in the union.")  # fmt: skip
+              help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided "
+              "by the shingles in the union.")  # fmt: skip
 @click.option("-t", "--threshold", type=float, default=0.8, show_default=True, help="Minimum of the measure.")
 @click.option("--passage", type=click.IntRange(1), default=None, metavar="N",
               help="Match passages of N shingles of the other corpus, not whole documents.")  # fmt: skip
@@ -118,7 +119,7 @@ def overlap(
         return
     tell = partial(say, err=beside)
     tell(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
-    what = f"{measure} >= {threshold:g}, measured"
+    what = f"{measure} >= {threshold:g}, exact"
     tell(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
     if found["skipped"]:
         tell(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
@@ -127,7 +128,7 @@ def overlap(
         least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))
         tell(
             f"  not searchable {len(result.not_searchable):>10,}   (reference documents: {found['empty_references']:,} empty; "
-            f"{found['short_references']:,} shorter than {least}, found only where a document is the same: lower --width)"
+            f"{found['short_references']:,} shorter than {least}, found only if a document is the same: lower --width)"
         )
         tell(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
     for path in (output, matches, report):

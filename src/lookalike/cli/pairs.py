@@ -92,14 +92,15 @@ def pairs(
     if as_json or quiet:
         return
     tell = partial(say, err=beside)
-    measured = {"exact": "measured", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
+    verified = {"exact": "exact", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
     references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
     tell(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
-    tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {measured})")
+    tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {verified})")
     if summary["cut_by_max_pairs"]:
         tell("  the list was cut by --max-pairs: there are more")
     tell(
-        f"recall at the threshold: {summary['recall_planned']:.4f}; {counted(summary['candidate_pairs'], 'pair')} compared",
+        f"recall at the threshold: {summary['recall_planned']:.4f}, higher above it; "
+        f"{counted(summary['candidate_pairs'], 'pair')} compared",
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
     say_seed(seed, settings.seed, err=beside)

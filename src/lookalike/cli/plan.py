@@ -17,16 +17,16 @@ from .saying import say, say_all
               help="Size of the corpus: states its candidate pairs among unrelated documents, and weighs in the choice of "
               "bands and rows.")  # fmt: skip
 @click.option("--bytes", type=float, default=None,
-              help="Bytes of text in all of these: also states memory, disk space and processor time of dedup.")  # fmt: skip
+              help="Bytes of text in all documents: also states memory, disk space and processor time of dedup.")  # fmt: skip
 @click.option("--memory", default=None, metavar="SIZE",
-              help="Memory that dedup is given: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")  # fmt: skip
+              help="Memory limit of dedup: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")  # fmt: skip
 @click.option("--duplicates", type=float, default=0.3, show_default=True,
-              help="Share of documents (where lengths differ, of the text) that have a near-duplicate.")  # fmt: skip
+              help="Share of documents (of the text, if lengths differ) that have a near-duplicate.")  # fmt: skip
 @click.option("--family", type=float, default=3.0, show_default=True,
-              help="Documents that resemble each other, on average.")  # fmt: skip
+              help="Average number of documents in a group of near-duplicates.")  # fmt: skip
 @click.option("--threads", type=click.IntRange(1), default=None,
-              help="Threads that dedup is given.  [default: all processors]")  # fmt: skip
-@click.option("--work", is_flag=True, help="dedup is given a work folder, in which everything lies.")
+              help="Threads that dedup uses.  [default: all processors]")  # fmt: skip
+@click.option("--work", is_flag=True, help="dedup has a work folder, where everything is stored.")
 @click.option("--keep", default="first", show_default=True, metavar="POLICY", help="Keep policy of dedup.")
 @click.option("--format", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
               help="Format of the inputs.")  # fmt: skip
@@ -63,7 +63,7 @@ def plan(
         from ..jobs.foresight import foresee  # here, as a plan alone needs none of what a job does
 
         if documents is None:
-            raise ParameterError("bytes needs documents: --documents says how many have so many bytes together")
+            raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")
         foresight = foresee(
             documents=documents, bytes=bytes, memory=memory, duplicates=duplicates, family=family, threads=threads, work=work,
             format=format, calibrate=calibrate, threshold=threshold, recall=recall, permutations=permutations, bands=bands,

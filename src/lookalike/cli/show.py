@@ -27,7 +27,7 @@ Row = dict[str, Any]
 @click.argument("job", type=click.Path())
 @click.argument("id")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True,
-              help="How many removed documents to list of those that a kept one stands for.")  # fmt: skip
+              help="For a kept document: how many of the documents to list that were removed because of it.")  # fmt: skip
 @click.option("--no-texts", is_flag=True, help="Read no text and show no diff: the inputs are not needed.")
 @options.as_json_lines
 def show(job: str, id: str, top: int, no_texts: bool, as_json: bool) -> None:
@@ -114,7 +114,7 @@ def _print(saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None,
     else:
         n = len(members.rows)
         stands = (
-            f"it stands for {n:,} removed, {members.n_exact:,} of them copies byte for byte" if n else "none was removed for it"
+            f"{n:,} removed because of it, {members.n_exact:,} of them exact duplicates" if n else "none removed because of it"
         )
         say(f"decision   {_why(told)}; {stands}")
         if members.spread is not None:
@@ -128,7 +128,7 @@ def _print_members(known: dict[int, Row], members: Members) -> None:
     some = [known[row] for row in members.rows.tolist() if row in known]
     if not some:
         return
-    say("removed for it, the least alike first")
+    say("removed because of it, the least similar first")
     for other in some:
         score = f"{other['resemblance']:.4f}" if other["reason"] == "near" else "copy"
         say(f"  {score:<7}  {other['id']}")

@@ -80,7 +80,7 @@ def tune(
     if not found:
         say("  none: allow more memory or a lower recall")
         return
-    say(f"  {'us a query':>10}  {'MB':>8}  {'recall':>6}  method")
+    say(f"  {'us/query':>10}  {'MB':>8}  {'recall':>6}  method")
     for choice in found[:SHOWN]:
         line = f"  {choice.nanoseconds / 1e3:>10,.2f}  {choice.memory / 1e6:>8,.0f}  {choice.recall:>6.3f}  {choice.method}"
         say(line)

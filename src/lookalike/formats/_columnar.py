@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from ._format import Format
-from ._rows import plain_rows, refuse_twice
+from ._rows import dots, plain_rows, refuse_twice
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
 
@@ -58,13 +59,49 @@ class ColumnarFormat(Format):
         check_names_free(split, self.schema(split).names, names)
 
 
-def check_columns(split: Split, found: Sequence[str], columns: Columns) -> None:
+def path_of(fields: Any, name: str) -> tuple[str, ...]:
+    """Return the column of a schema, or the field of a struct, that a name means, and the fields inside it: ``doc.text``.
+
+    A column whose name has points comes first. None at all: there is no such column.
+    """
+    kinds = {field.name: field.type for field in fields}
+    if name in kinds:
+        return (name,)
+    for before, after in dots(name):
+        if pa.types.is_struct(kinds.get(before, pa.null())) and (inner := path_of(kinds[before], after)):
+            return before, *inner
+    return ()
+
+
+def names_of(fields: Any) -> list[str]:
+    """Return the names by which columns can be asked for, those inside structs as ``doc.text``."""
+    return [
+        path for field in fields
+        for path in ([f"{field.name}.{i}" for i in names_of(field.type)] if pa.types.is_struct(field.type) else [field.name])
+    ]  # fmt: skip
+
+
+def outer(schema: pa.Schema, names: Sequence[str]) -> list[str]:
+    """Return the columns that have or hold those named, each once."""
+    return list(dict.fromkeys(path_of(schema, name)[0] for name in names))
+
+
+def column_of(batch: Any, name: str) -> pa.Array:
+    """Return a column of a record batch, or what is inside one, null where a struct around it is."""
+    first, *inner = path_of(batch.schema, name)
+    column = batch.column(first)
+    for field in inner:
+        column = pc.struct_field(column, [column.type.get_field_index(field)])
+    return column
+
+
+def check_columns(split: Split, schema: pa.Schema, columns: Columns) -> None:
     """Raise InputDataError if a schema lacks a column that is wanted, names one twice, or has one that is reserved."""
     for name in columns.wanted:
-        if name not in found:
-            raise missing_column(split.name, "schema", "column", name, found, columns)
-    refuse_twice(split.name, "schema", found, columns.wanted)
-    check_names_free(split, found, columns.reserved)
+        if not path_of(schema, name):
+            raise missing_column(split.name, "schema", "column", name, names_of(schema), columns)
+    refuse_twice(split.name, "schema", schema.names, outer(schema, columns.wanted))
+    check_names_free(split, schema.names, columns.reserved)
 
 
 def check_names_free(split: Split, found: Sequence[str], names: Sequence[str]) -> None:
@@ -77,14 +114,14 @@ def check_names_free(split: Split, found: Sequence[str], names: Sequence[str]) -
 def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
     """Take the columns of a job out of an Arrow record batch."""
     try:
-        texts = from_arrow_array(batch.column(columns.text))
+        texts = from_arrow_array(column_of(batch, columns.text))
     except InputDataError as error:
         raise InputDataError(f"{name}, column {columns.text!r}: {error}") from None
     return Batch(
         texts,
         numbers_from(first, len(batch)),
-        None if columns.id is None else batch.column(columns.id),
-        {other: batch.column(other) for other in columns.others},
+        None if columns.id is None else column_of(batch, columns.id),
+        {other: column_of(batch, other) for other in columns.others},
     )
 
 

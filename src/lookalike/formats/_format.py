@@ -14,6 +14,7 @@ from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from ._registry import format_named
+from ._rows import names_in, value_at
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, missing_column, reserved_column
 
@@ -43,6 +44,9 @@ class Format:
 
     written_as: str | None = None
     """The format that a split becomes in an output folder; None: its own."""
+
+    own_id: str | None = None
+    """The column of ids, where rows have one whatever they are; None: the user names one, or none."""
 
     rows_are_files = False
     """A file is a row: the files of an input make one split, ids are their names, and no output file can hold several."""
@@ -103,7 +107,7 @@ class Format:
         for number, row in self.rows(split, columns.encoding_errors):
             _check_row(split, number, row, columns)
             some.append((number, row))
-            size += len(row[columns.text] or "")
+            size += len(value_at(row, columns.text) or "")
             if len(some) == BATCH_ROWS or size > BLOCK:
                 yield _batch(some, columns)
                 some, size = [], 0
@@ -170,10 +174,10 @@ class Format:
 def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
     """Return the columns wanted of some rows."""
     return Batch(
-        from_strings([row[columns.text] for _, row in rows], rows[0][0], columns.encoding_errors),
+        from_strings([value_at(row, columns.text) for _, row in rows], rows[0][0], columns.encoding_errors),
         np.array([number for number, _ in rows], np.int64),
-        None if columns.id is None else [row[columns.id] for _, row in rows],
-        {name: [row[name] for _, row in rows] for name in columns.others},
+        None if columns.id is None else [value_at(row, columns.id) for _, row in rows],
+        {name: [value_at(row, name) for _, row in rows] for name in columns.others},
     )
 
 
@@ -187,8 +191,10 @@ def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) ->
 def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
     """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
     for name in columns.wanted:
-        if name not in row:
-            raise missing_column(split.name, f"row {number}", "field", name, list(row), columns)
+        try:
+            value_at(row, name)
+        except KeyError:
+            raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns) from None
     _check_free(split, number, row, columns.reserved)
-    if not isinstance(text := row[columns.text], (str, type(None))):
+    if not isinstance(text := value_at(row, columns.text), (str, type(None))):
         raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")

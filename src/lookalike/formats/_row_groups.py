@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
+from ._columnar import path_of
 from ._pages import LARGE, Page, TooLong, held_of, is_streamed, longest_value, pages_of, values_of, values_per_row
 from ._split import ROOM, Split
 
@@ -39,14 +40,26 @@ def n_leaves(kind: pa.DataType) -> int:
 
 
 def leaves_of(schema: pa.Schema, names: Sequence[str] | None = None) -> list[tuple[int, int]]:
-    """Return (place in the schema, place of its columns in the file) of all columns, or of those named."""
+    """Return (place in the schema, place of its columns in the file) of all columns, or of those named, also inside structs."""
     found, leaf = [], 0
+    paths: dict[str, set[tuple[str, ...]]] = {}
+    for path in [(name,) for name in schema.names] if names is None else [path_of(schema, name) for name in names]:
+        paths.setdefault(path[0], set()).add(path[1:])
     for place, field in enumerate(schema):
-        n = n_leaves(field.type)
-        if names is None or field.name in names:
-            found += [(place, leaf + i) for i in range(n)]
-        leaf += n
+        spans = [_leaves_in(field.type, inner) for inner in paths.get(field.name, ())]
+        found += sorted({(place, leaf + begin + i) for begin, n in spans for i in range(n)})
+        leaf += n_leaves(field.type)
     return found
+
+
+def _leaves_in(kind: pa.DataType, path: Sequence[str]) -> tuple[int, int]:
+    """Return where the columns of what is inside a type begin, and their number."""
+    begin = 0
+    for name in path:
+        place = kind.get_field_index(name)
+        begin += sum(n_leaves(kind.field(i).type) for i in range(place))
+        kind = kind.field(place).type
+    return begin, n_leaves(kind)
 
 
 def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
@@ -106,7 +119,9 @@ class RowGroups:
         n_bytes = sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in sized)
         rows = BATCH_BYTES * max(1, self._metadata.num_rows) // max(1, n_bytes)
         self._rows = max(1, min(BATCH_ROWS, rows))
-        self._plain = len(set(schema.names)) == len(schema.names) and not any("." in name for name in schema.names)
+        self._plain = len(set(schema.names)) == len(schema.names) and not any(
+            "." in name for name in (*schema.names, *(names or ()))
+        )
 
     def check(self) -> None:
         """Raise InputDataError if rows cannot be written again within the memory; pages are looked at where sizes do not do."""

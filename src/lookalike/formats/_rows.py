@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -34,6 +34,51 @@ def refuse_twice(source: str, row: str, names: Sequence[str], wanted: Sequence[s
                 f"{source}, {row}: the column {name!r} appears {counts[name]} times; rename all but one"
                 + ("" if wanted is not None else ", or write to the format of the input")
             )
+
+
+def dots(name: str) -> Iterator[tuple[str, str]]:
+    """Yield what is before and after each point in the name of a column, the longest beginning first."""
+    for at in range(len(name) - 1, -1, -1):
+        if name[at] == ".":
+            yield name[:at], name[at + 1 :]
+
+
+def value_at(row: Mapping[str, Any], name: str, inside: Callable[[Any], Any] = lambda value: value) -> Any:
+    """Return the value of a field, or, where none has this name, of a field inside another: ``doc.text``.
+
+    Parameters
+    ----------
+    row : mapping
+    name : str
+    inside : callable, optional
+        From the value of a field to its fields, or to None if it is null, and so is all that is inside.
+
+    Raises
+    ------
+    KeyError
+        If there is no such field.
+    """
+    if name in row:
+        return row[name]
+    for before, after in dots(name):
+        if before in row:
+            fields = inside(row[before])
+            if fields is None:
+                return None
+            if isinstance(fields, Mapping):
+                try:
+                    return value_at(fields, after, inside)
+                except KeyError:
+                    continue
+    raise KeyError(name)
+
+
+def names_in(row: Mapping[str, Any]) -> list[str]:
+    """Return the names by which the fields of a row can be asked for, those inside others as ``doc.text``."""
+    return [
+        path for name, value in row.items()
+        for path in ([f"{name}.{inner}" for inner in names_in(value)] if isinstance(value, dict) and value else [name])
+    ]  # fmt: skip
 
 
 def as_text(value: Any) -> str:

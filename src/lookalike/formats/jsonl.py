@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import msgspec
@@ -17,11 +18,12 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from ._format import Format
 from ._long_text import LONG, text_of
-from ._rows import is_finite, lost, not_utf8
+from ._rows import is_finite, lost, names_in, not_utf8, value_at
 from ._selection import Selection, write_lines
 from ._split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
 
 BOM = b"\xef\xbb\xbf"
+_NULL = msgspec.Raw(b"null")
 _LITERALS = {b"null": None, b"true": True, b"false": False}
 _FAILURES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -32,7 +34,7 @@ _UNNAMED = re.compile(r'["\\\x00-\x1f]')
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def _decoder(columns: Columns, text: Any = str | None) -> msgspec.json.Decoder[Any]:
+def _decoder(columns: Columns, text: Any = str | None) -> Any:
     """A decoder that builds nothing but the fields wanted; ``text`` is the type of the first.
 
     Raises
@@ -46,6 +48,8 @@ def _decoder(columns: Columns, text: Any = str | None) -> msgspec.json.Decoder[A
             f"a field of JSON lines that is asked for cannot have a quotation mark, a backslash or a control character in its "
             f"name; got {odd!r}: rename the field, or convert the file to parquet"
         )
+    if any("." in name for name in columns.wanted):
+        return _Paths(columns, text)
     fields: list[Any] = [("text", text, msgspec.field(name=columns.text))]
     for i, name in enumerate(list(dict.fromkeys(columns.wanted))[1:]):
         fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
@@ -57,6 +61,35 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
     for i, name in enumerate(names):
         fields.append((f"reserved{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)))
     return msgspec.json.Decoder(msgspec.defstruct("Row", fields))
+
+
+class _Paths:
+    """Does what ``_decoder`` does for names with points, which can mean fields inside others; slower, line by line."""
+
+    def __init__(self, columns: Columns, text: Any) -> None:
+        self._names = list(dict.fromkeys(columns.wanted))
+        self._reserved = columns.reserved
+        self._text = msgspec.json.Decoder(text).decode
+
+    def decode(self, line: bytes) -> SimpleNamespace:
+        """Decode the fields wanted."""
+        fields = _fields(line)
+        try:
+            first, *others = (value_at(fields, name, _object) for name in self._names)
+        except KeyError as error:
+            raise msgspec.ValidationError(f"there is no field {error}") from None
+        row = SimpleNamespace(text=self._text(_NULL if first is None else first))
+        for i, raw in enumerate(others):
+            setattr(row, f"wanted{i}", None if raw is None else msgspec.json.decode(raw))
+        for i, name in enumerate(self._reserved):
+            setattr(row, f"reserved{i}", fields.get(name, msgspec.UNSET))
+        return row
+
+
+def _object(raw: msgspec.Raw) -> Any:
+    """Return the fields of a value of JSON, None if it is null, or the value if it has none."""
+    first = bytes(memoryview(raw)[:1])
+    return _fields(raw) if first == b"{" else None if first == b"n" else raw
 
 
 def _mended(line: bytes) -> bytes:
@@ -177,10 +210,12 @@ class JsonLines(Format):
         if not isinstance(value, dict):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
         for name in [] if columns is None else columns.wanted:
-            if name not in value:
-                error = missing_column(split.name, f"row {number}", "field", name, list(value), columns or Columns())
+            try:
+                value_at(value, name)
+            except KeyError:
+                error = missing_column(split.name, f"row {number}", "field", name, names_in(value), columns or Columns())
                 return InputDataError(f"{error}, or leave the file out with --glob (glob=)") if split.place.found else error
-        if columns is not None and not isinstance(found := value[columns.text], (str, type(None))):
+        if columns is not None and not isinstance(found := value_at(value, columns.text), (str, type(None))):
             return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
         for name, found in value.items():
             if _SURROGATE.search(name + json.dumps(found, ensure_ascii=False)):
@@ -303,6 +338,10 @@ def _json_line(source: str, row: int, record: Record) -> bytes:
         line = msgspec.json.encode(record)
     except UnicodeEncodeError:
         raise not_utf8(source, [(row, record)]) from None
+    except TypeError as error:
+        raise InputDataError(
+            f"{source}, row {row}: a value has no form in JSON: {error}; convert it, or leave it out"
+        ) from None
     if b"null" in line:  # also what stands for numbers that are not finite
         for name, value in record.items():
             if not is_finite(value):

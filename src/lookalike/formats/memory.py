@@ -1,12 +1,14 @@
-"""Texts and tables that are in memory already."""
+"""Texts, rows and tables that a program has already."""
 
 from __future__ import annotations
 
 import glob as globbing
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
@@ -15,20 +17,47 @@ from ..files.skipped import Inputs
 from ..files.urls import is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
-from ._columnar import ColumnarFormat, check_columns, table_batch
+from ._columnar import ColumnarFormat, check_columns, outer, table_batch
 from ._format import Format
+from ._frames import ROWS, Streamed, frame_of
 from ._registry import formats_by_suffix, known_suffixes
-from ._rows import refuse_twice
 from ._split import Batch, Columns, Record, Split, numbers_from
 from .sources import open_sources
 
 MAX_PATH = 1024
-ROWS = 1 << 14  # of a table in memory that are copied together
-ROWS_BYTES = 32 << 20
+ROWS_BYTES = 32 << 20  # of a table in memory that are copied together
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
+_TAKEN = "texts are taken as a path, a table, a data set, a dict of id to text, or a list of texts or of dicts"
+_JSON = (str, int, float, list, dict, type(None))
 
 
-class _Lists(Format):
+def own_id(splits: Sequence[Any]) -> str | None:
+    """Return the column of ids that all inputs have whatever they are; None if there is none."""
+    found = {split.form.own_id for split in splits}
+    return found.pop() if len(found) == 1 else None
+
+
+class _InMemory(Format):
+    """What values in memory are called. Inputs of a dict have names, which ``options`` says."""
+
+    def label(self, split: Split, number: int) -> Any:
+        """Return the row number itself, after the name of an input that has one."""
+        return super().label(split, number) if split.options else number
+
+    def file(self, split: Split, number: int) -> str | None:
+        """Return the name of an input that has one; there is no file."""
+        return split.name if split.options else None
+
+    def identity(self, split: Split) -> Record:
+        """Return that the input was in memory, and its name."""
+        return {"name": split.name, "in_memory": True} if split.options else {"name": "in memory"}
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Return the number of rows; their bytes are in memory already."""
+        return len(split.data) if hasattr(split.data, "__len__") else 0, 0
+
+
+class _Lists(_InMemory):
     """A list of texts or a column of them; ids are row numbers, from 0."""
 
     name = "memory"
@@ -39,22 +68,14 @@ class _Lists(Format):
         """Pickle as the one of this file."""
         return "LISTS"
 
-    def label(self, split: Split, number: int) -> int:
-        """Return the row number itself."""
-        return number
-
-    def file(self, split: Split, number: int) -> None:
-        """Return None: there is no file."""
-
-    def identity(self, split: Split) -> Record:
-        """Return that the input was in memory."""
-        return {"name": "in memory"}
-
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the texts; there are no columns but the text."""
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
-            raise InputDataError(f"a list of texts has no columns; {', '.join(names)} was asked for: pass a table")
+            raise InputDataError(
+                f"a list of texts has no columns; {', '.join(names)} was asked for: pass a dict of id to text, a list of "
+                "dicts, or a table"
+            )
         first = 0
         for texts in as_texts(split.data, columns.encoding_errors):
             yield Batch(texts, numbers_from(first, len(texts)))
@@ -62,10 +83,6 @@ class _Lists(Format):
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
-
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
-        """Return the number of texts; their bytes are in memory already."""
-        return len(split.data) if hasattr(split.data, "__len__") else 0, 0
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Return all rows as dictionaries of id and text, each with its number."""
@@ -76,7 +93,40 @@ class _Lists(Format):
                 row += 1
 
 
-class _Tables(ColumnarFormat):
+class _Records(_InMemory):
+    """A list of dicts; ids are row numbers, from 0, unless a field is named."""
+
+    name = "dicts"
+    written_as = "jsonl"
+
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "RECORDS"
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        """Read the fields wanted; values that JSON does not have become an Arrow column."""
+        for batch in super().read(split, columns):
+            others = {name: _plain(values, split.name, name) for name, values in batch.others.items()}
+            ids = batch.ids if batch.ids is None else _plain(batch.ids, split.name, columns.id)
+            yield replace(batch, ids=ids, others=others)
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Return the dicts, each with its number, numbers of NumPy as those of Python."""
+        for number, row in enumerate(split.data):
+            yield number, {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+
+
+class _Texts(_Records):
+    """A dict of id to text, as dicts of both."""
+
+    own_id = "id"
+
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "TEXTS"
+
+
+class _Tables(_InMemory, ColumnarFormat):
     """An Arrow table; ids are row numbers, from 0, unless a column is named."""
 
     name = "table"
@@ -87,23 +137,22 @@ class _Tables(ColumnarFormat):
         """Pickle as the one of this file."""
         return "TABLES"
 
-    label, file, identity = _Lists.label, _Lists.file, _Lists.identity
-
     def schema(self, split: Split) -> pa.Schema:
         """Return the table's schema."""
         return split.data.schema
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted."""
-        check_columns(split, split.data.column_names, columns)
+        check_columns(split, split.data.schema, columns)
         first = 0
-        for batch in split.data.select(list(dict.fromkeys(columns.wanted))).to_batches():
+        for batch in self.batches(split.data.select(outer(split.data.schema, columns.wanted))):
             yield table_batch(batch, first, columns, split.name)
             first += len(batch)
+            del batch  # not held while the next is read
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
-        """Return the number of rows; their bytes are in memory already."""
-        return len(split.data), 0
+    def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
+        """Return the rows of a table in batches."""
+        return iter(table.to_batches())
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Return the table, some rows at a time."""
@@ -113,11 +162,15 @@ class _Tables(ColumnarFormat):
 
 
 class _Made(_Tables):
-    """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``."""
+    """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``; ``select()`` to be read."""
 
     def __reduce__(self) -> str:
         """Pickle as the one of this file."""
         return "MADE"
+
+    def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
+        """Return the rows as they are made."""
+        return iter(table.batches())
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Make the rows, some at a time."""
@@ -126,12 +179,59 @@ class _Made(_Tables):
             del batch  # not held while the next is made
 
 
-LISTS, TABLES, MADE = _Lists(), _Tables(), _Made()
+LISTS, RECORDS, TEXTS, TABLES, MADE = _Lists(), _Records(), _Texts(), _Tables(), _Made()
 
 
 def list_split(texts: Any) -> Split:
     """Return a list of texts, or a column of them, as a split."""
     return Split(form=LISTS, name="input", relative="input", data=texts)
+
+
+def _plain(values: Any, source: str, name: str | None) -> Any:
+    """Return values as they are if JSON has them, else as an Arrow column.
+
+    Raises
+    ------
+    InputDataError
+        If they are of several types, or of one that Arrow does not have.
+    """
+    if all(isinstance(value, _JSON) for value in values):
+        return values
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise InputDataError(f"{source}, field {name!r}: the values must be of one type: {error}") from None
+
+
+def _record_split(rows: Sequence[Any]) -> Split:
+    """Return a list of dicts as a split."""
+    stranger = next((number for number, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+    if stranger is not None:
+        raise InputDataError(f"row {stranger}: a list with a dict must hold dicts only; got {type(rows[stranger]).__name__}")
+    return Split(form=RECORDS, name="input", relative="input", data=rows)
+
+
+def _dict_sources(data: Mapping[Any, Any]) -> list[Any]:
+    """Return a dict of id to text as a split, or a dict of name to table as one each.
+
+    Raises
+    ------
+    InputDataError
+        If it is neither.
+    """
+    if all(isinstance(text, str | None) for text in data.values()):
+        rows = [{"id": id, "text": text} for id, text in data.items()]
+        return [Split(form=TEXTS, name="input", relative="input", data=rows)]
+    splits: list[Any] = []
+    for name, value in data.items():
+        if isinstance(value, str | bytes | list | tuple) or not isinstance(name, str) or not name or set(name) & set("/\0"):
+            raise InputDataError(
+                f"a dict must be of id to text, or of name to table or data set; got {name!r:.60}: {type(value).__name__}: "
+                "pass a dict of columns as a table, pyarrow.table(columns)"
+            )
+        for split in as_sources(value):
+            splits.append(split if split.places else replace(split, name=name, relative=name, options=True))
+    return splits
 
 
 def table_split(table: pa.Table, name: str = "table") -> Split:
@@ -211,11 +311,11 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 def as_sources(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None
 ) -> list[Any]:  # fmt: skip
-    """Tell what a user handed over: paths, a table or frame, or texts.
+    """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
-    suffix or are URLs of a store; otherwise it is a list of texts. An iterator is read once, into a list. Sources are taken as
-    they are.
+    suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to
+    table. An iterator is read once, into a list. Sources are taken as they are.
 
     Raises
     ------
@@ -232,44 +332,19 @@ def as_sources(
         return [table_split(pa.Table.from_batches([data]))]
     if isinstance(data, pa.Table):
         return [table_split(data)]
-    if hasattr(type(data), "collect"):
-        raise InputDataError(f"a lazy frame has no rows yet; got {type(data).__name__}: call collect() first")
-    frame = _frame(data)
+    frame = frame_of(data)
     if frame is not None:
-        return [table_split(frame)]
+        return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]
     column = as_arrow_columns(data)
     if column is not None and pa.types.is_struct(column.type):
         return [table_split(pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in column.chunks]))]
     if column is not None:
         return [list_split(column)]
-    if isinstance(data, dict):
-        raise InputDataError("a path, a table or a list of texts is expected; got a dict: pass a dict of columns as a table, "
-                             "pyarrow.table(columns)")  # fmt: skip
-    items = as_items(data, "a path, a table or a list of texts is expected")
+    if isinstance(data, Mapping):
+        return _dict_sources(data)
+    items = as_items(data, _TAKEN)
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
         return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format, delimiter=delimiter)
-    return [list_split(items)]
-
-
-def _frame(data: Any) -> pa.Table | None:
-    """Return the Arrow table of a pandas or polars frame, or None if ``data`` is neither.
-
-    Raises
-    ------
-    InputDataError
-        If Arrow has no types for its columns, or two have the same name.
-    """
-    pandas = type(data).__module__.startswith("pandas")
-    if not hasattr(data, "columns") or not (pandas or hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow")):
-        return None
-    refuse_twice("frame", "columns", [str(name) for name in data.columns])
-    try:
-        if pandas:
-            return pa.Table.from_pandas(data, preserve_index=False)
-        return data.to_arrow() if hasattr(data, "to_arrow") else pa.table(data)
-    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise InputDataError(
-            f"a {type(data).__name__} must have columns of one type each: {error}; convert or drop the column"
-        ) from None
+    return [_record_split(items) if any(isinstance(item, Mapping) for item in items) else list_split(items)]

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -232,6 +233,16 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
                     where = f"{name}, rows {rows[0][0]} to {rows[-1][0]}, column {field.name!r}"
                     raise InputDataError(f"{where}: not all values fit into {field.type}; write .jsonl instead")
             yield pa.Table.from_arrays(arrays, schema=schema)
+
+
+def together(selections: Sequence[Selection]) -> tuple[pa.Schema, Iterator[pa.Table], bool]:
+    """Return the schema and the tables of all sources, and whether these are as they were, since all have the same schema."""
+    columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
+    schemas = [selected_schema(some, form) for some, form in columnar]
+    if len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas):
+        return schemas[0], chain.from_iterable(selected_tables(some, form) for some, form in columnar), True
+    schema = common_schema(selections)
+    return schema, common_tables(selections, schema), False
 
 
 def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[pa.Table]:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -17,11 +16,11 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
-from ._columnar import ColumnarFormat, check_columns, selected_schema, selected_tables, table_batch
+from ._columnar import ColumnarFormat, check_columns, path_of, table_batch
 from ._row_groups import BUFFER, RowGroups, buffer_of, leaves_of
 from ._selection import Selection
 from ._split import Batch, Columns, Record, Split, marked
-from .merged_parquet import common_schema, common_tables, row_groups
+from .merged_parquet import row_groups, together
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -85,7 +84,7 @@ class Parquet(ColumnarFormat):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted and no other."""
         with self._open(split) as file:
-            check_columns(split, file.schema_arrow.names, columns)
+            check_columns(split, file.schema_arrow, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             with open_anywhere(split.place.path) as raw:
@@ -117,7 +116,7 @@ class Parquet(ColumnarFormat):
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
         with self._open(split) as file:
-            known = text in file.schema_arrow.names
+            known = path_of(file.schema_arrow, text)
             return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
 
     @staticmethod
@@ -157,21 +156,14 @@ class Parquet(ColumnarFormat):
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables: as they are where all splits have the same schema, converted where not."""
-        columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
-        schemas = [selected_schema(some, form) for some, form in columnar]
-        alike = len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas)
-        schema = schemas[0] if alike else common_schema(selections)
+        schema, tables, as_is = together(selections)
         schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
-        tables: Iterator[pa.Table]
-        if alike:
-            compression = columnar[0][1].compression(selections[0].split)
-            tables = row_groups(chain.from_iterable(selected_tables(some, form) for some, form in columnar), MOST_ROWS)
-        else:
-            compression, tables = "snappy", row_groups(common_tables(selections, schema))
+        first = selections[0].split
+        compression = first.form.compression(first) if as_is and isinstance(first.form, ColumnarFormat) else "snappy"
         with _writer(stream, schema, compression) as writer:
-            for table in tables:
+            for table in row_groups(tables, MOST_ROWS if as_is else None):
                 if len(table):
-                    writer.write_table(table if table.schema.equals(schema, check_metadata=True) else table.cast(schema))
+                    writer.write_table(table if table.schema.equals(schema) else table.cast(schema))
                 del table  # not held while the next is read
 
 

@@ -27,9 +27,11 @@ from ._registry import format_named, formats_by_suffix
 from ._selection import Selection
 from ._split import Limit, Record
 from .memory import made_split, table_split
+from .merged_parquet import together
 
 __all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
-           "describe", "folder_like", "format_of", "is_stdout", "means_folder", "write_rows", "write_table"]  # fmt: skip
+           "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",
+           "write_table"]  # fmt: skip
 
 
 def is_stdout(output: object) -> bool:
@@ -242,6 +244,19 @@ def write_rows(
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
         describe(folder, provenance)
+
+
+def table_of(selections: Sequence[Selection]) -> pa.Table:
+    """Return selected rows as one Arrow table, which is held in memory.
+
+    Raises
+    ------
+    InputDataError
+        If an input has changed, or a value fits no column.
+    """
+    schema, tables, _ = together(selections)
+    found = pa.concat_tables([schema.empty_table(), *tables])
+    return found.replace_schema_metadata(schema.metadata)
 
 
 def describe(folder: NewFolder, provenance: Record) -> None:

@@ -253,13 +253,11 @@ def _unchanged(saved: Saved, found: Found, file: dict[str, Any]) -> Place:
         If it is gone or has changed.
     """
     path = path_of(file["path"])
-    rests = f"the sketches in {saved.name} rest on it, and texts that are compared are read from it"
+    needs = f"{saved.name} needs this file: restore it, or save the sketches again"
     try:
         place = found.place(path, path.name, file["name"])
     except OSError as error:
-        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}; {rests}: put it back, or sketch again") from None
+        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}; {needs}") from None
     if (place.size, place.modified_ns) != (file["bytes"], file["modified_ns"]):
-        raise InputDataError(
-            f"{shown(path)}: has changed since it was sketched; {rests}: put it back as it was, or sketch again"
-        )
+        raise InputDataError(f"{shown(path)}: has changed since it was sketched; {needs}")
     return place

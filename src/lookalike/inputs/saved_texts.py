@@ -185,7 +185,10 @@ class SavedTexts(RowsAgain):
             batch = replace(batch, texts=extract_texts(batch.texts))
         if (np.diff(batch.texts.offsets) != self._sizes[begin : begin + len(batch.texts)]).any():
             name = self._pieces[self._piece][1].name
-            raise InputDataError(f"{name} has other texts than when it was sketched, and {self._saved.name} rests on it")
+            raise InputDataError(
+                f"{name} has other texts than when it was sketched; {self._saved.name} needs the file: restore it, or save the "
+                "sketches again"
+            )
         return begin, batch
 
 

@@ -90,7 +90,7 @@ def check_overrides(
     if len(twice):
         entry = entries[twice[0]]
         raise InputDataError(
-            f"{overrides.place(entry)}: the id {entry.id!r:.200} is that of two documents; name a column of ids (--id)"
+            f"{overrides.place(entry)}: two documents have the id {entry.id!r:.200}; name a column of ids (--id)"
         )
     if reading.id is None:
         of_split: dict[int, list[Override]] = {}
@@ -106,14 +106,14 @@ def _check_digest(split: Any, entries: Sequence[Override], overrides: Overrides)
     for entry in entries:
         if found is not None and not entry.digests:
             raise InputDataError(
-                f"{overrides.place(entry)}: {entry.id!r:.200} is made from file and row, and so needs sha256, the digest of "
-                f"the file that it was given for ({split.name}: {found})"
+                f"{overrides.place(entry)}: {entry.id!r:.200} is made from file and row; the override needs sha256, the "
+                f"digest of its file ({split.name}: {found})"
             )
         for digest in entry.digests:
             if digest != found:
                 raise InputDataError(
-                    f"{overrides.place(entry)}: {entry.id!r:.200} was given for an input with the SHA-256 digest {digest}; "
-                    f"{split.name} has {found or 'none, as it is no file'}: its rows may be others now"
+                    f"{overrides.place(entry)}: {entry.id!r:.200} is for an input with the SHA-256 digest {digest}; "
+                    f"{split.name} has {found or 'none, because it is not a file'}: its rows can be different now"
                 )
 
 

@@ -66,9 +66,11 @@ def dedup(
 
     Parameters
     ----------
-    data : path, list of paths, list of str, Arrow, pandas or polars column, table or frame
+    data : path, list of paths, list of str or dict, dict, column, table, frame or data set
         A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless each of them ends in a known
-        suffix; a list that could be either is refused. An iterator is read once.
+        suffix; a list that could be either is refused. A list of dicts is one of rows. An iterator is read once. Columns,
+        tables and frames are those of Arrow, pandas and polars, lazy ones too; data sets those of pyarrow and Hugging Face. A
+        dict of id to text has its keys as ids; in a dict of name to table, frame or data set each is an input.
     threshold : float in (0, 1], default 0.8
         Minimum resemblance (with "simhash", cosine) of near-duplicates.
     recall : float in (0, 1), default 0.99

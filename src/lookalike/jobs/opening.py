@@ -17,7 +17,7 @@ from ..files.skipped import skipped_in
 from ..files.store import Workspace
 from ..files.store_at import WorkspaceAt
 from ..files.urls import check_on_disk
-from ..formats.memory import as_sources
+from ..formats.memory import as_sources, own_id
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
 from ..inputs.saved import as_references
@@ -120,6 +120,8 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     inputs = as_sources(data, **how)
     references = [] if against is None else as_references(against, **how)
     check_apart(inputs, references)
+    if settings.id is None and (found := own_id(inputs)) is not None:
+        settings = replace(settings, id=found)
     settings, key = agreed(settings, references)
     limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit) for split in (*references, *inputs)]
@@ -144,7 +146,7 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
     identities = [split.identity() for split in splits]
     if settings.work is not None:
         for split, identity in zip(splits, identities, strict=True):
-            if identity == {"name": "in memory"} or identity.get("read_once"):
+            if identity["name"] == "in memory" or identity.keys() & {"in_memory", "read_once"}:
                 raise ParameterError(
                     "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
                     f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"

@@ -19,7 +19,7 @@ from .. import __version__
 from ..engines.memory import FLOOR, Memory
 from ..engines.reporting import share_of
 from ..errors import InputDataError, ParameterError
-from ..formats.memory import as_sources
+from ..formats.memory import as_sources, own_id
 from ..formats.sources import Columns
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.amounts import Amounts
@@ -238,8 +238,10 @@ def overlap(
     check_documents([*sources, *others])
     sources = [replace(source, limit=limit) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False)) for source in others]
+    against_id = own_id(others) if against_id is None else against_id
     if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
+    id = own_id(sources) if id is None else id
     theirs = Columns(
         text if against_text is None else against_text, against_id or None, encoding_errors=encoding_errors, prefix="against-"
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,22 +15,20 @@ from numpy.typing import NDArray
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..formats.writers import Selection, write_rows
 from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
 from ..wording import counted
-from .annotating import annotated, annotating
+from .annotating import Written
 from .groups import clusters_of, groups_of
 from .job import Job
 from .nearly import Nearly
 from .rethreshold import walk_again
-from .rows import HeldRows, Rows, collect, filtered, there_of
+from .rows import HeldRows, Rows, collect, filtered
 from .saved_inputs import inputs_of
 from .saved_result import load_result, save_result
-from .settings import Settings, added_columns
+from .settings import Settings
 from .showing import Shown
 from .sketched import Sketched
 from .summary import Summary, count
@@ -39,7 +36,7 @@ from .summary import Summary, count
 NOT_PICKLED = {"_job": None, "_nearly": None}
 
 
-class Result(Shown, Sketched):
+class Result(Shown, Sketched, Written):
     """The result of ``lookalike.dedup``. Rows are the rows of the input, without reference documents.
 
     A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write
@@ -178,21 +175,6 @@ class Result(Shown, Sketched):
         self._check_open()
         return clusters_of(self._decisions, self._first)
 
-    def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
-        """Return some rows of ``annotations``, counted from ``first``."""
-        names = annotating(self._score_columns, self._against)
-        return annotated(collect(self._rows(names, first + begin, first + end)), self._score_columns, self._against)
-
-    @cached_property
-    def annotations(self) -> pa.Table:
-        """Arrow table ``keep, duplicate_of, resemblance, cluster``, one row for each input row.
-
-        With reference documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of`` as in ``removed``,
-        and ``cluster_is_reference`` (bool) follows ``cluster``. The cluster is the id of the kept document that stands for a
-        row, its own if it is kept; null for a document dropped as empty or removed by an override.
-        """
-        return self._annotated(0, 0, len(self))
-
     def rethreshold(self, threshold: float) -> Result:
         """Decide again at a higher threshold, without reading the inputs again.
 
@@ -244,50 +226,6 @@ class Result(Shown, Sketched):
             decisions=decisions, matches=matches, settings=settings, summary=summary, provenance=provenance,
             against=self._against, job=self._job, inputs=self._noted,
         )  # fmt: skip
-
-    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
-        """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
-
-        Documents left out as too large are not written.
-
-        Parameters
-        ----------
-        output : str or path
-            A name ending in .jsonl, .jsonl.gz, .jsonl.zst, .parquet or .csv is one file for all inputs. One ending in "/" or
-            without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
-            standard output, which gets JSON lines.
-        annotate : bool
-            Write every row, with the columns of ``annotations`` added.
-        force : bool
-            Replace an existing output.
-
-        Raises
-        ------
-        OutputError
-            If the output exists, or cannot be written; nothing half written is left.
-        InputDataError, ParameterError
-            If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
-        """
-        self._check_open()
-        job = self._job
-        if job is None:
-            raise ParameterError(
-                "this result was loaded or unpickled, and does not have the inputs: write before you save, or run dedup again "
-                "(decisions has source and row of every document)"
-            )
-        rows_of = np.zeros(len(job.sources), np.int64)
-        for batch in self._rows(["position"]).batches():
-            rows_of += np.bincount(to_numpy(batch.column(0)) >> SOURCE_BITS, minlength=len(rows_of))
-        selections, end = [], 0
-        for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
-            begin, end = end, end + n_rows
-            mask = there_of(self._rows(["reason"], begin, end)) if annotate else self.keep[begin:end]
-            if annotate and not self.settings.annotate:  # else reading has checked it, before any work
-                source.check_free(added_columns(self.settings, self._against))
-            added = partial(self._annotated, begin) if annotate else None
-            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
-        write_rows(output, selections, self.provenance, sources=job.sources, force=force)
-        self.summary = replace(self.summary, peak_memory=peak_memory())
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Save all but the documents to a new folder: decisions, pairs and the files that were read (Parquet), ``result.json``.

@@ -163,7 +163,7 @@ def check_saving(
         check_apart_at(url, places, also)
     if html and not rests_on_files(inputs):
         raise ParameterError(
-            "sketches of web pages can be saved only where these lie in files, from which later jobs extract the text again"
+            "sketches of web pages can be saved only if the pages are in files, from which later jobs extract the text again"
         )
     return path
 

@@ -65,10 +65,11 @@ class Settings:
     html : bool, default False
         The texts are web pages: their main text is compared, without tags, scripts and boilerplate (extra ``html``).
     text : str, default "text"
-        Column or field that holds the text.
+        Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole name; so it
+        is for ``id``, ``within`` and the column of ``keep``.
     id : str, optional
-        Column or field that holds a str or int; default ``file:row``, or the row number in memory. Ids are unique among the
-        inputs, and among the references; 1 and "1" are the same id.
+        Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. Ids are
+        unique among the inputs, and among the references; 1 and "1" are the same id.
     keep : str, default "first"
         Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or
         smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its

@@ -166,7 +166,7 @@ class Shown:
             ("exact duplicates removed", f"{s.exact_duplicates:,}"),
             ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
             ("kept", f"<b>{s.kept:,}</b>"),
-            ("recall at the threshold", f"{s.recall_vouched:.4f}"),
+            ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
         ]
         rows += [
             (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")

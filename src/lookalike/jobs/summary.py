@@ -17,9 +17,10 @@ from .rows import Rows, collect
 
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
 SAID = 0.001  # of recall: what is less is not worth a line
+CROWDS = "docs/how-to/checking.md, What the summary says"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Summary:
     """Counts, times and sizes of a finished job.
 
@@ -34,12 +35,13 @@ class Summary:
         Pairs that were compared or could have been, each once; pairs of a kept document and a removed one that match, or
         with ``evidence="all"`` all that match.
     crowded : int
-        Documents in buckets of more than ``max_bucket`` documents, which are searched for by their rarest codes.
+        Documents in buckets of more than ``max_bucket`` documents, each of which is compared with some of the others only.
     recall_planned : float
         Probability that a pair at the threshold is found, by the plan: that it is compared, and with ``verify="sketch"`` also
         that its estimate reaches the threshold.
     recall_vouched : float
-        Probability that is vouched for: the mean over kept documents, crowded ones too.
+        The same probability as a mean over the kept documents: the planned one or, for a crowded document, a lower estimate by
+        a model. Equal to ``recall_planned`` if no document is crowded.
     verified_by : str
         "exact", or "sketch" if removals rest on estimates.
     threshold : float
@@ -103,7 +105,7 @@ class Summary:
     def at(self, threshold: float, method: Method, **counted_anew: Any) -> Summary:
         """Return the summary of the same candidates walked again at another threshold.
 
-        What was vouched for of the recall is so again, in the same proportion.
+        The mean recall is the same proportion of the planned one as before.
         """
         recall = method.recall(threshold)
         share = min(1.0, self.recall_vouched / self.recall_planned) if self.recall_planned else 1.0
@@ -116,6 +118,10 @@ class Summary:
         """Return itself: ``result.summary()`` is ``result.summary``."""
         return self
 
+    def __repr__(self) -> str:
+        """Return the same as for ``print``, so that it can be read where a result is looked at by hand."""
+        return str(self)
+
     def __str__(self) -> str:
         """Return a human-readable summary."""
         total = sum(self.seconds.values())
@@ -124,7 +130,7 @@ class Summary:
             + (f", against {counted(self.reference, 'reference document')}" if self.reference else ""),
             f"  exact duplicates removed  {self.exact_duplicates:>12,}",
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
-            + f"   ({self.score} >= {self.threshold:g}, {'measured' if self.verified_by == 'exact' else 'ESTIMATED'})",
+            + f"   ({self.score} >= {self.threshold:g}, {'exact' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
@@ -132,37 +138,42 @@ class Summary:
             what = "dropped" if self.empty_dropped else "no token: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
-            lines.append(f"  too large, left out       {self.documents_skipped:>12,}   (more than --max-document)")
+            lines.append(f"  too large, skipped        {self.documents_skipped:>12,}   (more than --max-document)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
         by_hand = f"   ({self.kept_by_override:,} named by overrides)" if self.kept_by_override else ""
         lines.append(f"  kept                      {self.kept:>12,}{by_hand}")
         if self.least_alike:
-            lines.append("  the least alike among those removed, the kept document of each:")
+            lines.append("  least similar removals (removed -> kept):")
             for gone, kept, score, is_reference in self.least_alike:
                 told = printable(f"{gone}  ->  {kept}")
                 lines.append(f"    {score:.4f}  {told}{' (reference)' if is_reference else ''}")
-        lines.append(
-            f"recall at the threshold: {self.recall_planned:.4f} "
-            f"({self.found_by}); "
-            f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
-        )
+        lines += self._recall_lines()
         if self.verified_by != "exact" and self.score == "cosine":
-            lines.append("removals rest on cosines estimated from fingerprints; --verify exact measures instead")
+            lines.append("removals are based on cosines estimated from fingerprints; --verify exact compares the texts")
         elif self.verified_by != "exact":
             lines.append(
-                f"removals rest on estimates from {self.plan['estimation_slots']} slots "
-                f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact measures instead"
+                f"removals are based on estimates from {self.plan['estimation_slots']} slots "
+                f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact compares the texts"
             )
-        if self.recall_vouched < self.recall_planned - SAID:
-            lines.append(f"{counted(self.crowded, 'document')} in crowded buckets: "
-                         f"a recall of {self.recall_vouched:.3f} is vouched for")  # fmt: skip
         if self.audit is not None:
             lines.append(describe_audit(self.audit))
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s ({stages}){rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
+
+    def _recall_lines(self) -> list[str]:
+        """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
+        pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
+        if self.recall_vouched >= self.recall_planned - SAID:
+            return [f"recall at the threshold: {self.recall_planned:.4f}, higher above it ({self.found_by}); {pairs}"]
+        return [
+            f"recall at the threshold: {self.recall_vouched:.3f} on average, higher above it "
+            f"({self.recall_planned:.3f} planned, {self.found_by}); {pairs}",
+            f"  {counted(self.crowded, 'document')} in crowded buckets: they share so much text with many others, usually",
+            f"  boilerplate, that they were compared with some of these only ({CROWDS})",
+        ]
 
 
 def describe_audit(audit: dict[str, Any]) -> str:

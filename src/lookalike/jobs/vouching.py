@@ -1,4 +1,4 @@
-"""The recall that is vouched for the documents that were kept."""
+"""The mean recall of the documents that were kept."""
 
 from __future__ import annotations
 

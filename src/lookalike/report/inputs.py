@@ -51,7 +51,7 @@ def command_of(
     names[:n_references], n_references = references, len(references)  # saved sketches are named by their folder
     some = names[n_references : n_references + NAMED]
     more = len(names) - n_references - len(some)
-    in_memory = any(identity["name"] == "in memory" for identity in identities)
+    in_memory = any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities)
     if settings.overrides is not None:
         given["overrides"] = settings.overrides.name
     by_list = given.get("overrides", "") is None
@@ -73,7 +73,7 @@ def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any
              "normalization", "fold_case")  # fmt: skip
     given = {name: given[name] for name in known if given[name] is not None and (name != "fold_case" or not given[name])}
     names = [short(identity["name"], 300) for identity in identities]
-    if any(identity["name"] == "in memory" for identity in identities):
+    if any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities):
         words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
         return f"lookalike.overlap({', '.join(words)})"
     return _command("overlap", names, n_references, given)

@@ -21,7 +21,7 @@ from .saving import save_sketches
 from .writing import write_files
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SparkSummary(Summary):
     """The summary of a job on Spark: the peak memory is that of the driver."""
 

@@ -1,0 +1,173 @@
+"""Frames and data sets of other libraries are read as they are, some rows at a time."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.parquet as pq
+import pytest
+
+import lookalike as la
+from lookalike.formats import _frames
+from lookalike.formats.memory import as_sources
+from lookalike.formats.sources import Columns
+
+A = " ".join(f"word{i}" for i in range(60))
+TEXTS = [A, "completely different words stand here", A + " more"]
+TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12], "kind": pa.array(["x", "y", "x"]).dictionary_encode()})
+KINDS = pl.Struct({"kind": pl.Categorical})
+
+
+class HeldTable:
+    """What a data set of Hugging Face keeps its table in."""
+
+    def __init__(self, table):
+        self.table = table
+
+
+class Dataset:
+    """As much of a data set of Hugging Face as is used: a table, and perhaps which of its rows there are, in which order."""
+
+    __module__ = "datasets.arrow_dataset"
+
+    def __init__(self, table, indices=None):
+        self.data, self._indices = HeldTable(table), indices
+
+    def __len__(self):
+        return len(self.data.table) if self._indices is None else len(self._indices)
+
+    def select_columns(self, names):
+        return Dataset(self.data.table.select(names), self._indices)
+
+    def with_format(self, kind):
+        assert kind == "arrow"
+        return self
+
+    def iter(self, batch_size):
+        chosen = self.data.table.take(self._indices)
+        return iter([chosen.slice(begin, batch_size) for begin in range(0, len(chosen), batch_size)])
+
+
+def written(result, path):
+    result.write(path, force=True)
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    (tmp_path / "set").mkdir()
+    for number in range(2):
+        pq.write_table(TABLE.slice(2 * number, 2), tmp_path / f"set/{number}.parquet")
+    return pads.dataset(tmp_path / "set")
+
+
+@pytest.mark.parametrize("rows", [1, 2, 1 << 14])
+def test_all_kinds_give_the_same_rows(parquet, tmp_path, monkeypatch, rows):
+    monkeypatch.setattr(_frames, "ROWS", rows)
+    monkeypatch.setattr(_frames, "READ_ROWS", rows)
+    expected = [row for row in TABLE.to_pylist() if row["n"] != 12]
+    frame = pl.DataFrame(TABLE.to_pandas(), schema_overrides={"kind": pl.Categorical})
+    for data in (Dataset(TABLE), Dataset(TABLE, [0, 1, 2]), parquet, parquet.scanner(), frame.lazy()):
+        result = la.dedup(data)
+        assert result.keep.tolist() == [True, True, False]
+        assert result.removed.select(["id", "duplicate_of"]).to_pylist() == [{"id": 2, "duplicate_of": 0}]
+        assert written(result, tmp_path / "out.jsonl") == written(result, tmp_path / "again.jsonl") == expected
+        assert la.dedup(data, id="n", keep="last").kept["id"].to_pylist() == [11, 12]
+
+
+def test_a_selection_is_read_in_its_order(tmp_path):
+    result = la.dedup(Dataset(TABLE, [2, 0]), id="n")
+    assert result.kept["id"].to_pylist() == [12]
+    assert [row["n"] for row in written(result, tmp_path / "out.jsonl")] == [12]
+
+
+def test_data_sets_by_name_are_inputs_of_these_names(tmp_path):
+    result = la.dedup({"train": Dataset(TABLE), "test": Dataset(TABLE, [1])})
+    assert result.kept["id"].to_pylist() == ["train:0", "train:1"]
+    assert result.decisions["source"].to_pylist() == ["train"] * 3 + ["test"]
+    assert result.provenance["inputs"] == [{"name": name, "in_memory": True} for name in ("train", "test")]
+    result.write(tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").glob("t*")) == ["test.parquet", "train.parquet"]
+    with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
+        la.dedup({"train": Dataset(TABLE)}, work=tmp_path / "work")
+
+
+def test_only_columns_that_are_wanted_are_read():
+    read = []
+
+    def some(names):
+        read.append(names)
+        return iter(TABLE.select(names or TABLE.column_names).to_batches())
+
+    (split,) = as_sources(TABLE)
+    (made,) = as_sources(pl.DataFrame({"text": TEXTS}).lazy())
+    assert made.form is not split.form
+    assert [batch.texts.row(0) for batch in made.batches(Columns())] == [A.encode()]
+    streamed = _frames.Streamed(TABLE.schema, 3, some)
+    assert [batch.schema.names for batch in streamed.select(["n"]).batches()] == [["n"]] and read == [["n"]]
+
+
+def test_a_lazy_frame_is_computed_once_in_little_memory(tmp_path):
+    """What it computes may differ each time; its rows are on the disk, not in memory."""
+    calls = []
+
+    def counted(column):
+        calls.append(len(column))
+        return column
+
+    lazy = pl.DataFrame({"text": TEXTS}).lazy().with_columns(pl.col("text").map_batches(counted, return_dtype=pl.String))
+    result = la.dedup(lazy, evidence="all")
+    computed = len(calls)
+    result.write(tmp_path / "out.jsonl")
+    assert len(calls) == computed > 0
+    long = pl.select(pl.int_range(200_000).alias("i")).lazy().select(pl.concat_str(pl.lit("x" * 200), "i").alias("text"))
+    tracemalloc.start()
+    before = pa.total_allocated_bytes()
+    (split,) = as_sources(long)
+    assert split.expected("text")[0] == 200_000
+    assert pa.total_allocated_bytes() - before < 4 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("lazy", [pl.LazyFrame({"text": TEXTS}).filter(pl.col("text") == ""), pl.LazyFrame({"text": []})])
+def test_a_lazy_frame_without_rows(lazy):
+    assert len(la.dedup(lazy)) == 0
+
+
+def test_older_versions_of_polars_collect_all_at_once():
+    class LazyFrame:
+        __module__ = "polars.lazyframe.frame"
+
+        def collect(self):
+            return pl.DataFrame({"text": TEXTS})
+
+    assert la.dedup(LazyFrame()).keep.tolist() == [True, True, False]
+
+
+def test_what_cannot_be_stored_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(_frames, "READ_ROWS", 1)
+    kinds = pl.DataFrame({"text": TEXTS, "s": [{"kind": kind} for kind in "xyz"]}, {"text": pl.String, "s": KINDS})
+    with pytest.raises(la.InputDataError, match="a column of the frame cannot be stored: Dictionary replacement .*; cast"):
+        la.dedup(kinds.lazy())
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", lambda **_: (tmp_path / "no/folder").open("wb"))
+    with pytest.raises(la.OutputError, match="cannot be stored in a temporary file: No such file or directory; .* TMPDIR"):
+        la.dedup(pl.LazyFrame({"text": TEXTS}))
+
+
+@pytest.mark.parametrize(
+    ("library", "message"),
+    [("ibis.expr", r"got a Table: call collect\(\) first$"), ("pyspark.sql", r"got a Table: .*; frames of Spark are for")],
+)
+def test_frames_that_must_be_collected_first(library, message):
+    Table = type("Table", (), {"__module__": library, "collect": lambda self: None})  # noqa: N806
+    with pytest.raises(la.InputDataError, match=message):
+        la.dedup(Table())
+
+
+def test_a_mask_selects_from_a_data_set():
+    """The way to a data set of the same kind."""
+    keep = la.dedup(Dataset(TABLE)).keep
+    assert la.dedup(Dataset(TABLE, np.flatnonzero(keep))).keep.all()

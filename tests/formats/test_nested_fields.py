@@ -1,0 +1,106 @@
+"""Fields inside others are named with points, in all formats that have them; a column whose name has points comes first."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lookalike as la
+from lookalike.formats._columnar import column_of, names_of, path_of
+from lookalike.formats._row_groups import leaves_of
+from lookalike.formats._rows import names_in, value_at
+
+A = " ".join(f"word{i}" for i in range(60))
+ROWS = [
+    {"doc": {"text": A, "at": {"n": 1, "day.x": 7}}, "n": 1},
+    {"doc": {"text": "completely different words stand here", "at": {"n": 2, "day.x": 7}}, "n": 2},
+    {"doc": {"text": A + " more", "at": {"n": 3, "day.x": 7}}, "n": 3},
+]
+DOTTED = [{"doc": {"text": "the same"}, "doc.text": row["doc"]["text"]} for row in ROWS]
+
+
+def as_jsonl(rows, folder):
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "rows.jsonl"
+
+
+def as_parquet(rows, folder):
+    pq.write_table(pa.Table.from_pylist(rows), folder / "rows.parquet", row_group_size=2)
+    return folder / "rows.parquet"
+
+
+FORMS = [lambda rows, _: rows, lambda rows, _: pa.Table.from_pylist(rows), as_jsonl, as_parquet]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_text_ids_priorities_and_groups(form, tmp_path):
+    data = form(ROWS, tmp_path)
+    result = la.dedup(data, text="doc.text", id="doc.at.n", keep="largest:doc.at.n", within="doc.at.day.x")
+    assert result.keep.tolist() == [False, True, True]
+    assert result.removed.select(["id", "duplicate_of"]).to_pylist() == [{"id": 1, "duplicate_of": 3}]
+    assert la.dedup(data, text="doc.text", within="doc.at.n").keep.all()
+    assert la.pairs(data, text="doc.text", id="n")["right_id"].to_pylist() == [3]
+    result.write(tmp_path / "out.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ROWS[1:]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_column_of_this_name_comes_first(form, tmp_path):
+    assert la.dedup(form(DOTTED, tmp_path), text="doc.text").keep.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["doc.txt", "doc.text.more", "doc.at.day", "n.x", ".", "doc.", "text"])
+def test_a_message_lists_what_there_is(form, name, tmp_path):
+    with pytest.raises(
+        la.InputDataError, match=r"is missing; (column|field)s found: doc\.text, doc\.at\.n, doc\.at\.day\.x, n;"
+    ):
+        la.dedup(form(ROWS, tmp_path), text=name)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_field_inside_a_null_is_null(form, tmp_path):
+    result = la.dedup(form([*ROWS, {"doc": None, "n": 4}], tmp_path), text="doc.text", within="doc.at.n")
+    assert result.summary.empty == 1 and result.keep.all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_text_inside_must_be_text(form, tmp_path):
+    with pytest.raises(la.InputDataError, match=r"doc\.at\.n.*must be"):
+        la.dedup(form(ROWS, tmp_path), text="doc.at.n")
+
+
+def test_a_long_line_of_json(tmp_path):
+    rows = [{"doc": {"text": A + "\u00e9 " * 600_000}}, {"doc": {"text": A + "\u00e9 " * 600_001}}]
+    assert la.dedup(as_jsonl(rows, tmp_path), text="doc.text", memory="1GB").keep.tolist() == [True, False]
+
+
+def test_lines_of_json_may_differ(tmp_path):
+    """Each line is looked at for itself; annotation is refused by the names of columns, not by those inside."""
+    rows = [DOTTED[0], ROWS[1], {"doc": {"text": A + " more"}, "keep": 1}]
+    data = as_jsonl(rows, tmp_path)
+    assert la.dedup(data, text="doc.text").keep.tolist() == [True, True, False]
+    with pytest.raises(la.InputDataError, match="row 3: the field 'keep' is there already"):
+        la.dedup(data, text="doc.text", annotate=True)
+    assert la.dedup(as_jsonl([{"doc": {"text": A, "keep": 1}}], tmp_path), text="doc.text", annotate=True).keep.all()
+
+
+def test_paths_and_names():
+    schema = pa.schema({"a": pa.struct({"b.c": pa.int8(), "b": pa.struct({"c": pa.int8(), "d": pa.int8()})}), "e": pa.int8()})
+    assert path_of(schema, "a.b.c") == ("a", "b.c") and path_of(schema, "a.b.d") == ("a", "b", "d")
+    assert path_of(schema, "a.c") == path_of(schema, "e.f") == path_of(schema, "b") == ()
+    assert names_of(schema) == ["a.b.c", "a.b.c", "a.b.d", "e"]
+    assert leaves_of(schema, ["a.b.d", "e"]) == [(0, 2), (1, 3)] and leaves_of(schema, ["a.b"]) == [(0, 1), (0, 2)]
+    assert leaves_of(schema) == [(0, 0), (0, 1), (0, 2), (1, 3)]
+    row = {"a": {"b.c": 1, "b": {"c": 2, "d": 3}}, "f": {}}
+    assert [value_at(row, name) for name in ("a.b.c", "a.b.d", "f")] == [1, 3, {}]
+    assert names_in(row) == ["a.b.c", "a.b.c", "a.b.d", "f"]
+    with pytest.raises(KeyError):
+        value_at(row, "f.x")
+
+
+def test_a_slice_of_a_struct_is_read_at_its_place():
+    table = pa.Table.from_pylist([{"doc": None}, *({"doc": row["doc"]} for row in ROWS)])
+    batch = table.combine_chunks().to_batches()[0].slice(1, 2)
+    assert column_of(batch, "doc.at.n").to_pylist() == [1, 2]
