@@ -136,20 +136,6 @@ def test_the_inputs_go_with_copies_of_the_result(tmp_path):
     assert same(la.Result.load(tmp_path / "again"), result)
 
 
-def test_results_of_older_versions_say_what_they_lack(tmp_path):
-    result = la.dedup(as_files(tmp_path, "jsonl"))
-    result._job.sources, noted = (), inputs_of(result._job.sources, 0)
-    assert noted.num_rows == 1
-    loaded = la.Result(
-        decisions=result._decisions, matches=result._matches, settings=result.settings, summary=result.summary,
-        provenance=result.provenance | {"lookalike": "0.1.1"}, against=False,
-    )  # fmt: skip
-    loaded.save(tmp_path / "job")
-    assert not (tmp_path / "job/inputs.parquet").exists()
-    with pytest.raises(la.InputDataError, match=r"saved by lookalike 0\.1\.1, which did not note where the inputs are"):
-        texts_of(tmp_path / "job")
-
-
 def test_many_places_of_one_source_stay_in_order():
     class Split:
         """As many files as rows."""

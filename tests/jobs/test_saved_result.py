@@ -10,6 +10,7 @@ import pytest
 from same_results import VARIANTS, corpus, same
 
 import lookalike as la
+from lookalike.files.descriptions import checksum_of
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
@@ -133,7 +134,7 @@ def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
 
     result, folder = saved
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    monkeypatch.setattr(saved_result, "_checksum", lambda said: 1 / 0)
+    monkeypatch.setattr(saved_result, "encoded", lambda said, own: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         result.save(folder, force=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -163,12 +164,10 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
 
 def described(folder, **changes):
     """Change a description and make its checksum right again."""
-    from lookalike.jobs.saved_result import _checksum
-
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")
     said |= changes
-    (folder / "result.json").write_text(json.dumps({"checksum": _checksum(said)} | said))
+    (folder / "result.json").write_text(json.dumps({"checksum": checksum_of(said)} | said))
 
 
 def test_a_newer_or_strange_description_is_refused(saved):

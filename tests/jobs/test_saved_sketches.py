@@ -16,7 +16,8 @@ import lookalike as la
 from lookalike.inputs import saved_texts
 from lookalike.inputs.again import read_again
 from lookalike.inputs.reading import Reading
-from lookalike.inputs.saved import as_references, checksum_of
+from lookalike.files.descriptions import checksum_of
+from lookalike.inputs.saved import as_references
 
 THREAD = {"threads": 1}
 

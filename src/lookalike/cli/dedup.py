@@ -42,7 +42,7 @@ from .saying import say, say_all, say_seed
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
-    against: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
+    against: tuple[str, ...], trust: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
@@ -101,7 +101,7 @@ def dedup(
     if output is not None:
         check_where(output, force)
     sources = open_sources(inputs, glob=glob, format=format)
-    references = open_references(against, glob=glob, format=format) if against else None
+    references = open_references(against, glob=glob, format=format, trust=trust) if against else None
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=annotate,
         texts=report_texts,

@@ -112,6 +112,10 @@ as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON
 encoding = click.option("--encoding-errors", type=click.Choice(["strict", "replace"]), default="strict",
                         show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip
 
+trust = click.option("--trust", multiple=True, metavar="PATH",
+                     help="Folder, file or URL whose texts a saved result, or sketches, of somebody else can name. Can be "
+                     "repeated.")  # fmt: skip
+
 reading = apply(
     click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
     click.option("--html", is_flag=True, help="The texts are web pages: compare their main text (extra html)."),
@@ -119,6 +123,7 @@ reading = apply(
     click.option("--within", default=None, metavar="COLUMN", help="Compare only documents with the same value in COLUMN."),
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: never removed, never written. "
                  "Can be repeated. A folder can be one of sketches that dedup --save-sketches saved."),
+    trust,
     click.option("--glob", default=None, metavar="PATTERN", help="Read only matching files in a folder."),
     click.option("--format", "format", type=FORMAT, default=None,
                  help="Overrides the suffix; needed for standard input ('-')."),

@@ -27,7 +27,8 @@ from .saying import say, say_seed
 def pairs(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
-    glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None, normalization: str,
+    trust: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
+    normalization: str,
     fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
     on_error: str, seed: int | str, threads: int | None,
     memory: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str,
@@ -54,7 +55,7 @@ def pairs(
     if output is not None:
         format_of(check_output(output, force))
     sources = open_sources(inputs, glob=glob, format=format)
-    references = open_references(against, glob=glob, format=format) if against else None
+    references = open_references(against, glob=glob, format=format, trust=trust) if against else None
     if report is not None and verify == "none":
         raise ParameterError("--report needs scores: leave out --verify none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)

@@ -117,7 +117,10 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     clock = Clock()
     memory = Memory.wanted(settings.memory)
     inputs = as_sources(data, glob=settings.glob, format=settings.format)
-    references = [] if against is None else as_references(against, glob=settings.glob, format=settings.format)
+    references = (
+        [] if against is None
+        else as_references(against, glob=settings.glob, format=settings.format, trust=settings.trust)
+    )  # fmt: skip
     check_apart(inputs, references)
     settings, key = agreed(settings, references)
     limit = limit_of(settings.max_document, settings.on_error, memory)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import Selection, write_rows
+from ..inputs.saved import Trusted
 from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..values.arrays import number
@@ -29,7 +30,7 @@ from .job import Job
 from .nearly import Nearly
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered, there_of
-from .saved_inputs import inputs_of
+from .saved_inputs import SavedInputs, inputs_of
 from .saved_result import load_result, save_result
 from .settings import Settings, added_columns
 from .showing import Shown
@@ -56,7 +57,7 @@ class Result(Shown, Sketched):
 
     def __init__(
         self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
-        against: bool, job: Job | None = None, nearly: Nearly | None = None, inputs: pa.Table | None = None,
+        against: bool, job: Job | None = None, nearly: Nearly | None = None, inputs: SavedInputs | None = None,
     ) -> None:  # fmt: skip
         self._decisions = decisions
         self._matches = matches
@@ -95,9 +96,12 @@ class Result(Shown, Sketched):
             self._job.finish()
 
     @property
-    def _inputs(self) -> pa.Table | None:
-        """The files that were read (``INPUTS``); None of a result that was saved without them."""
-        return self._noted if self._job is None else inputs_of(self._job.sources, self._job.n_references)
+    def _inputs(self) -> SavedInputs:
+        """The files that were read."""
+        if self._job is None:
+            assert self._noted is not None
+            return self._noted
+        return SavedInputs(inputs_of(self._job.sources, self._job.n_references), Path())
 
     @property
     def _first(self) -> int:
@@ -312,18 +316,20 @@ class Result(Shown, Sketched):
             "provenance": self.provenance,
         }
         sources = () if self._job is None else self._job.sources
-        tables = {"decisions": self._decisions, "pairs": self._matches}
-        if (inputs := self._inputs) is not None:
-            tables["inputs"] = HeldRows(inputs)
-        save_result(folder, tables, facts, self.settings, sources=sources, force=force)
+        inputs = self._inputs
+        tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.table)}
+        save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.trusted is None, force=force)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Result:
+    def load(cls, folder: str | Path, *, trust: Trusted = ()) -> Result:
         """Load a saved result.
 
         Parameters
         ----------
         folder : str or path
+        trust : path or sequence of paths
+            Files, folders or URLs. Texts are read again from where the result says that the inputs are; if somebody else saved
+            it, or you on another machine, only from what is in these places.
 
         Returns
         -------
@@ -335,7 +341,7 @@ class Result(Shown, Sketched):
         InputDataError
             If there is no saved result, it is damaged or changed, or a newer version saved it.
         """
-        return cls(**load_result(folder))
+        return cls(**load_result(folder, trust=trust))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""
