@@ -13,10 +13,10 @@ from engine_kinds import KINDS, prepare
 from weekly import HOW, VARIANTS, said, weeks, written
 
 import lookalike as la
+from lookalike.files.descriptions import checksum_of
 from lookalike.inputs import saved_texts
 from lookalike.inputs.again import read_again
 from lookalike.inputs.reading import Reading
-from lookalike.files.descriptions import checksum_of
 from lookalike.inputs.saved import as_references
 
 THREAD = {"threads": 1}
@@ -215,7 +215,7 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
     held.pop("checksum")
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
     with pytest.raises(la.InputDataError, match="has other texts than when it was sketched, and .*seen rests on it"):
-        run(files[1], against=tmp_path / "seen")
+        run(files[1], against=tmp_path / "seen", trust=tmp_path)
 
 
 @pytest.mark.parametrize("what", ["description", "file", "secret", "bytes", "version"])

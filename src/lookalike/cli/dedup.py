@@ -42,8 +42,8 @@ from .saying import say, say_all, say_seed
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
-    against: tuple[str, ...], trust: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str, width: int | None,
-    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
+    against: tuple[str, ...], trust: tuple[str, ...], glob: str | None, format: str | None, encoding_errors: str, unit: str,
+    width: int | None, normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
     dry_run: bool, duplicates: float, family: float, report: str | None, report_texts: str, audit: int | None,

@@ -35,8 +35,9 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
     """Show what a saved result decided about a document: who was removed, because of whom, and how the two differ.
 
     JOB is a folder that 'lookalike dedup --save' or Result.save wrote, ID the id of a document, by default its file and row.
-    Texts are read again from the inputs of the job; of a JOB that somebody else made, only from those that --trust names. Words of the removed document that the kept one lacks are between [- and
-    -], on a terminal red; words of the kept one that it lacks are between {+ and +}, or green.
+    Texts are read again from the inputs of the job; of a JOB that somebody else made, only from those that --trust names.
+    Words of the removed document that the kept one lacks are between [- and -], on a terminal red; words of the kept
+    one that it lacks are between {+ and +}, or green.
 
     Examples:
 

@@ -227,9 +227,7 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
             places = [_unchanged(saved, found, paths[file.path], file) for file in one.files]
             (origin,) = form.splits(places, form.Options())
         data = SavedRows(saved, begin, end, origin)
-        yield Split(
-            form=SAVED, name=one.name, relative=one.name, places=() if origin is None else origin.places, data=data
-        )
+        yield Split(form=SAVED, name=one.name, relative=one.name, places=() if origin is None else origin.places, data=data)
         begin = end
 
 
@@ -240,7 +238,7 @@ def _format_of(saved: Saved, one: _Input) -> Any:
     except ParameterError as error:
         raise damaged(saved.path(DESCRIPTION), error) from None
     if len(one.files or ()) > 1 and not form.rows_are_files:
-        raise damaged(saved.path(DESCRIPTION), f"{one.name} is several files of the format {one.format}, which are one input each")
+        raise damaged(saved.path(DESCRIPTION), f"{one.name} is several files of the format {one.format}")
     return form
 
 

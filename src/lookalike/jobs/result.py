@@ -98,10 +98,7 @@ class Result(Shown, Sketched):
     @property
     def _inputs(self) -> SavedInputs:
         """The files that were read."""
-        if self._job is None:
-            assert self._noted is not None
-            return self._noted
-        return SavedInputs(inputs_of(self._job.sources, self._job.n_references), Path())
+        return self._noted or SavedInputs(inputs_of(self._job.sources, self._job.n_references), Path())
 
     @property
     def _first(self) -> int:
@@ -309,15 +306,11 @@ class Result(Shown, Sketched):
             If the result is closed.
         """
         self._check_open()
-        facts = {
-            "evidence": self.evidence,
-            "against": self._against,
-            "summary": self.summary.to_dict(),
-            "provenance": self.provenance,
-        }
+        facts = {"evidence": self.evidence, "against": self._against, "summary": self.summary.to_dict()}
         sources = () if self._job is None else self._job.sources
         inputs = self._inputs
         tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.table)}
+        facts["provenance"] = self.provenance
         save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.trusted is None, force=force)
 
     @classmethod
@@ -328,8 +321,7 @@ class Result(Shown, Sketched):
         ----------
         folder : str or path
         trust : path or sequence of paths
-            Files, folders or URLs. Texts are read again from where the result says that the inputs are; if somebody else saved
-            it, or you on another machine, only from what is in these places.
+            Files, folders or URLs: the only ones that texts are read from if you did not save the result on this machine.
 
         Returns
         -------

@@ -113,9 +113,9 @@ class SavedInputs:
                 continue
             form = format_named(inputs["format"][first].as_py())
             rows = files = some - (number << SOURCE_BITS)
+            if files[-1] >= end - first if form.rows_are_files else end - first > 1:
+                raise InputDataError(f"{shown(self.folder)}: damaged: input {number + 1:,} is {end - first:,} files")
             if form.rows_are_files:
-                if files[-1] >= end - first:
-                    raise InputDataError(f"{shown(self.folder)}: damaged: input {number + 1} has fewer files than documents")
                 rows = np.arange(len(some))
             else:
                 files = np.arange(end - first)
