@@ -37,7 +37,7 @@ from .showing import Shown
 from .sketched import Sketched
 from .summary import Summary, count
 
-NOT_PICKLED = {"_job": None, "_nearly": None}
+NOT_PICKLED: dict[str, Any] = {"_job": None, "_nearly": None}
 
 
 class Result(Shown, Sketched):
@@ -64,7 +64,7 @@ class Result(Shown, Sketched):
         self._against = against
         self._job = job
         self._nearly = nearly
-        self._noted = inputs
+        self._noted = inputs or SavedInputs(inputs_of((), 0), Path())
         self.settings = settings
         self.summary = summary
         self.provenance = provenance
@@ -98,7 +98,8 @@ class Result(Shown, Sketched):
     @property
     def _inputs(self) -> SavedInputs:
         """The files that were read."""
-        return self._noted or SavedInputs(inputs_of(self._job.sources, self._job.n_references), Path())
+        job = self._job
+        return self._noted if job is None else SavedInputs(inputs_of(job.sources, job.n_references), Path())
 
     @property
     def _first(self) -> int:
@@ -338,8 +339,8 @@ class Result(Shown, Sketched):
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""
         self._check_open()
-        held = {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))} | NOT_PICKLED
-        held["_noted"] = self._inputs
+        held = NOT_PICKLED | {"_noted": self._inputs}
+        held |= {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))}
         names = ("_against", "settings", "summary", "provenance")
         return held | {name: getattr(self, name) for name in names}
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, Required, TypedDict
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from .. import __version__
 from ..errors import InputDataError
@@ -35,7 +35,7 @@ from ..values.tables import SOURCE_BITS, check_values
 from .rows import HeldRows, ParquetRows, Rows, collect
 from .saved_inputs import INPUTS, SavedInputs
 from .settings import Settings
-from .summary import Summary, count
+from .summary import Share, Summary, count
 from .telling import decisions_schema, pairs_schema, second_columns
 
 DESCRIPTION = "result.json"
@@ -63,6 +63,21 @@ class _Input(TypedDict, total=False):
     bytes: Count | None
 
 
+class _Audit(TypedDict):
+    """What an audit measured."""
+
+    audited: Count
+    of: Count
+    seed: Annotated[int, Meta(ge=0)]
+    with_near_duplicates: Count
+    found: Count
+    missed: Count
+    recall: Share | None
+    low: Share | None
+    high: Share | None
+    examples: list[Any]
+
+
 class _Provenance(Struct):
     """How a result was made, and from what."""
 
@@ -73,7 +88,7 @@ class _Result(Struct):
     """What the description of a result says."""
 
     lookalike: str
-    files: dict[Literal["decisions.parquet", "pairs.parquet", "inputs.parquet"], _Table]
+    files: dict[str, _Table]
     settings: dict[str, Any]
     evidence: Literal["keepers", "all"]
     against: bool
@@ -212,6 +227,7 @@ def _settings_in(folder: Path, said: _Result) -> Settings:
         settings = Settings(**given)
         if settings.evidence != said.evidence or (said.summary.reference and not said.against):
             raise ValueError("the settings are of another result than the summary")
+        msgspec.convert(said.summary.audit, _Audit | None)
         _ = str(said.summary), describe_skipped(said.summary.skipped)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise damaged(folder / DESCRIPTION, error) from None

@@ -115,9 +115,10 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
     alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
-    permutations, bands, rows = geometry = [theirs.get(name) for name in _GEOMETRY]
+    geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
     if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
         return settings
+    permutations, bands, rows = geometry
     planned = replace(settings, permutations=permutations - settings.plan.estimation_slots, bands=bands, rows=rows)
     recall = float(candidate_probability(settings.threshold, bands, rows))
     if recall < settings.recall:
