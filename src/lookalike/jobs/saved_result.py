@@ -229,7 +229,7 @@ def _settings_in(folder: Path, said: _Result) -> Settings:
             raise ValueError("the settings are of another result than the summary")
         msgspec.convert(said.summary.audit, _Audit | None)
         _ = str(said.summary), describe_skipped(said.summary.skipped)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise damaged(folder / DESCRIPTION, error) from None
     return settings
 
