@@ -21,7 +21,7 @@ from ..inputs.saved import Trusted
 from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..values.arrays import number
-from ..values.arrow import to_numpy
+from ..values.arrow import no_rows, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .annotating import annotated, annotating
@@ -30,7 +30,7 @@ from .job import Job
 from .nearly import Nearly
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered, there_of
-from .saved_inputs import SavedInputs, inputs_of
+from .saved_inputs import INPUTS, SavedInputs, inputs_of
 from .saved_result import load_result, save_result
 from .settings import Settings, added_columns
 from .showing import Shown
@@ -64,7 +64,7 @@ class Result(Shown, Sketched):
         self._against = against
         self._job = job
         self._nearly = nearly
-        self._noted = inputs or SavedInputs(inputs_of((), 0), Path())
+        self._noted = inputs or SavedInputs(no_rows(INPUTS), Path())
         self.settings = settings
         self.summary = summary
         self.provenance = provenance
