@@ -101,6 +101,15 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
     assert check_trusted(Path("k"), [inside], places_named([tmp_path / "other", inside])) == [inside], "a file is a place"
 
 
+def test_no_disk_is_asked_about_what_nobody_named(tmp_path, monkeypatch):
+    asked = []
+    real = os.path.realpath
+    monkeypatch.setattr(os.path, "realpath", lambda path, **how: asked.append(os.fspath(path)) or real(path, **how))
+    with pytest.raises(la.InputDataError, match="you did not save it"):
+        check_trusted(Path("k"), ["/net/attacker/x", f"{tmp_path}/../x"], places_named(tmp_path))
+    assert set(asked) == {str(tmp_path)}
+
+
 def test_no_store_is_asked_about_what_nobody_named(monkeypatch):
     trusted = places_named([urls.Url("s3://lake", "pages")])
     monkeypatch.setattr(urls, "_options", lambda scheme, store: pytest.fail(f"{store} was asked"))

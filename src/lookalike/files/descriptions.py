@@ -149,7 +149,13 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
 
 
 def _is_in(name: str, place: AnyPath) -> bool:
-    """Tell whether a path is in a place, links followed; a URL with ".." is in none."""
-    if (url := as_url(name, ask=False)) is None:
-        return "\0" not in name and is_inside(Path(name), place)
-    return ".." not in url.key.split("/") and is_inside(url, place)
+    """Tell whether a path is in a place, by its name and with links followed; a URL with ".." is in none.
+
+    By its name first: where other machines are mounted when they are asked for, following links would ask them.
+    """
+    if (url := as_url(name, ask=False)) is not None:
+        return ".." not in url.key.split("/") and is_inside(url, place)
+    if isinstance(place, Url) or "\0" in name:
+        return False
+    path = Path(os.path.abspath(name))
+    return any(path.is_relative_to(one(place)) for one in (os.path.abspath, os.path.realpath)) and is_inside(path, place)
