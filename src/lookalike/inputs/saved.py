@@ -203,10 +203,10 @@ def _check_files(saved: Saved, said: _Sketches) -> None:
     try:
         for done, size in enumerate(sizes_in(saved.folder, [file.name for file in said.files])):
             file = said.files[done]
-            if size != file.bytes or size < ROW_BYTES * file.rows:
-                raise damaged(
-                    saved.path(file.name), f"{file.rows:,} rows in {file.bytes:,} bytes were written, {size:,} bytes are there"
-                )
+            if size != file.bytes:
+                raise damaged(saved.path(file.name), f"{file.bytes:,} bytes were written, {size:,} are there")
+            if size < ROW_BYTES * file.rows:
+                raise damaged(saved.path(file.name), f"{size:,} bytes cannot hold {file.rows:,} rows")
     except OSError as error:
         raise InputDataError(f"{shown(error.filename or saved.folder)}: cannot be read: {why(error)}") from None
     if sum(file.rows for file in said.files) != sum(one.rows for one in said.inputs):
