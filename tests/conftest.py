@@ -1,6 +1,9 @@
 """Settings of all tests."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,8 @@ from hypothesis import settings
 from lookalike.kernels._compile import MODE
 
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="lookalike-tests-")  # nor tests the state of who runs them
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], True)
 
 settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("lookalike")

@@ -175,3 +175,15 @@ def test_names_fit(text, most, at_end):
 def test_names_are_cut_in_the_middle():
     assert fitted("data/part-00017.jsonl:123456", 15) == ("data/pa…:123456", 15)
     assert fitted("data/part-00017.jsonl:123456", 15, at_end=True) == ("data/part-0001…", 15)
+
+
+def test_texts_of_somebody_elses_result_need_trust(job, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(job.parent / "state"))
+    assert run("show", "job", "near", "--no-texts") == 0 and run("groups", "job") == 0
+    capsys.readouterr()
+    assert run("show", "job", "near") == 1
+    err = capsys.readouterr().err
+    assert "you did not save it on this machine" in err and f"({job.parent}/in.jsonl)" in err and "--trust PATH" in err
+    assert run("show", "job", "near", "--trust", "in.jsonl") == 0
+    assert "[-changed-]" in capsys.readouterr().out
+    assert run("show", "job", "near", "--trust", "job") == 1

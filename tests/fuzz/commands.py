@@ -49,7 +49,7 @@ def values_for(name: str) -> tuple[str, ...]:
     """What an option may be given."""
     if name in ("output", "matches", "report", "save", "save_sketches"):
         return OUTPUTS
-    if name in ("against", "source", "overrides"):
+    if name in ("against", "source", "overrides", "trust"):
         return PATHS
     if name == "work":
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
@@ -81,7 +81,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
         return [option, r.choice(choices)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "within": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "overrides": "overrides.jsonl", "fail_if_removed": "1"}  # fmt: skip
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "overrides": "overrides.jsonl", "fail_if_removed": "1"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
 
 
@@ -122,7 +122,7 @@ class Commands:
         corpus(folder)
         self.folder = folder
         self.commands = list(commands())
-        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+        os.environ["XDG_CACHE_HOME"], os.environ["XDG_STATE_HOME"] = str(folder / "cache"), str(folder / "state")
         self._call(["dedup", str(folder / "a.jsonl"), "--id", "id", "--save", str(folder / "job")])
         self._call(["index", "create", str(folder / "ix"), "--keep-text"])
         self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])

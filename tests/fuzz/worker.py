@@ -21,6 +21,7 @@ def main(kind, start, stop, out):
     """Run the cases of a kind; a line of JSON each, begun before the case and ended after it."""
     import numpy as np
     from commands import Commands
+    from crafted import Crafted
     from judging import WrongAnswerError, judge
     from stores import Stores
 
@@ -30,6 +31,7 @@ def main(kind, start, stop, out):
         "inputs": lambda: judge,
         "stores": lambda: Stores(folder / "seed").judge,
         "commands": lambda: Commands(folder / "seed").judge,
+        "crafted": lambda: Crafted(folder / "seed").judge,
     }[kind]()
     with open(out, "a") as stream:
         for seed in range(start, stop):

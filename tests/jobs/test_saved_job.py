@@ -136,20 +136,6 @@ def test_the_inputs_go_with_copies_of_the_result(tmp_path):
     assert same(la.Result.load(tmp_path / "again"), result)
 
 
-def test_results_of_older_versions_say_what_they_lack(tmp_path):
-    result = la.dedup(as_files(tmp_path, "jsonl"))
-    result._job.sources, noted = (), inputs_of(result._job.sources, 0)
-    assert noted.num_rows == 1
-    loaded = la.Result(
-        decisions=result._decisions, matches=result._matches, settings=result.settings, summary=result.summary,
-        provenance=result.provenance | {"lookalike": "0.1.1"}, against=False,
-    )  # fmt: skip
-    loaded.save(tmp_path / "job")
-    assert not (tmp_path / "job/inputs.parquet").exists()
-    with pytest.raises(la.InputDataError, match=r"saved by lookalike 0\.1\.1, which did not note where the inputs are"):
-        texts_of(tmp_path / "job")
-
-
 def test_many_places_of_one_source_stay_in_order():
     class Split:
         """As many files as rows."""
@@ -178,3 +164,72 @@ def test_the_files_of_an_input(tmp_path):
         job.places(1)
     la.dedup(TEXTS).save(tmp_path / "memory")
     assert SavedJob.open(tmp_path / "memory").places(0) == []
+
+
+@pytest.fixture
+def strangers(tmp_path, monkeypatch):
+    """A result, its inputs and sketches, which somebody else saved; the folder that they are in."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    folder = as_files(tmp_path, "txt")
+    result = la.dedup(folder)
+    result.save(tmp_path / "job")
+    result.save_sketches(tmp_path / "seen")
+    la.dedup(as_files(tmp_path, "jsonl"), against=tmp_path / "seen").save(tmp_path / "week")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
+    return tmp_path
+
+
+def test_texts_of_a_strangers_result_are_read_only_where_the_user_says(strangers, monkeypatch):
+    job = SavedJob.open(strangers / "job")
+    assert job.result.removed.num_rows == 1, "its tables can be looked at"
+    for ask in (lambda: job.texts([0]), lambda: job.places(0)):
+        with pytest.raises(la.InputDataError, match=rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*--trust PATH"):
+            ask()
+    (strangers / "link").symlink_to(strangers / "notes")
+    for trust in (strangers / "notes", str(strangers), [strangers / "other", strangers / "link"]):
+        assert SavedJob.open(strangers / "job", trust).texts([2]) == {2: b"else"}
+    monkeypatch.chdir(strangers)
+    assert SavedJob.open("job", "notes").texts([2]) == {2: b"else"}
+    with pytest.raises(la.InputDataError, match="you did not save it"):
+        SavedJob.open("job", "notes/1.txt").texts([2])
+
+
+def test_a_link_beside_a_strangers_result_leads_nowhere(strangers):
+    (strangers / "notes/2.txt").rename(strangers / "secret")
+    (strangers / "notes/2.txt").symlink_to(strangers / "secret")
+    with pytest.raises(la.InputDataError, match="you did not save it"):
+        SavedJob.open(strangers / "job", strangers / "notes").texts([2])
+    assert SavedJob.open(strangers / "job", strangers).texts([2]) == {2: b"else"}
+
+
+def test_a_strangers_result_stays_one_when_it_is_saved_again(strangers):
+    import pickle
+
+    loaded = la.Result.load(strangers / "job")
+    loaded.save(strangers / "again")
+    pickle.loads(pickle.dumps(loaded)).save(strangers / "third")
+    for name in ("again", "third"):
+        with pytest.raises(la.InputDataError, match="you did not save it"):
+            texts_of(strangers / name)
+
+
+def test_a_page_of_a_strangers_result_says_why_there_are_no_texts(strangers):
+    la.Result.load(strangers / "job").report(strangers / "page.html")
+    page = (strangers / "page.html").read_text()
+    assert "you did not save it on this machine" in page and "word3" not in page
+    la.Result.load(strangers / "job", trust=strangers).report(strangers / "page.html", force=True)
+    assert "word3" in (strangers / "page.html").read_text()
+
+
+def test_texts_of_references_need_trust_in_their_sketches_too(strangers):
+    places = range(SavedJob.open(strangers / "week").result.decisions.num_rows)
+    assert len(SavedJob.open(strangers / "week", strangers).texts(places)) == len(places)
+    for trust in (strangers / "seen", [strangers / "notes", strangers / "in.jsonl"]):
+        with pytest.raises(la.InputDataError, match="you did not save it"):
+            SavedJob.open(strangers / "week", trust).texts([0])
+
+
+def test_ones_own_result_rests_on_the_sketches_that_it_was_made_with(strangers):
+    """Whoever trusted them for a job need not say it again."""
+    la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
+    assert texts_of(strangers / "own", [0])[0] == BASE

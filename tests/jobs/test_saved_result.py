@@ -1,15 +1,20 @@
 """A result is saved, pickled and loaded whole; other programs read its tables; what is damaged or of others is refused."""
 
 import json
+import os
 import pickle
 from collections import Counter
+from hashlib import blake2b
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from same_results import VARIANTS, corpus, same
 
 import lookalike as la
+from lookalike.files.descriptions import checksum_of
+from lookalike.jobs.saved_result import load_result
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
@@ -133,7 +138,7 @@ def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
 
     result, folder = saved
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    monkeypatch.setattr(saved_result, "_checksum", lambda said: 1 / 0)
+    monkeypatch.setattr(saved_result, "encoded", lambda said, own: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         result.save(folder, force=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -163,12 +168,10 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
 
 def described(folder, **changes):
     """Change a description and make its checksum right again."""
-    from lookalike.jobs.saved_result import _checksum
-
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")
     said |= changes
-    (folder / "result.json").write_text(json.dumps({"checksum": _checksum(said)} | said))
+    (folder / "result.json").write_text(json.dumps({"checksum": checksum_of(said)} | said))
 
 
 def test_a_newer_or_strange_description_is_refused(saved):
@@ -183,6 +186,101 @@ def test_a_newer_or_strange_description_is_refused(saved):
         described(folder, **change)
         with pytest.raises(la.InputDataError, match="damaged"):
             la.Result.load(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"against": 1}, {"evidence": "all"}, {"summary": {"kept": 2}}, {"summary": {"documents": 10**9}}, {"summary": {"recall_vouched": float("nan")}},
+        {"summary": {"audit": {"recall": 1.0}}}, {"summary": {"skipped": {}}}, {"summary": {"seconds": {"x": "y"}}}, {"summary": {"least_alike": []}},
+        {"settings": {"seed": "random"}}, {"settings": {"evidence": "all"}}, {"settings": {"overrides": "/etc/passwd"}}, {"settings": {"method": "x"}},
+        {"provenance": {"inputs": []}}, {"provenance": {"inputs": [{"bytes": 1}]}}, {"provenance": {"inputs": [{"name": 5}]}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_description_that_contradicts_itself_or_the_tables_is_refused(saved, change):
+    _, folder = saved
+    said = json.loads((folder / "result.json").read_text())
+    described(folder, **{name: said[name] | to if isinstance(to, dict) else to for name, to in change.items()})
+    with pytest.raises(la.InputDataError, match="damaged"):
+        la.Result.load(folder)
+
+
+def rewritten(folder, name, change):
+    """Change a table, and make the checksums right again."""
+    path = folder / f"{name}.parquet"
+    pq.write_table(change(pq.read_table(path)), path)
+    files = json.loads((folder / "result.json").read_text())["files"]
+    files[path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
+    described(folder, files=files)
+
+
+def column(name, values):
+    """What puts values in place of a column of decisions; None: nulls."""
+
+    def change(table):
+        at, kind = table.schema.get_field_index(name), table.schema.field(name).type
+        made = pa.nulls(len(table), kind) if values is None else pa.array(values(table[name].to_pylist()), kind)
+        return table.set_column(at, table.schema.field(at), made)
+
+    return change
+
+
+def not_utf8(n):
+    """Texts, as Arrow calls them, that are none."""
+    offsets = np.arange(n + 1, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(b"\xff" * n)])
+
+
+CRAFTED = {
+    "no order": column("order", None), "an order twice": column("order", lambda old: [old[0], *old[:-1]]), "order too large": column("order", lambda old: [99, *old[1:]]),
+    "positions descend": column("position", lambda old: old[::-1]), "no such input": column("position", lambda old: [*old[:-1], old[-1] + (1 << 50)]),
+    "all kept": column("kept", lambda old: [True] * len(old)), "no reason": column("reason", None), "other reason": column("reason", lambda old: ["zz"] * len(old)),
+    "keeper removed": column("keeper", lambda old: [len(old) - 1] * len(old)), "no keeper": column("keeper", None),
+    "not a number": column("resemblance", lambda old: [v and float("nan") for v in old]), "no resemblance": column("resemblance", None),
+    "stands for nobody": column("n_duplicates", lambda old: [0] * len(old)), "no ids": column("id", None), "fewer rows": lambda table: table[1:],
+    "no rows": lambda table: table[:0], "a column less": lambda table: table.drop_columns(["bytes"]), "a column twice": lambda table: table.append_column("bytes", table["bytes"]),
+    "another type": lambda table: table.set_column(0, "order", table["order"].cast(pa.int32())), "texts for numbers": lambda table: table.set_column(0, "order", pa.array(["zz"] * len(table))),
+    "not UTF-8": lambda table: table.set_column(table.schema.get_field_index("reason"), "reason", not_utf8(len(table))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CRAFTED)
+@pytest.mark.parametrize("held", [True, False])
+def test_decisions_that_no_job_makes_are_refused_though_checksums_fit(saved, what, held):
+    _, folder = saved
+    rewritten(folder, "decisions", CRAFTED[what])
+    with pytest.raises(la.InputDataError, match=r"decisions\.parquet: damaged: "):
+        load_result(folder, held)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("pairs", lambda table: table.set_column(0, "left", table["right"])), ("pairs", lambda table: table.drop_columns(["left_id"])),
+        ("pairs", lambda table: table.set_column(1, "right", pa.array([77] * len(table)))), ("inputs", lambda table: table[:1]), ("inputs", lambda table: table[::-1]),
+        ("inputs", lambda table: table.set_column(table.schema.get_field_index("format"), "format", pa.array(["saved sketches"] * len(table)))),
+        ("inputs", lambda table: table.set_column(table.schema.get_field_index("name"), "name", pa.nulls(len(table), pa.string()))),
+    ],
+)  # fmt: skip
+def test_pairs_and_inputs_that_no_job_makes_are_refused(saved, name, change):
+    _, folder = saved
+    rewritten(folder, name, change)
+    with pytest.raises(la.InputDataError, match=rf"{name}\.parquet: damaged: "):
+        la.Result.load(folder)
+
+
+@pytest.mark.parametrize("name", ["result.json", "decisions.parquet", "inputs.parquet"])
+def test_pipes_and_devices_in_a_folder_are_not_read(saved, name):
+    _, folder = saved
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(la.InputDataError, match="not a file"):
+        la.Result.load(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    with pytest.raises(la.InputDataError, match="not a file"):
+        la.Result.load(folder)
 
 
 def test_every_damage_is_found(saved, rng):

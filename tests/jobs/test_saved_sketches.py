@@ -13,10 +13,11 @@ from engine_kinds import KINDS, prepare
 from weekly import HOW, VARIANTS, said, weeks, written
 
 import lookalike as la
+from lookalike.files.descriptions import checksum_of
 from lookalike.inputs import saved_texts
 from lookalike.inputs.again import read_again
 from lookalike.inputs.reading import Reading
-from lookalike.inputs.saved import as_references, checksum_of
+from lookalike.inputs.saved import as_references
 
 THREAD = {"threads": 1}
 
@@ -214,7 +215,7 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
     held.pop("checksum")
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
     with pytest.raises(la.InputDataError, match="has other texts than when it was sketched; .*seen needs the file"):
-        run(files[1], against=tmp_path / "seen")
+        run(files[1], against=tmp_path / "seen", trust=tmp_path)
 
 
 @pytest.mark.parametrize("what", ["description", "file", "secret", "bytes", "version"])
@@ -292,3 +293,19 @@ def test_web_pages(tmp_path):
     with pytest.raises(la.ParameterError, match="web pages can be saved only if the pages are in files"):
         run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
     assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1
+
+
+def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_path, monkeypatch):
+    run(files[0], save=tmp_path / "seen")
+    run(pq.read_table(files[0][0]), save=tmp_path / "with texts", id="id")
+    mine = run(files[1], against=tmp_path / "seen")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with pytest.raises(la.InputDataError, match=r"seen: you did not save it on this machine.*--trust PATH \(trust=\)"):
+        run(files[1], against=tmp_path / "seen")
+    assert run(files[1], against=tmp_path / "seen", trust=[files[0][0].parent]) == mine
+    assert la.pairs(
+        [str(f) for f in files[1]], text="text", against=tmp_path / "seen", trust=files[0][0].parent, **HOW
+    ).num_rows
+    run(files[1], against=tmp_path / "with texts", id="id")  # what lies in the folder itself may be read
+    with pytest.raises(la.ParameterError, match="trust must be a path or a list of paths"):
+        run(files[1], against=tmp_path / "seen", trust=5)

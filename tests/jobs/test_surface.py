@@ -134,7 +134,7 @@ def test_every_argument_reaches_the_settings(monkeypatch, function):
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv", "delimiter": ";",
         "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
-        "memory": "1GB", "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip", "overrides": read_overrides([{"id": 1, "action": "keep"}]),
+        "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip", "overrides": read_overrides([{"id": 1, "action": "keep"}]),
     }  # fmt: skip
     for name in names:
         given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})

@@ -229,3 +229,13 @@ def test_judgements_do_not_wait_for_the_report(desk, monkeypatch):
         finally:
             go.set()
         assert made.result(MINUTES) == b"report"
+
+
+def test_somebody_elses_result_shows_texts_only_of_what_is_trusted(tmp_path, monkeypatch):
+    folder = plain(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for trust, why in (((), "you did not save it on this machine"), ([str(tmp_path)], None)):
+        desk = Desk(folder, trust)
+        pair = desk.pair(rows(desk)[0]["row"])
+        assert (pair["compared"] is None) == (why is not None) and (why or "") in (pair["why"] or "")
+        desk.close()

@@ -1,6 +1,7 @@
 """A review on the disk: judgements survive restarts and torn lines, overrides follow, and others' lines stay."""
 
 import json
+import os
 
 import pytest
 
@@ -229,3 +230,26 @@ def test_what_was_not_removed_cannot_be_judged(open_review, tmp_path):
     with pytest.raises(la.ParameterError):
         open_review().judge(100, KEEP)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["review.jsonl", "overrides.jsonl"])
+def test_links_and_pipes_of_a_strangers_folder_are_not_followed(tmp_path, name):
+    """A link would have a file of whoever reviews cut off, or copied into the folder."""
+    mine = tmp_path / "mine.txt"
+    mine.write_text("no line of ours")
+    path = tmp_path / name
+
+    def made():
+        review = Review(tmp_path, removed, lambda row: {"input": "a.jsonl", "sha256": "ab"})
+        try:
+            review.judge(3, KEEP)
+        finally:
+            review.close()
+
+    for make in (lambda: path.symlink_to(mine), lambda: path.symlink_to("nowhere"), lambda: os.mkfifo(path)):
+        make()
+        with pytest.raises((la.InputDataError, la.OutputError), match="in the place of a file"):
+            made()
+        assert mine.read_text() == "no line of ours" and not (tmp_path / "nowhere").exists()
+        for file in ("review.jsonl", "overrides.jsonl"):
+            (tmp_path / file).unlink(missing_ok=True)

@@ -42,8 +42,8 @@ from .saying import say, say_all, say_seed
 def dedup(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
-    against: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
-    unit: str, width: int | None,
+    against: tuple[str, ...], trust: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None,
+    encoding_errors: str, unit: str, width: int | None,
     normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
     max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
     as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
@@ -112,7 +112,9 @@ def dedup(
         check_where(output, outputs.may_replace(output))
     sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
-    references = open_references(against, glob=glob, format=format, delimiter=delimiter, but=replaced) or None
+    references = open_references(
+        against, glob=glob, format=format, delimiter=delimiter, but=replaced, trust=trust
+    ) or None  # fmt: skip
     outputs.check(sources, references or [], [work, overrides], html)
     if output is not None and engine != "spark":
         check_room(output, sources, limit_of(max_document, on_error, Memory.wanted(memory)))

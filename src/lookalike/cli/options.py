@@ -121,6 +121,9 @@ choosing = (
     click.option("--delimiter", default=None, metavar="CHARACTER",
                  help="What separates the fields of CSV and TSV, such as ';'.  [default: commas in CSV, tabs in TSV]"),
 )  # fmt: skip
+trust = click.option("--trust", multiple=True, metavar="PATH",
+                     help="Folder, file or URL whose texts a saved result, or sketches, of somebody else can name. Can be "
+                     "repeated.")  # fmt: skip
 
 reading = apply(
     click.option("--text", default="text", show_default=True,
@@ -131,6 +134,7 @@ reading = apply(
     click.option("--against", multiple=True, metavar="PATH", help="Reference documents: documents "
                  "that resemble them are removed; they are never removed or written themselves. A folder can be one that dedup "
                  "--save-sketches saved. Can be repeated."),
+    trust,
     *choosing,
     encoding,
 )  # fmt: skip

@@ -28,7 +28,8 @@ from .saying import say, say_seed
 def pairs(
     inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
     verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
-    glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str, unit: str, width: int | None,
+    trust: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
+    unit: str, width: int | None,
     normalization: str,
     fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
     on_error: str, seed: int | str, threads: int | None,
@@ -57,7 +58,7 @@ def pairs(
         check_table(output, force)
     beside = is_stdout(output)  # pairs are printed there
     sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
-    references = open_references(against, glob=glob, format=format, delimiter=delimiter) or None
+    references = open_references(against, glob=glob, format=format, delimiter=delimiter, trust=trust) or None
     if report is not None and verify == "none":
         raise ParameterError("--report needs scores: leave out --verify none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)

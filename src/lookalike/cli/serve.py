@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..errors import MissingExtraError
+from . import options
 from .saying import say
 
 
@@ -28,11 +29,12 @@ from .saying import say
 @click.option("--max-connections", type=click.IntRange(1), default=20_000, show_default=True, help="Most open connections.")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True,
               help="Time for a request to arrive, and to wait for its turn.")  # fmt: skip
+@options.trust
 @click.option("--threads", type=click.IntRange(1), default=None, help="For long queries.  [default: all processors]")
 @click.option("--quiet", is_flag=True, help="Log failures only, not each request.")
 def serve(
     folder: str, host: str, port: int, keys: str | None, hosts: tuple[str, ...], max_body: str, max_text: str, max_batch: int,
-    max_waiting: int, max_connections: int, seconds: float, threads: int | None, quiet: bool,
+    max_waiting: int, max_connections: int, seconds: float, trust: tuple[str, ...], threads: int | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve an index over HTTP until it is interrupted: add documents, look them up, remove them.
 
@@ -62,7 +64,7 @@ def serve(
     run(
         Serving(
             folder=Path(folder), host=host, port=port, keys=known, hosts=hosts, limits=limits,
-            threads=threads or available_threads(), log_requests=not quiet,
+            threads=threads or available_threads(), log_requests=not quiet, trust=trust,
         ),
         say,
     )  # fmt: skip

@@ -29,13 +29,15 @@ Row = dict[str, Any]
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True,
               help="For a kept document: how many of the documents to list that were removed because of it.")  # fmt: skip
 @click.option("--no-texts", is_flag=True, help="Read no text and show no diff: the inputs are not needed.")
+@options.trust
 @options.as_json_lines
-def show(job: str, id: str, top: int, no_texts: bool, as_json: bool) -> None:
+def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as_json: bool) -> None:
     """Show what a saved result decided about a document: who was removed, because of whom, and how the two differ.
 
     JOB is a folder that 'lookalike dedup --save' or Result.save wrote, ID the id of a document, by default its file and row.
-    Texts are read again from the inputs of the job. Words of the removed document that the kept one lacks are between [- and
-    -], on a terminal red; words of the kept one that it lacks are between {+ and +}, or green.
+    Texts are read again from the inputs of the job; of a JOB that somebody else made, only from those that --trust names.
+    Words of the removed document that the kept one lacks are between [- and -], on a terminal red; words of the kept
+    one that it lacks are between {+ and +}, or green.
 
     Examples:
 
@@ -48,7 +50,7 @@ def show(job: str, id: str, top: int, no_texts: bool, as_json: bool) -> None:
     from ..jobs.members import members_of, names_like, rows_named
     from ..jobs.saved_job import SavedJob
 
-    saved = SavedJob.open(job)
+    saved = SavedJob.open(job, trust)
     decisions = saved.result._decisions
     rows = rows_named(decisions, id)
     if not rows:

@@ -284,8 +284,8 @@ def check_on_disk(given: Any, what: str) -> None:
         raise ParameterError(f"{found[0]}://{found[1]} is on an object store, {what}")
 
 
-def as_url(given: Any) -> Url | None:
-    """Return the URL that a path is; None if it is none.
+def as_url(given: Any, ask: bool = True) -> Url | None:
+    """Return the URL that a path is; None if it is none. Unless ``ask``, no store is asked, and none can be with it.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def as_url(given: Any) -> Url | None:
     if not store and SCHEMES[scheme] != "hdfs":
         raise ParameterError(f"{os.fspath(given)}: names no bucket; write {scheme}://bucket/{key or 'name'}")
     root = f"{SCHEMES[scheme]}://{store}"
-    return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store))
+    return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store) if ask else ())
 
 
 @lru_cache

@@ -7,17 +7,18 @@ from; those that came from no file are a column beside the sketches.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from .. import __version__
-from ..errors import InputDataError
+from msgspec import Meta, Struct
+
+from ..errors import InputDataError, ParameterError
 from ..files.anywhere import AnyPath, is_inside, path_of
 from ..files.atomic import reporting
+from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
 from ..files.folders import SIDECAR, recover
 from ..files.names import shown
 from ..files.places import Place, place_of
@@ -34,11 +35,65 @@ from .saved_rows import Saved, SavedRows
 from .saved_texts import SAVED
 
 FORMAT = 1
+ROW_BYTES = 16  # of a digest, which cannot be compressed
+_Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
+Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
 
 
+class _Rows(Struct):
+    """A file of sketches."""
+
+    name: Annotated[str, Meta(pattern=r"^(_sketches/)?[A-Za-z0-9][A-Za-z0-9._=-]*\Z")]
+    rows: Count
+    bytes: Count
+
+
+class _File(Struct):
+    """A file that documents came from."""
+
+    name: FileName
+    path: FileName
+    bytes: Count
+    modified_ns: int
+
+
+class _Input(Struct):
+    """An input, and how many of the rows are its documents; without files their texts are saved."""
+
+    name: FileName
+    rows: Count
+    format: str | None
+    files: Annotated[list[_File], Meta(min_length=1)] | None
+
+
+class _Settings(Struct):
+    """Of the settings, those that are read before it is known that all agree with the job's."""
+
+    method: str
+    verify: str
+    html: bool
+    encoding_errors: Literal["strict", "replace"]
+    permutations: _Slots | None = None
+    bands: _Slots | None = None
+    rows: _Slots | None = None
+
+
+class _Sketches(Struct):
+    """What the description of saved sketches says."""
+
+    secret: str
+    settings: _Settings
+    text: str
+    id: str | None
+    text_ids: bool
+    files: list[_Rows]
+    inputs: list[_Input]
+
+
 def as_references(
-    data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None
+    data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
+    trust: Trusted = (),
 ) -> list[Any]:  # fmt: skip
     """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them.
 
@@ -48,6 +103,8 @@ def as_references(
         What ``as_sources`` takes; a path may be a folder of saved sketches, or one that holds such folders and nothing else.
     glob, format, delimiter
         For those that are no saved sketches.
+    trust : path or sequence of paths
+        Where saved sketches of somebody else may name files that texts are read from.
 
     Raises
     ------
@@ -59,13 +116,14 @@ def as_references(
         found = any(map(saved_in, items))
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
-    read = open_references if found else as_sources
-    return read(items if found else data, glob=glob, format=format, delimiter=delimiter)
+    if not found:
+        return as_sources(data, glob=glob, format=format, delimiter=delimiter)
+    return open_references(items, glob=glob, format=format, delimiter=delimiter, trust=trust)
 
 
 def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None, but: str | None = None,
+    delimiter: str | None = None, but: str | None = None, trust: Trusted = (),
 ) -> Inputs:  # fmt: skip
     """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them.
 
@@ -94,7 +152,8 @@ def open_references(
     )
     others = [path for path, found in folders if not found]
     rest = open_sources(others, glob=glob, format=format, delimiter=delimiter) if others else Inputs()
-    return Inputs([*(split for folder in saved for split in open_saved(folder)), *rest], rest.skipped)
+    trusted = places_named(trust)
+    return Inputs([*(split for folder in saved for split in open_saved(folder, trusted)), *rest], rest.skipped)
 
 
 def _is(folder: AnyPath, other: AnyPath) -> bool:
@@ -136,82 +195,80 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
     return found
 
 
-def checksum_of(said: Mapping[str, Any]) -> str:
-    """Return a checksum of a description, whatever the order of its keys."""
-    from hashlib import blake2b  # here, for what is not needed to start
-
-    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def _described(folder: AnyPath) -> tuple[dict[str, Any], str]:
-    """Return the description of a folder, and its checksum."""
-    name = shown(folder / DESCRIPTION)
-    try:
-        said = json.loads((folder / DESCRIPTION).read_bytes())
-        checksum, form, version = said.pop("checksum"), said["format"], said["lookalike"]
-    except OSError as error:
-        raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputDataError(f"{name}: damaged, or not the description of saved sketches") from None
-    if isinstance(form, int) and form > FORMAT:
-        raise InputDataError(f"{name}: saved by lookalike {version}, which this version ({__version__}) cannot read: upgrade")
-    if checksum != checksum_of(said):
-        raise InputDataError(f"{name}: damaged or changed: the checksum does not match")
-    return said, checksum
-
-
-def open_saved(folder: AnyPath) -> list[Split]:
+def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None) -> list[Split]:
     """Return the documents of a folder as inputs, one for each input that they came from.
+
+    Parameters
+    ----------
+    folder : Path or Url
+    trusted : sequence of Path or Url, or None
+        Where texts may be read if somebody else saved the folder; None: wherever it says.
 
     Raises
     ------
     InputDataError
-        If a file is damaged or missing, or an input that the texts will be read from has changed or is gone.
+        If a file is damaged or missing, an input that the texts will be read from has changed or is gone, or may not be read.
     """
-    said, checksum = _described(folder)
+    path = folder / DESCRIPTION
     try:
-        saved = Saved(
-            folder=folder.absolute(), name=shown(folder), checksum=checksum, token=said["secret"],
-            settings=said["settings"], text=said["text"], id=said["id"], text_ids=said["text_ids"],
-            files=tuple((file["name"], file["rows"]) for file in said["files"]),
-        )  # fmt: skip
-        _check_files(saved, said["files"])
-        return list(_splits(saved, said["inputs"]))
-    except (KeyError, TypeError) as error:
-        raise InputDataError(f"{shown(folder / DESCRIPTION)}: damaged: it does not describe sketches ({error!r:.80})") from None
+        described = read_description(path, _Sketches, FORMAT, "saved sketches")
+    except OSError as error:
+        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}") from None
+    said = described.typed
+    saved = Saved(
+        folder=folder.absolute(), name=shown(folder), checksum=described.checksum, token=said.secret,
+        settings=described.said["settings"], text=said.text, id=said.id, text_ids=said.text_ids,
+        files=tuple((file.name, file.rows) for file in said.files),
+    )  # fmt: skip
+    _check_files(saved, said)
+    return list(_splits(saved, said.inputs, None if described.own else trusted))
 
 
-def _check_files(saved: Saved, files: list[dict[str, Any]]) -> None:
-    """Check that the files of a folder are there, and as long as they were."""
+def _check_files(saved: Saved, said: _Sketches) -> None:
+    """Check that the files of a folder are there, as long as they were, and have a row for each document."""
     done = 0
     try:
-        for done, size in enumerate(sizes_in(saved.folder, [file["name"] for file in files])):
-            if size != files[done]["bytes"]:
-                raise InputDataError(
-                    f"{shown(saved.path(files[done]['name']))}: damaged: {files[done]['bytes']:,} bytes were written, "
-                    f"{size:,} are there"
-                )
+        for done, size in enumerate(sizes_in(saved.folder, [file.name for file in said.files])):
+            file = said.files[done]
+            if size != file.bytes:
+                raise damaged(saved.path(file.name), f"{file.bytes:,} bytes were written, {size:,} are there")
+            if size < ROW_BYTES * file.rows:
+                raise damaged(saved.path(file.name), f"{size:,} bytes cannot hold {file.rows:,} rows")
     except OSError as error:
         raise InputDataError(f"{shown(error.filename or saved.folder)}: cannot be read: {why(error)}") from None
+    if sum(file.rows for file in said.files) != sum(one.rows for one in said.inputs):
+        raise damaged(saved.path(DESCRIPTION), "the inputs have not as many documents as the files have rows")
 
 
-def _splits(saved: Saved, inputs: list[dict[str, Any]]) -> Iterator[Split]:
+def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None) -> Iterator[Split]:
     """Yield the inputs of a folder, each with its rows; of a job that kept nothing, one without rows."""
     if not inputs:
         yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None))
-    begin = 0
-    found = Found([path_of(file["path"]) for said in inputs for file in said["files"] or ()])
-    for said in inputs:
-        end, origin = begin + said["rows"], None
-        if said["files"] is not None:
-            form = format_named(said["format"])
-            places = [_unchanged(saved, found, file) for file in said["files"]]
+    names = dict.fromkeys(file.path for one in inputs for file in one.files or ())
+    for name in names:
+        check_trusted(saved.folder, [name], trusted)
+    begin, paths = 0, {name: path_of(name) for name in names}
+    found = Found(list(paths.values()))
+    for one in inputs:
+        end, origin = begin + one.rows, None
+        if one.files is not None:
+            form = _format_of(saved, one)
+            places = [_unchanged(saved, found, paths[file.path], file) for file in one.files]
             (origin,) = form.splits(places, form.Options())
         data = SavedRows(saved, begin, end, origin)
-        yield Split(
-            form=SAVED, name=said["name"], relative=said["name"], places=() if origin is None else origin.places, data=data
-        )
+        yield Split(form=SAVED, name=one.name, relative=one.name, places=() if origin is None else origin.places, data=data)
         begin = end
+
+
+def _format_of(saved: Saved, one: _Input) -> Any:
+    """Return the format of an input that lies in files."""
+    try:
+        form = format_named(str(one.format))
+    except ParameterError as error:
+        raise damaged(saved.path(DESCRIPTION), error) from None
+    if len(one.files or ()) > 1 and not form.rows_are_files:
+        raise damaged(saved.path(DESCRIPTION), f"{one.name} is several files of the format {one.format}")
+    return form
 
 
 def description_of(split: Split) -> Place:
@@ -244,7 +301,7 @@ def described_place(place: Place) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unchanged(saved: Saved, found: Found, file: dict[str, Any]) -> Place:
+def _unchanged(saved: Saved, found: Found, path: AnyPath, file: _File) -> Place:
     """Return the file that documents came from, if it is as it was when they were sketched.
 
     Raises
@@ -252,12 +309,12 @@ def _unchanged(saved: Saved, found: Found, file: dict[str, Any]) -> Place:
     InputDataError
         If it is gone or has changed.
     """
-    path = path_of(file["path"])
     needs = f"{saved.name} needs this file: restore it, or save the sketches again"
     try:
-        place = found.place(path, path.name, file["name"])
-    except OSError as error:
-        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}; {needs}") from None
-    if (place.size, place.modified_ns) != (file["bytes"], file["modified_ns"]):
+        place = found.place(path, path.name, file.name)
+    except (OSError, ValueError) as error:
+        reason = why(error) if isinstance(error, OSError) else error
+        raise InputDataError(f"{shown(path)}: cannot be read: {reason}; {needs}") from None
+    if (place.size, place.modified_ns) != (file.bytes, file.modified_ns):
         raise InputDataError(f"{shown(path)}: has changed since it was sketched; {needs}")
     return place

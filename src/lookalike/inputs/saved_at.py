@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator, Sequence
 
 from ..errors import InputDataError
@@ -79,10 +81,14 @@ def sizes_in(folder: AnyPath, names: Sequence[str]) -> Iterator[int]:
     Raises
     ------
     OSError
-        If one is missing.
+        If one is missing, or is a pipe or a device.
     """
     if not isinstance(folder, Url):
-        yield from ((folder / name).stat().st_size for name in names)
+        for name in names:
+            status = (folder / name).stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(0, "not a file", os.fspath(folder / name))
+            yield status.st_size
         return
     known = {entry.url: entry.status for entry in folder.entries(recursive=True) if not entry.is_folder}
     for name in names:

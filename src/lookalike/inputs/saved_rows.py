@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.anywhere import AnyPath
@@ -17,10 +18,16 @@ from ..files.urls import Url
 from ..formats._split import Split
 from ..text.texts import Texts
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import SKETCHES, SOURCE_BITS
+from ..values.tables import SKETCHES, SOURCE_BITS, check_values
 
 TEXT = "text"
 """The column of the texts that came from no file."""
+_MOST = 1 << 62
+_TYPES = {
+    "position": [pa.int64()], "number": [pa.int64()], "bytes": [pa.int64()], "digest": [pa.binary(16)],
+    "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()], TEXT: [pa.large_binary()],
+}  # fmt: skip
+_WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job say
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +97,51 @@ class SavedRows:
         InputDataError
             If a file is damaged.
         """
-        first = 0
+        first, last = 0, -1
         for name, n in self.saved.files:
             if self.begin < first + n and first < self.end:
                 try:
                     with _opened(self.saved.path(name)) as file:
-                        wanted = [n for n in file.schema_arrow.names if n != TEXT] if names is None else list(names)
-                        yield from self._of_file(file, first, wanted)
-                except (OSError, pa.ArrowException) as error:
+                        known = self._columns(file.schema_arrow)
+                        if file.metadata.num_rows != n:
+                            raise ValueError(f"{n:,} rows were written, {file.metadata.num_rows:,} are there")
+                        for batch in self._of_file(file, first, known if names is None else list(names)):
+                            last = self._check(batch, last)
+                            yield batch
+                except (OSError, ValueError, pa.ArrowException) as error:
+                    if isinstance(error, InputDataError):
+                        raise
                     what = "cannot be read" if of_store(error) else "damaged"
                     again = "" if of_store(error) else "; save the sketches again"
                     raise InputDataError(f"{shown(self.saved.path(name))}: {what}: {error}{again}") from None
             first += n
+
+    def _columns(self, schema: pa.Schema) -> list[str]:
+        """Return the columns of a file but texts, if they are those that sketches have."""
+        names = schema.names
+        needed = ["position", "number", "bytes", "digest", "keys", *(["id", "id_is_text"] if self.saved.id is not None else [])]
+        needed += ["within"] if self.saved.settings.get("within") is not None else []
+        needed += [TEXT] if self.origin is None else []
+        for name, kind in zip(names, schema.types, strict=True):
+            wide = name in _WIDE and pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0
+            if not (wide or kind in _TYPES.get(name, ())) or (name == "keys" and kind.byte_width % 8):
+                raise ValueError(f"its column {name} is of the type {kind}")
+        if len(set(names)) < len(names) or not set(needed) <= set(names):
+            raise ValueError(f"its columns are {', '.join(names)}; expected {', '.join(needed)}")
+        return [name for name in names if name != TEXT]
+
+    def _check(self, batch: pa.RecordBatch, last: int) -> int:
+        """Check some rows; return the last position, which that of the next row is above."""
+        files = len(self.origin.places) if self.origin is not None and self.origin.form.rows_are_files else _MOST
+        check_values(batch, {"position": (0, _MOST), "number": (0, files), "bytes": (0, _MOST)}, ("keys",))
+        if "position" in batch.schema.names and len(batch):
+            positions = to_numpy(batch.column("position"))
+            if positions[0] <= last or not (np.diff(positions) > 0).all():
+                raise ValueError("its column position does not ascend")
+            last = int(positions[-1])
+        if "id" in batch.schema.names:
+            batch.column("id").filter(pc.invert(batch.column("id_is_text"))).cast(pa.int64())
+        return last
 
     def _of_file(self, file: Any, first: int, names: list[str]) -> Iterator[pa.RecordBatch]:
         for group in range(file.metadata.num_row_groups):
@@ -109,6 +149,8 @@ class SavedRows:
             begin, end = max(self.begin - first, 0), min(self.end - first, n)
             if begin < end:
                 table = file.read_row_group(group, names, use_threads=False).select(names).slice(begin, end - begin)
+                if len(table) != end - begin:
+                    raise ValueError("it is cut short")
                 yield from table.combine_chunks().to_batches()
             first += n
 

@@ -23,6 +23,7 @@ def dedup(
     threshold: float = 0.8,
     recall: float = 0.99,
     against: Any = None,
+    trust: Any = (),
     keep: str = "first",
     within: str | None = None,
     empty: str = "keep",
@@ -79,6 +80,9 @@ def dedup(
     against : like data, optional
         Reference documents: first in keep order, never removed, never written. A path can be a folder that
         ``Result.save_sketches`` wrote, or a folder of such folders. These come first; only texts that are compared are read.
+    trust : path or list of paths
+        Files, folders or URLs. Saved sketches that somebody else made, or you on another machine, name the files that texts are
+        read from; only what is in these places is read.
     keep : str, default "first"
         Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN or smallest:COLUMN.
     within : str, optional

@@ -118,7 +118,7 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
     inputs = as_sources(data, **how)
-    references = [] if against is None else as_references(against, **how)
+    references = [] if against is None else as_references(against, trust=settings.trust, **how)
     check_apart(inputs, references)
     if settings.id is None and (found := own_id(inputs)) is not None:
         settings = replace(settings, id=found)

@@ -212,6 +212,7 @@ def pairs(
     threshold: float = 0.8,
     recall: float = 0.99,
     against: Any = None,
+    trust: Any = (),
     within: str | None = None,
     verify: str = "exact",
     max_pairs: int | None = None,
@@ -244,7 +245,7 @@ def pairs(
 
     Parameters
     ----------
-    data, against
+    data, against, trust
         As for ``lookalike.dedup``. With ``against`` pairs of two reference documents are left out.
     threshold : float in (0, 1], default 0.8
         Minimum resemblance (with "simhash", cosine) of near-duplicates.

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
+from ..inputs.saved import Trusted
 from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..values.arrays import number
-from ..values.arrow import to_numpy
+from ..values.arrow import no_rows, to_numpy
 from ..wording import counted
 from .annotating import Written
 from .groups import clusters_of, groups_of
@@ -26,14 +27,14 @@ from .job import Job
 from .nearly import Nearly
 from .rethreshold import walk_again
 from .rows import HeldRows, Rows, collect, filtered
-from .saved_inputs import inputs_of
+from .saved_inputs import INPUTS, SavedInputs, inputs_of
 from .saved_result import load_result, save_result
 from .settings import Settings
 from .showing import Shown
 from .sketched import Sketched
 from .summary import Summary, count
 
-NOT_PICKLED = {"_job": None, "_nearly": None}
+NOT_PICKLED: dict[str, Any] = {"_job": None, "_nearly": None}
 
 
 class Result(Shown, Sketched, Written):
@@ -53,14 +54,14 @@ class Result(Shown, Sketched, Written):
 
     def __init__(
         self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
-        against: bool, job: Job | None = None, nearly: Nearly | None = None, inputs: pa.Table | None = None,
+        against: bool, job: Job | None = None, nearly: Nearly | None = None, inputs: SavedInputs | None = None,
     ) -> None:  # fmt: skip
         self._decisions = decisions
         self._matches = matches
         self._against = against
         self._job = job
         self._nearly = nearly
-        self._noted = inputs
+        self._noted = inputs or SavedInputs(no_rows(INPUTS), Path())
         self.settings = settings
         self.summary = summary
         self.provenance = provenance
@@ -92,9 +93,10 @@ class Result(Shown, Sketched, Written):
             self._job.finish()
 
     @property
-    def _inputs(self) -> pa.Table | None:
-        """The files that were read (``INPUTS``); None of a result that was saved without them."""
-        return self._noted if self._job is None else inputs_of(self._job.sources, self._job.n_references)
+    def _inputs(self) -> SavedInputs:
+        """The files that were read."""
+        job = self._job
+        return self._noted if job is None else SavedInputs(inputs_of(job.sources, job.n_references), Path())
 
     @property
     def _first(self) -> int:
@@ -244,25 +246,22 @@ class Result(Shown, Sketched, Written):
             If the result is closed.
         """
         self._check_open()
-        facts = {
-            "evidence": self.evidence,
-            "against": self._against,
-            "summary": self.summary.to_dict(),
-            "provenance": self.provenance,
-        }
+        facts = {"evidence": self.evidence, "against": self._against, "summary": self.summary.to_dict()}
         sources = () if self._job is None else self._job.sources
-        tables = {"decisions": self._decisions, "pairs": self._matches}
-        if (inputs := self._inputs) is not None:
-            tables["inputs"] = HeldRows(inputs)
-        save_result(folder, tables, facts, self.settings, sources=sources, force=force)
+        inputs = self._inputs
+        tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.table)}
+        facts["provenance"] = self.provenance
+        save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.trusted is None, force=force)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Result:
+    def load(cls, folder: str | Path, *, trust: Trusted = ()) -> Result:
         """Load a saved result.
 
         Parameters
         ----------
         folder : str or path
+        trust : path or sequence of paths
+            Files, folders or URLs: the only ones that texts are read from if you did not save the result on this machine.
 
         Returns
         -------
@@ -274,13 +273,13 @@ class Result(Shown, Sketched, Written):
         InputDataError
             If there is no saved result, it is damaged or changed, or a newer version saved it.
         """
-        return cls(**load_result(folder))
+        return cls(**load_result(folder, trust=trust))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""
         self._check_open()
-        held = {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))} | NOT_PICKLED
-        held["_noted"] = self._inputs
+        held = NOT_PICKLED | {"_noted": self._inputs}
+        held |= {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))}
         names = ("_against", "settings", "summary", "provenance")
         return held | {name: getattr(self, name) for name in names}
 

@@ -88,6 +88,11 @@ class ParquetRows:
         self.schema = self._metadata.schema.to_arrow_schema()
         self._begin, self._end = 0, self._metadata.num_rows
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self._end - self._begin)
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in their order."""
         import pyarrow.parquet as pq

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputDataError
 from ..files.names import shown
 from ..files.places import Place
+from ..inputs.saved import Trusted
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from .choosing import rows_at
 from .result import Result
-from .saved_inputs import places_of, reading_of, texts_at
+from .saved_inputs import reading_of
 from .saved_result import load_result
 
 
@@ -34,7 +34,7 @@ class SavedJob:
         self.result = result
 
     @classmethod
-    def open(cls, folder: str | Path) -> SavedJob:
+    def open(cls, folder: str | Path, trust: Trusted = ()) -> SavedJob:
         """Load a result that ``Result.save`` or ``lookalike dedup --save`` wrote; its tables stay in their files.
 
         Raises
@@ -42,7 +42,7 @@ class SavedJob:
         InputDataError
             As ``Result.load`` does.
         """
-        return cls(folder, Result(**load_result(folder, held=False)))
+        return cls(folder, Result(**load_result(folder, held=False, trust=trust)))
 
     def texts(self, places: Sequence[int] | Int64Array, most: int | None = None) -> dict[int, bytes]:
         """Read the texts of some documents again, from the inputs of the job.
@@ -62,25 +62,19 @@ class SavedJob:
         Raises
         ------
         InputDataError
-            If an input is gone, has changed since, or was in memory; if an older version saved the result.
+            If an input is gone, has changed since, was in memory, or may not be read.
         """
-        if self.result._inputs is None:
-            version = self.result.provenance.get("lookalike")
-            raise InputDataError(
-                f"{self.folder}: saved by lookalike {version}, which did not note where the inputs are, so their texts cannot "
-                "be read again: run dedup with --save once more"
-            )
         wanted = np.unique(np.asarray(places, np.int64))
         positions = to_numpy(rows_at(self.result._decisions.select(["position"]), wanted)["position"])
-        texts = texts_at(self.result._inputs, positions, reading_of(self.result.settings), most)
+        texts = self.result._inputs.texts(positions, reading_of(self.result.settings), most)
         return {place: texts[position] for place, position in zip(wanted.tolist(), positions.tolist(), strict=True)}
 
     def places(self, source: int) -> list[Place]:
-        """Return the files of an input, by its number; none if it was no file, or an older version saved the result.
+        """Return the files of an input, by its number; none if it was no file.
 
         Raises
         ------
         InputDataError
-            If a file is gone, or has changed since.
+            If a file is gone, has changed since, or may not be read.
         """
-        return [] if self.result._inputs is None else places_of(self.result._inputs, source)
+        return self.result._inputs.places(source)

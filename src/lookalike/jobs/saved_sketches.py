@@ -17,6 +17,7 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.anywhere import AnyPath, is_inside
+from ..files.descriptions import encoded
 from ..files.folders import SIDECAR, NewFolder, atomic_directory
 from ..files.folders_at import NewFolderAt, folder_at
 from ..files.job_files import differences
@@ -27,7 +28,7 @@ from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.urls import Url, as_url
 from ..formats.sources import Columns
 from ..inputs.reading import text_column
-from ..inputs.saved import FORMAT, checksum_of, described_place
+from ..inputs.saved import FORMAT, described_place
 from ..inputs.saved_at import DESCRIPTION, ROWS
 from ..inputs.saved_rows import TEXT, Saved
 from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
@@ -114,14 +115,15 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
     alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
-    if chosen or settings.method != "minhash" or not alike or all(own[name] == theirs[name] for name in _GEOMETRY):
+    geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
+    if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
         return settings
-    slots = theirs["permutations"] - settings.plan.estimation_slots
-    planned = replace(settings, permutations=slots, bands=theirs["bands"], rows=theirs["rows"])
-    recall = float(candidate_probability(settings.threshold, theirs["bands"], theirs["rows"]))
+    permutations, bands, rows = geometry
+    planned = replace(settings, permutations=permutations - settings.plan.estimation_slots, bands=bands, rows=rows)
+    recall = float(candidate_probability(settings.threshold, bands, rows))
     if recall < settings.recall:
         raise ParameterError(
-            f"the sketches in {saved.name} have {theirs['bands']} bands of {theirs['rows']} rows, which find a pair at the "
+            f"the sketches in {saved.name} have {bands} bands of {rows} rows, which find a pair at the "
             f"threshold {settings.threshold:g} with probability {recall:.4f}, less than recall {settings.recall:g}: ask for "
             "less (--recall, recall=), raise the threshold, or sketch again"
         )
@@ -236,7 +238,7 @@ class Saving:
                 "text_ids": bool(self.found.totals[TEXT_IDS]), "files": files, "inputs": list(self._inputs(counts)),
             }  # fmt: skip
             with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
-                stream.write(json.dumps({"checksum": checksum_of(said), **said}, indent=2).encode() + b"\n")
+                stream.write(encoded(said))
 
     def _inputs(self, counts: NDArray[Any]) -> Iterator[dict[str, Any]]:
         """Yield what is kept of each input that has documents which are kept."""

@@ -36,6 +36,7 @@ _TYPES: tuple[tuple[Any, str, str], ...] = (
     ((str, list, tuple), "a str, a list of str or None", "glob"),
     ((bool, np.bool_), "True or False", "html fold_case resume annotate"),
     ((str, os.PathLike), "a path or None", "work"),
+    ((str, os.PathLike, list, tuple), "a path or a list of paths", "trust"),
     ((str, Real), "a number of bytes, a size such as '4GB', or None", "memory max_document"),
     (Callable, "callable or None", "tokenizer"),
 )
@@ -125,6 +126,8 @@ class Settings:
         where ids are no column, the ``sha256`` digest of their ``input``. A report exports them. For ``dedup`` only.
     max_pairs : int >= 1, optional
         Compare, and list, at most this many pairs (for ``pairs`` only); the summary states whether the list was cut.
+    trust : path or list of paths
+        Files, folders or URLs. Saved sketches that somebody else made can name files in them, from which texts are read.
 
     Raises
     ------
@@ -167,6 +170,7 @@ class Settings:
     overrides: Any = None
     max_pairs: int | None = None
     annotate: bool = field(default=False, repr=False)
+    trust: Any = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
+from ..files.descriptions import Count
 from ..files.skipped import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.decide import REASONS
@@ -18,6 +20,10 @@ from .rows import Rows, collect
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
 SAID = 0.001  # of recall: what is less is not worth a line
 CROWDS = "docs/how-to/checking.md, What the summary says"
+
+
+Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
+Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,31 +77,31 @@ class Summary:
     peak_of: ClassVar[str] = "peak memory"
     """What the last figure is called."""
 
-    documents: int
-    reference: int
-    empty: int
-    exact_duplicates: int
-    near_duplicates: int
-    empty_dropped: int
-    kept: int
-    text_bytes: int
-    candidate_pairs: int
-    verified_pairs: int
-    crowded: int
-    recall_planned: float
-    recall_vouched: float
+    documents: Count
+    reference: Count
+    empty: Count
+    exact_duplicates: Count
+    near_duplicates: Count
+    empty_dropped: Count
+    kept: Count
+    text_bytes: Count
+    candidate_pairs: Count
+    verified_pairs: Count
+    crowded: Count
+    recall_planned: Share
+    recall_vouched: Share
     verified_by: str
-    threshold: float
+    threshold: Share
     least_alike: list[tuple[Any, Any, float, bool]]
     score: str
     found_by: str
-    seconds: dict[str, float] = field(default_factory=dict)
-    peak_memory: int = 0
+    seconds: dict[str, Seconds] = field(default_factory=dict)
+    peak_memory: Count = 0
     plan: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
-    documents_skipped: int = 0
-    removed_by_override: int = 0
-    kept_by_override: int = 0
+    documents_skipped: Count = 0
+    removed_by_override: Count = 0
+    kept_by_override: Count = 0
     audit: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -26,6 +26,29 @@ def second_columns(method: Method) -> list[pa.Field]:
     return [pa.field(name, _KINDS[name]) for name in method.added[1:]]
 
 
+def decisions_schema(kind: pa.DataType, second: Sequence[pa.Field], leaders: bool, overridden: bool) -> pa.Schema:
+    """Return the columns of decisions: DECISIONS with ids of a kind, and what a job adds to them."""
+    fields = []
+    for field in DECISIONS:
+        fields.append(field.with_type(kind) if field.name in ("duplicate_of", "cluster") else field)
+        if field.name == "bytes":
+            fields.append(pa.field("id", kind))
+        if field.name == "resemblance":
+            fields += second
+    if leaders:
+        fields.append(pa.field("leader", pa.int64()))
+    if overridden:
+        fields.append(pa.field("override", pa.string()))
+    return pa.schema(fields)
+
+
+def pairs_schema(kind: pa.DataType, second: Sequence[pa.Field]) -> pa.Schema:
+    """Return the columns of pairs with ids of a kind."""
+    ends = [pa.field(name, pa.int64()) for name in ("left", "right")]
+    ids = [pa.field(name, kind) for name in ("left_id", "right_id")]
+    return pa.schema([*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *second])
+
+
 class Told:
     """What was decided at one threshold, as rows.
 
@@ -58,18 +81,8 @@ class Told:
     @property
     def schema(self) -> pa.Schema:
         """The columns of decisions."""
-        fields = []
-        for field in DECISIONS:
-            fields.append(field.with_type(self._labels.kind) if field.name in ("duplicate_of", "cluster") else field)
-            if field.name == "bytes":
-                fields.append(pa.field("id", self._labels.kind))
-            if field.name == "resemblance":
-                fields += self._second
-        if self._leaders:
-            fields.append(pa.field("leader", pa.int64()))
-        if "override" in self._decider.found.sketches.schema.names:
-            fields.append(pa.field("override", pa.string()))
-        return pa.schema(fields)
+        overridden = "override" in self._decider.found.sketches.schema.names
+        return decisions_schema(self._labels.kind, self._second, self._leaders, overridden)
 
     def _own(self, wanted: Collection[str]) -> list[str]:
         """Return the columns of the sketches that decisions are settled by, and those wanted."""
@@ -144,11 +157,7 @@ class Pairs:
 
     def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
         self._decider, self._matches, self._labels = decider, matches, labels
-        ids = [pa.field(name, labels.kind) for name in ("left_id", "right_id")]
-        ends = [pa.field(name, pa.int64()) for name in ("left", "right")]
-        self.schema = pa.schema(
-            [*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *second]
-        )
+        self.schema = pairs_schema(labels.kind, second)
 
     @cached_property
     def _held(self) -> HeldRows:

@@ -14,7 +14,7 @@ from .samples import short
 SHOWN = 40  # inputs that are listed
 NAMED = 20  # inputs that a command names
 _NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
-_NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations")
+_NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations", "trust")
 
 
 def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:

@@ -10,11 +10,10 @@ import numpy as np
 from ..errors import InputDataError
 from ..files.sums import digest_of
 from ..jobs.result import Result
-from ..jobs.saved_inputs import places_of, reading_of, texts_at
+from ..jobs.saved_inputs import reading_of
 from .samples import MOST_TEXT, Pair, texts_of
 
 DigestOf = Callable[[int], str | None]
-_FORGOTTEN = "the result was loaded, and does not know where its inputs are"
 
 
 def digests_of(sources: Sequence[Any]) -> DigestOf:
@@ -43,17 +42,15 @@ class Originals:
     def __init__(self, result: Result) -> None:
         self._settings = result.settings
         self.sources: Sequence[Any] | None = None if result._job is None else result._job.sources
-        self._inputs = result._inputs if self.sources is None else None
-        self.missing = _FORGOTTEN if self.sources is None and self._inputs is None else ""
+        self._inputs = result._inputs
+        self.missing = ""
 
     def digest(self, number: int) -> str | None:
         """Return the digest of an input; None where it is no file, or cannot be read by a loaded result."""
         if self.sources is not None:
             return digests_of(self.sources)(number)
-        if self._inputs is None:
-            return None
         try:
-            return digest_of(places_of(self._inputs, number))
+            return digest_of(self._inputs.places(number))
         except InputDataError as error:
             self.missing = str(error)
             return None
@@ -62,11 +59,9 @@ class Originals:
         """Return the texts of pairs by their positions; none where a loaded result cannot read one of them."""
         if self.sources is not None:
             return texts_of(self.sources, self._settings, pairs)
-        if self._inputs is None:
-            return {}
         positions = np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
         try:
-            return texts_at(self._inputs, positions, reading_of(self._settings), MOST_TEXT)
+            return self._inputs.texts(positions, reading_of(self._settings), MOST_TEXT)
         except InputDataError as error:
             self.missing = str(error)
             return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pkgutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -137,19 +137,21 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def routes_of_job(folder: str | Path) -> list[Route]:
+def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
     """Return the routes of the review of a saved job.
 
     Parameters
     ----------
     folder : str or path
+    trust : sequence of str
+        Where the inputs of somebody else's result may be read.
 
     Raises
     ------
     InputDataError
         If there is no saved result, or it is damaged.
     """
-    desk = Desk(folder)
+    desk = Desk(folder, trust)
 
     def removals(request: Request) -> Any:
         asked = dict(request.query_params)

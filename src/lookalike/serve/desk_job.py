@@ -37,6 +37,8 @@ class Desk:
     ----------
     folder : str or path
         What ``Result.save`` or ``lookalike dedup --save`` wrote.
+    trust : sequence of str
+        Where the inputs of somebody else's result may be read.
 
     Raises
     ------
@@ -44,8 +46,8 @@ class Desk:
         If there is no saved result, it is damaged, or its review is.
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        self.result = Result.load(folder)  # whole: rows in files would be read again for each page
+    def __init__(self, folder: str | Path, trust: Sequence[str] = ()) -> None:
+        self.result = Result.load(folder, trust=trust)  # whole: rows in files would be read again for each page
         self._job = SavedJob(folder, self.result)
         decisions = self.result._decisions
         self.removals = Removals(decisions, int(self.result.settings.seed))

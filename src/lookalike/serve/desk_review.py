@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -59,6 +60,13 @@ class Removed:
     duplicate_of: Any
 
 
+def _bytes_of(path: Path) -> bytes:
+    """Return what a file of the folder holds: not a link, which could lead to any file of whoever reviews, nor a pipe."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(errno.EINVAL, "a link, a pipe or a device in the place of a file")
+    return path.read_bytes()
+
+
 class Review:
     """The judgements of a job's folder; they survive a restart, and one process at a time adds to them.
 
@@ -91,7 +99,7 @@ class Review:
         self._behind = False  # the overrides have not followed yet
         self._clear()
         try:
-            self._read(self._path.read_bytes())
+            self._read(_bytes_of(self._path))
         except FileNotFoundError:
             return
         except OSError as error:
@@ -195,7 +203,7 @@ class Review:
         if self._log is not None:
             return self._log
         with reporting(self._path):
-            log = FileIO(self._path, "a+")
+            log = FileIO(self._path, "a+", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW, 0o666))
             try:
                 if not lock_at_once(log.fileno()):
                     raise OutputError(f"{shown(self._path)}: another process reviews this result; end it, or work there")
@@ -238,7 +246,7 @@ class Review:
     def _write_overrides(self) -> None:
         """Write the documents to keep, after the lines that others wrote, if that is not what is there."""
         try:
-            there = self._overrides.read_bytes()
+            there = _bytes_of(self._overrides)
         except FileNotFoundError:
             there = b""
         except OSError as error:

@@ -62,6 +62,8 @@ class Serving:
     threads : int >= 1
         Groups of long queries that are answered at the same time.
     log_requests : bool
+    trust : tuple of str
+        Where the inputs of somebody else's result may be read.
     """
 
     folder: Path
@@ -72,6 +74,7 @@ class Serving:
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
     log_requests: bool = True
+    trust: tuple[str, ...] = ()
 
 
 def addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[object, ...]]]:
@@ -209,7 +212,7 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
         if is_index:
             store = Store(Index.open(serving.folder), limits, metrics, serving.threads)
             store.index.query(["ready"])  # kernels are loaded, or compiled, before anybody waits
-        pages = desk.routes_of_index(store) if store is not None else desk.routes_of_job(serving.folder)
+        pages = desk.routes_of_index(store) if store is not None else desk.routes_of_job(serving.folder, serving.trust)
         guard = make_app(
             store, pages=pages, reading=desk.READING, limits=limits, keys=serving.keys,
             hosts=frozenset(host.lower().encode() for host in serving.hosts), log=log, metrics=metrics,

@@ -55,6 +55,7 @@ def dedup(
     threshold: float = 0.8,
     recall: float = 0.99,
     against: Any = None,
+    trust: Any = (),
     keep: str = "first",
     order_by: str | None = None,
     within: str | None = None,
@@ -111,7 +112,9 @@ def dedup(
         What a task may use. Default: 1500 MB. A document may have a tenth of it.
     session : pyspark.sql.SparkSession, optional
         Default: that of the data frame, the active one, or a new one.
-    threshold, recall, against, keep, within, empty, verify, evidence, resume, annotate, text, html, glob, format, delimiter
+    threshold, recall, against, trust, keep, within, empty, verify, evidence, resume, annotate
+        As in ``lookalike.dedup``.
+    text, html, glob, format, delimiter
         As in ``lookalike.dedup``; ``against`` is like data, a data frame for a data frame, or for either the path of folders of
         saved sketches.
     encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
@@ -174,7 +177,7 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
             raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
         how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
         inputs = as_sources(data, **how)
-        references = [] if against is None else as_references(against, **how)
+        references = [] if against is None else as_references(against, trust=settings.trust, **how)
         check_apart(inputs, references)
         splits = _files([*references, *inputs], limit)
         return splits, len(references), skipped_in(inputs, references), None
@@ -188,7 +191,7 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
     elif against is not None:
         if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
             raise ParameterError(_KINDS)
-        given = _files(as_references(against), limit)
+        given = _files(as_references(against, trust=settings.trust), limit)
     frames = Frames([*given, FrameInput("the data frame", data, limit)])
     for frame in frames:
         if isinstance(frame, FrameInput):

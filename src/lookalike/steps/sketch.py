@@ -92,6 +92,8 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> I
 
     Raises
     ------
+    InputDataError
+        If sketches that were saved are not such as these settings make.
     RowError
         If a text is not valid UTF-8 and ``encoding_errors`` is "strict", or the tokenizer fails.
     """
@@ -100,7 +102,11 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> I
         if "digest" in batch.schema.names:
             if settings.overriding is not None:  # they are references, which nothing overrides
                 batch = batch.append_column(OVERRIDE, to_arrow(np.zeros(len(batch), np.int32)))
-            yield batch.select(schema.names).cast(schema)
+            try:
+                made = batch.select(schema.names).cast(schema)
+            except (pa.ArrowException, KeyError) as error:
+                raise InputDataError(f"saved sketches are damaged: other settings made them than they say: {error}") from None
+            yield made
             continue
         for begin, end in _texts(batch).cut(settings.piece_bytes):
             yield _sketched(batch.slice(begin, end - begin), settings, key, schema)

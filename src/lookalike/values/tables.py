@@ -29,7 +29,11 @@ DECISIONS    a row for each document: see below
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import pyarrow as pa
+
+from .arrow import to_numpy
 
 SOURCE_BITS = 40
 WITHIN_BYTES = 40
@@ -61,3 +65,22 @@ DECISIONS = _schema(
     keeper=_int, duplicate_of=pa.string(), duplicate_source=pa.string(), duplicate_is_reference=pa.bool_(),
     resemblance=pa.float64(), cluster=pa.string(), n_exact=_int, n_duplicates=_int,
 )  # fmt: skip
+
+
+def check_values(batch: pa.RecordBatch, bounds: Mapping[str, tuple[float, float]], nullable: Collection[str] = ()) -> None:
+    """Check rows that were read back: well-formed, nulls only where there can be some, and numbers within their bounds.
+
+    Raises
+    ------
+    ValueError
+        If they are not (of Arrow's errors the one for invalid data is such an error, too).
+    """
+    batch.validate(full=True)
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if column.null_count and name not in nullable:
+            raise ValueError(f"its column {name} has nulls")
+        if name in bounds:
+            least, most = bounds[name]
+            values = to_numpy(column.drop_null() if column.null_count else column)
+            if not ((values >= least) & (values <= most)).all():
+                raise ValueError(f"its column {name} has values that are not in {least:,} to {most:,}")

@@ -1,0 +1,119 @@
+"""Descriptions of saved folders: who sealed one is known again, and only places that a user named are read for others."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+import lookalike as la
+from lookalike.files import urls
+from lookalike.files.descriptions import Count, check_trusted, checksum_of, encoded, places_named, read_description
+
+
+class Kind(Struct):
+    """What the descriptions of these tests say."""
+
+    rows: Count
+
+
+SAID = {"lookalike": "1", "format": 1, "rows": 3}
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def read(path, data):
+    path.write_bytes(data)
+    return read_description(path, Kind, 1, "tests")
+
+
+def test_its_user_alone_seals_a_description(tmp_path, monkeypatch):
+    mine = encoded(SAID)
+    found = read(tmp_path / "x.json", mine)
+    assert found.own and found.said == SAID and found.typed.rows == 3
+    assert not read(tmp_path / "x.json", encoded(SAID, own=False)).own
+    held = json.loads(mine) | {"rows": 4}
+    held.pop("checksum")
+    assert not read(tmp_path / "x.json", json.dumps({"checksum": checksum_of(held), **held}).encode()).own, "an old seal"
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    assert not read(tmp_path / "x.json", mine).own, "another user, who has sealed nothing yet"
+    other = encoded(SAID)
+    assert json.loads(other)["seal"] != json.loads(mine)["seal"] and read(tmp_path / "x.json", other).own
+
+
+def test_the_key_is_drawn_once_and_private(tmp_path):
+    seals = []
+    threads = [threading.Thread(target=lambda: seals.append(json.loads(encoded(SAID))["seal"])) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seals) == 8 and len(set(seals)) == 1
+    folder = tmp_path / "state/lookalike"
+    assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("secret", 0o600)]
+    (folder / "secret").chmod(0o644)
+    assert "seal" not in json.loads(encoded(SAID)), "others could have read it"
+
+
+def test_without_a_home_nothing_is_sealed(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert not read(tmp_path / "x.json", encoded(SAID)).own
+    monkeypatch.setenv("XDG_STATE_HOME", "not/from/the/root")  # by the rules of such folders it does not count
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert read(tmp_path / "x.json", encoded(SAID)).own and (tmp_path / "home/.local/state/lookalike/secret").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"[" * 10**5, b'{"checksum": "x", "format": 1, "lookalike": 1}', b"\xff"])
+def test_what_is_no_description(tmp_path, data):
+    with pytest.raises(la.InputDataError, match="damaged"):
+        read(tmp_path / "x.json", data)
+
+
+@pytest.mark.parametrize("rows", [None, "3", 1.5, True, [], -1, 1 << 70])
+def test_values_of_other_types_are_refused_though_the_checksum_fits(tmp_path, rows):
+    with pytest.raises(la.InputDataError, match=r"x\.json: damaged: Expected `int`"):
+        read(tmp_path / "x.json", encoded(SAID | {"rows": rows}))
+
+
+def test_pipes_are_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x.json")
+    with pytest.raises(la.InputDataError, match="not a file"):
+        read_description(tmp_path / "x.json", Kind, 1, "tests")
+
+
+def test_only_what_is_in_a_place_named_is_read(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret").touch()
+    (tmp_path / "in/link").symlink_to(tmp_path / "secret")
+    inside, link, beside = (str(tmp_path / name) for name in ("in/a.txt", "in/link", "in2/a.txt"))
+    trusted = places_named(tmp_path / "in")
+    assert check_trusted(Path("k"), [beside, inside], trusted) == [inside]
+    assert check_trusted(Path("k"), [link, beside], None) == [link, beside], "all of one's own"
+    for name in (link, beside, f"{tmp_path}/in/../secret", f"{tmp_path}/in/\0", "s3://b/x"):
+        with pytest.raises(la.InputDataError, match=r"k: you did not save it on this machine.*--trust PATH"):
+            check_trusted(Path("k"), [name], trusted)
+    assert check_trusted(Path("k"), [inside], places_named([tmp_path / "other", inside])) == [inside], "a file is a place"
+
+
+def test_no_disk_is_asked_about_what_nobody_named(tmp_path, monkeypatch):
+    asked = []
+    real = os.path.realpath
+    monkeypatch.setattr(os.path, "realpath", lambda path, **how: asked.append(os.fspath(path)) or real(path, **how))
+    with pytest.raises(la.InputDataError, match="you did not save it"):
+        check_trusted(Path("k"), ["/net/attacker/x", f"{tmp_path}/../x"], places_named(tmp_path))
+    assert set(asked) == {str(tmp_path)}
+
+
+def test_no_store_is_asked_about_what_nobody_named(monkeypatch):
+    trusted = places_named([urls.Url("s3://lake", "pages")])
+    monkeypatch.setattr(urls, "_options", lambda scheme, store: pytest.fail(f"{store} was asked"))
+    assert check_trusted(Path("k"), ["s3a://lake/pages/1.jsonl"], trusted) == ["s3a://lake/pages/1.jsonl"]
+    for name in ("s3://attacker/x", "s3://lake/pages2/x", "s3://lake/pages/../x", "s3://lakes/pages/x", "gs://lake/pages/x"):
+        with pytest.raises(la.InputDataError, match="you did not save it"):
+            check_trusted(Path("k"), [name], trusted)

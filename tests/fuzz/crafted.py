@@ -1,0 +1,261 @@
+"""Saved results, sketches, work folders and indexes as a stranger could write them: one value is another, all checksums fit."""
+
+import copy
+import json
+import os
+import shutil
+from hashlib import blake2b
+from pathlib import Path
+from random import Random
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from commands import Commands
+from judging import expect
+
+import lookalike as la
+from lookalike.files.descriptions import encoded
+
+BASE = " ".join(f"w{i}" for i in range(30))
+ROWS = [{"id": f"d{i}", "text": f"{BASE}{' x' * (i % 4)} y{i % 5}", "n": i} for i in range(12)]
+ROWS += [{"id": f"e{i}", "text": "" if i else "else", "n": i} for i in range(3)]
+WHOLE = (-1, 0, 1, 2, 7, 1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63), 1 << 70)
+ODD = (*WHOLE, None, True, False, 0.5, -1.5, 1e308, float("nan"), float("inf"), "", "x", "\0", "é\u202e", "../x", "/dev/zero", "s3://no-bucket-of-ours/x",
+       "9" * 400, "exact", [], [[]], {}, {"x": 1}, [1, "x"])  # fmt: skip
+JOBS = {
+    "keepers": {"id": "id", "empty": "drop"}, "all": {"id": "id", "evidence": "all", "overrides": [{"id": "d2", "action": "keep"}]},
+    "sketch": {"verify": "sketch"}, "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6},
+}  # fmt: skip
+KINDS = (*JOBS, *JOBS, "week", "seen", "seen", "seen", "seen texts", "seen texts", "work", "index")
+
+
+def places_in(value, path=()):
+    """The ways to all values inside of nested JSON."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, key)
+        yield from places_in(inner, (*path, key))
+
+
+def other_json(r: Random, said):
+    """What is said, but for one thing."""
+    said = copy.deepcopy(said)
+    *way, last = r.choice(list(places_in(said)))
+    inside = said
+    for key in way:
+        inside = inside[key]
+    match r.randrange(5):
+        case 0:
+            del inside[last]
+        case 1 if isinstance(inside, list):
+            inside.append(copy.deepcopy(inside[last]))
+        case 1 | 2 if type(inside[last]) is int:
+            inside[last] += r.choice([-1, 1, 1000])
+        case _:
+            inside[last] = r.choice(ODD)
+    return said
+
+
+def other_column(r: Random, column):
+    """A column with nulls, other values, or of another type."""
+    n, kind = len(column), column.type
+    match r.randrange(8):
+        case 0:
+            return pa.nulls(n, kind)
+        case 1:
+            at = r.randrange(max(n, 1))
+            return pc.if_else(pa.array([i == at for i in range(n)]), pa.nulls(n, kind), column)
+        case 2:
+            return column.take(pa.array(r.choices(range(n), k=n), pa.int64())) if n else column
+        case 3 if pa.types.is_integer(kind):
+            at = r.randrange(max(n, 1))
+            values = [r.choice(WHOLE[:-1]) if i == at else v for i, v in enumerate(column.to_pylist())]
+            return pa.array(values, kind)
+        case 4 if pa.types.is_floating(kind):
+            return pa.array([r.choice([float("nan"), -1.0, 2.0, float("inf")]) for _ in range(n)], kind)
+        case 5 if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            offsets, data = np.arange(n + 1, dtype=np.int32), b"\xff" * n
+            return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+        case 6 if pa.types.is_fixed_size_binary(kind):
+            width = r.choice([kind.byte_width - 1, kind.byte_width + 8, 8])
+            return pa.array([r.randbytes(width) for _ in range(n)], pa.binary(width))
+    made = {
+        pa.string(): ["zz"] * n, pa.int32(): [1] * n, pa.float64(): [0.5] * n, pa.bool_(): [True] * n, pa.large_binary(): [b"\xff"] * n,
+        pa.list_(pa.int64()): [[1]] * n, pa.timestamp("us"): [1] * n, pa.decimal128(5, 2): [1] * n,
+    }  # fmt: skip
+    kind = r.choice(list(made))
+    return pa.array(made[kind], kind)
+
+
+def other_table(r: Random, table):
+    """A table but for one column, or some rows."""
+    n, at = table.num_rows, r.randrange(table.num_columns)
+    match r.randrange(10):
+        case 0:
+            return table.slice(r.randrange(n + 1))
+        case 1:
+            return pa.concat_tables([table, table.slice(0, 1)])
+        case 2:
+            return table.take(pa.array(r.sample(range(n), n), pa.int64()))
+        case 3:
+            return table.remove_column(at)
+        case 4:
+            return table.append_column(r.choice([table.schema.names[at], "more"]), table.column(at))
+    return table.set_column(at, table.schema.names[at], other_column(r, table.column(at).combine_chunks()))
+
+
+def redone(said, own):
+    """The bytes of a description with its checksum, and with the seal of this user or a wrong one."""
+    said = {name: value for name, value in said.items() if name not in ("checksum", "seal")}
+    return encoded(said if own else {**said, "seal": "0" * 32}, own)
+
+
+class Crafted:
+    """Sound folders of every kind, made once; a case changes one value of a copy, and whatever reads such folders reads it.
+
+    Parameters
+    ----------
+    folder : path
+        Where they are made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        os.environ["XDG_STATE_HOME"] = str(folder / "state")
+        self.folder = folder
+        (folder / "in").mkdir(parents=True)
+        (folder / "notes").mkdir()
+        (folder / "in/a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+        (folder / "new.jsonl").write_text("".join(json.dumps(row | {"id": f"n{row['id']}"}) + "\n" for row in ROWS[::2]))
+        for i, row in enumerate(ROWS[:5]):
+            (folder / f"notes/{i}.txt").write_text(str(row["text"]))
+        for name, given in JOBS.items():
+            data = [folder / "in"] if "id" in given else [folder / "in", folder / "notes"]
+            la.dedup(data, against=folder / "new.jsonl" if name == "keepers" else None, threads=1, **given).save(folder / name)
+        result = la.dedup([folder / "in", folder / "notes"], threads=1)
+        result.save_sketches(folder / "seen")
+        la.dedup(pa.Table.from_pylist(ROWS), id="id", threads=1).save_sketches(folder / "seen texts")
+        la.dedup(folder / "new.jsonl", against=folder / "seen", threads=1).save(folder / "week")
+        with la.Index.create(folder / "index", threshold=0.7) as index:
+            index.add([str(row["id"]) for row in ROWS], [str(row["text"]) for row in ROWS])
+        if not (child := os.fork()):
+            la.dedup(folder / "in", threads=1, work=folder / "work")
+            os._exit(0)
+        expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
+
+    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+        """Change and read one folder; return its kind and how that ended."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        r = Random(seed)
+        kind = r.choice(KINDS)
+        target = shutil.copytree(self.folder / kind, folder / kind)
+        if kind == "index":
+            self._craft_index(r, target)
+        elif kind == "work":
+            self._craft_work(r, target)
+        else:
+            self._craft(r, target, r.random() < 0.7)
+        read = "_seen" if kind.startswith("seen") else f"_{kind}" if kind in ("index", "work") else "_result"
+        try:
+            getattr(self, read)(r, target, folder)
+        except la.LookalikeError as error:
+            expect(str(error).strip(), "an error without a message")
+            return kind, f"refused: {type(error).__name__}"
+        return kind, "result"
+
+    @staticmethod
+    def _craft(r: Random, target: Path, own: bool) -> None:
+        """Change the description or a table of a saved result or saved sketches."""
+        description = next(target / name for name in ("result.json", "sketches.json") if (target / name).exists())
+        said = json.loads(description.read_bytes())
+        tables = sorted(path for path in target.iterdir() if path.suffix == ".parquet")
+        if r.random() < 0.5:
+            said = other_json(r, said)
+        else:
+            path = r.choice(tables)
+            try:
+                pq.write_table(other_table(r, pq.read_table(path)), path)
+            except (pa.ArrowException, OverflowError, ValueError):  # what cannot be written, nobody can send
+                return
+            if "files" in said and description.name == "result.json":
+                said["files"][path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
+            elif r.random() < 0.9:
+                n_before, n = said["files"][0]["rows"], pq.read_metadata(path).num_rows
+                said["files"][0] |= {"bytes": path.stat().st_size, "rows": n}
+                said["inputs"][-1]["rows"] += n - n_before
+        description.write_bytes(redone(said, own))
+
+    @staticmethod
+    def _craft_index(r: Random, target: Path) -> None:
+        body = json.dumps(other_json(r, json.loads((target / "manifest").read_bytes()[9:]))).encode()
+        (target / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
+
+    @staticmethod
+    def _craft_work(r: Random, target: Path) -> None:
+        held = json.loads((target / "job.json").read_bytes())
+        held = other_json(r, {name: held[name] for name in ("job", "token")})
+        checked = json.dumps([held.get(name) for name in ("job", "token")], sort_keys=True).encode()
+        (target / "job.json").write_text(json.dumps(held | {"crc32": crc32(checked)}))
+
+    def _command(self, *line: object) -> None:
+        """Run a command, which ends with 0, 1 or 2, and says why if not with 0."""
+        code, _, err = Commands._call([str(word) for word in line])
+        expect(code in (0, 1, 2), f"exit status {code}", line, err)
+        if code:
+            expect(err.strip(), "a failure without a message", line)
+            raise la.InputDataError(err)
+
+    def _result(self, r: Random, target: Path, folder: Path) -> None:
+        from lookalike.serve.desk_job import Desk
+        from lookalike.serve.desk_removals import Wanted
+
+        match r.randrange(6):
+            case 0:
+                self._command("groups", target, *r.choice([[], ["--json"]]))
+            case 1:
+                name = r.choice(
+                    ["d1", "d3", "nd2", str(self.folder / "in/a.jsonl:2"), str(self.folder / "notes/1.txt"), "nobody"]
+                )
+                self._command("show", target, name, "--trust", self.folder, *r.choice([[], ["--json"], ["--no-texts"]]))
+            case 2:
+                la.Result.load(target, trust=self.folder).report(folder / "page.html", texts=r.choice(["full", "none", "hash"]))
+            case 3:
+                desk = Desk(target, [str(self.folder)])
+                try:
+                    desk.about()
+                    for row in desk.listed(Wanted(order=r.choice(["random", "group"])), 0, 20)["rows"][:3]:
+                        desk.pair(row["row"])
+                    desk.report()
+                finally:
+                    desk.close()
+            case _:
+                result = la.Result.load(target, trust=r.choice([(), self.folder]))
+                for name in ("keep", "kept", "removed", "groups", "pairs", "clusters", "annotations", "decisions"):
+                    value = getattr(result, name)
+                    if isinstance(value, pa.Table):
+                        value.to_pylist()
+                result.sample(3), result.least_alike(3), str(result.summary), result._repr_html_(), result._by_source()
+                if result.evidence == "all":
+                    result.rethreshold(max(result.threshold, 0.9))
+                result.save(folder / "again")
+                la.Result.load(folder / "again", trust=self.folder)
+
+    def _seen(self, r: Random, target: Path, folder: Path) -> None:
+        ids = ["--id", "id"] if target.name == "seen texts" else []
+        line = [self.folder / "new.jsonl", "--against", target, "--trust", self.folder, "--quiet", "--threads", "1", *ids]
+        if r.random() < 0.3:
+            self._command("pairs", *line)
+        else:
+            self._command("dedup", *line, "--annotate", "-o", folder / "out.jsonl", "--save-sketches", folder / "next")
+
+    def _work(self, r: Random, target: Path, folder: Path) -> None:
+        self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--resume", "--quiet")
+
+    def _index(self, r: Random, target: Path, folder: Path) -> None:
+        with la.Index.open(target, r.choice(["read", "write"])) as index:
+            index.query([str(ROWS[0]["text"])])
+            list(index.export())
+            index.check()
+        self._command("index", r.choice(["info", "check"]), target)
