@@ -112,7 +112,7 @@ def dedup(
 
         show(engine, [*(references or []), *sources], chosen, threads, duplicates, family, as_json)
         return
-    with explained(work is not None) as leaves, progress(quiet) as said, running as job:
+    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as job:
         result = job(sources, against=references, progress=said, **chosen)
         if fail_if_removed is not None:
             from .guarding import check_removed

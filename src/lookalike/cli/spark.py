@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import signal
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -49,23 +48,26 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
     MissingExtraError, ParameterError, LookalikeError
         If pyspark or Java are missing, or Spark cannot be started, or gives up.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-        there = spark_sql().SparkSession.getActiveSession()
+    started: list[Any] = []
+
+    def start() -> Any:
+        """Start a session; this takes seconds, which the job counts."""
         with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
-            session = there or start_session(master, **settings)
-        if there is None:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
-            logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
-        try:
-            with _told("Spark gave up"):
-                yield partial(dedup, session=session)
-        except KeyboardInterrupt:
-            there = session  # the JVM ends with this program; to stop the session would be to wait for what it does
-            raise
-        finally:
-            if there is None:
-                session.stop()
+            started.append(start_session(master, **settings))
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
+        logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
+        return started[0]
+
+    there = spark_sql().SparkSession.getActiveSession()
+    try:
+        with _told("Spark gave up"):
+            yield partial(dedup, session=there or start)
+    except KeyboardInterrupt:
+        started.clear()  # the JVM ends with this program; to stop the session would be to wait for what it does
+        raise
+    finally:
+        for session in started:
+            session.stop()
 
 
 @contextmanager

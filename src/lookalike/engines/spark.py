@@ -8,6 +8,7 @@ are Parquet in a folder that driver and workers share.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import count
@@ -17,8 +18,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .. import __version__
 from ..errors import OutputError
-from ..files.anywhere import files_in, new_folder, path_of, remove_tree
+from ..files.anywhere import AnyPath, files_in, new_folder, path_of, remove_tree
 from ..inputs.reading import Reading
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
@@ -28,7 +30,8 @@ from .spark_frames import Frames, FrameSource
 from .spark_joining import LEFT, RIGHT, Joining, join_packs
 from .spark_packing import PACKED, Packing, exploded, packed, unpacked
 from .spark_ranking import Ranking, key_fields, with_ranking
-from .spark_session import settings_for, usual_tasks
+from .spark_rows import spark_schema
+from .spark_session import PANDAS_3, settings_for, usual_tasks
 from .spark_tables import (
     Both,
     Derived,
@@ -46,10 +49,12 @@ from .spark_tasks import (
     PLACED,
     Inputs,
     Sizes,
+    Task,
     add_up,
     between,
     given,
     number_rows,
+    on_checked,
     ordered,
     ordered_by_place,
     raised_again,
@@ -91,11 +96,19 @@ class SparkEngine:
         self._text_bytes = 0  # of a document, on average
         self._names = count()
         self._key = os.urandom(16)
+        self.marker: AnyPath | None = None  # a file of the work folder that workers must see
 
     def act(self, action: Callable[[], Any]) -> Any:
         """Let Spark work; what a task of ours refuses is raised as it was there."""
         with settings_for(self.session), raised_again():
             return action()
+
+    def run_on(self, frame: Any, task: Task, schema: pa.Schema) -> Any:
+        """Return what a task makes of the parts of a data frame; each worker is checked before it runs one."""
+        checked = partial(on_checked, task=task, version=__version__, marker=self.marker)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=PANDAS_3)
+            return frame.mapInArrow(checked, spark_schema(schema))
 
     def numbers(self, n: int) -> Any:
         """Return a data frame of the numbers below n, each a task of its own."""

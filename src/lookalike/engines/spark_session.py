@@ -10,6 +10,8 @@ N_TASKS = "spark.sql.shuffle.partitions"
 USUAL = 200
 """Tasks of a shuffle where the session leaves it to the cluster: Spark's own default."""
 BATCH_BYTES = 16 << 20
+PANDAS_3 = "PySpark does not yet fully support pandas"
+"""How a warning begins that means nothing to us, who leave pandas alone."""
 _WHILE_AT_WORK = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
