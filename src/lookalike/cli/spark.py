@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from ..errors import LookalikeError, ParameterError
 from ..spark import dedup, start_session
-from ..spark.sessions import spark_sql
+from ..spark.sessions import PANDAS_3, spark_sql
 
 _LONGEST = 500  # characters of what Spark says
 _QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -60,7 +61,8 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
 
     there = spark_sql().SparkSession.getActiveSession()
     try:
-        with _told("Spark gave up"):
+        with _told("Spark gave up"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=PANDAS_3)
             yield partial(dedup, session=there or start)
     except KeyboardInterrupt:
         started.clear()  # the JVM ends with this program; to stop the session would be to wait for what it does

@@ -107,7 +107,7 @@ class FrameSource(SparkTable):
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
         engine = self.engine
         engine.discard_texts(self.spooled, f"{name}-unsorted")
-        stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
+        stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted", adaptive=True), rows.schema)
         keys = frame_keys(rows.schema)
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)

@@ -10,13 +10,14 @@ import sys
 import warnings
 from typing import Any
 
-from ..engines.spark_session import PANDAS_3
 from ..engines.spark_tasks import NUMBERS, in_tasks
 from ..errors import MissingExtraError, ParameterError
 from ..files.anywhere import put
 from ..jobs.progress import Progress
 
 LEAST_JAVA = 17
+PANDAS_3 = "PySpark does not yet fully support pandas"
+"""How a warning of pyspark begins that does not matter here: it wants pandas to be there, and our tasks make no use of it."""
 TRIED = 8
 """Tasks in which workers are tried."""
 
