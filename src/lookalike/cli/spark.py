@@ -52,18 +52,20 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
     started: list[Any] = []
 
     def start() -> Any:
-        """Start a session; this takes seconds, which the job counts."""
+        """Return the session that there is, or start one; this takes seconds, which the job counts."""
+        there = spark_sql().SparkSession.getActiveSession()
+        if there is not None:
+            return there
         with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
             started.append(start_session(master, **settings))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
         logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
         return started[0]
 
-    there = spark_sql().SparkSession.getActiveSession()
     try:
         with _told("Spark gave up"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=PANDAS_3)
-            yield partial(dedup, session=there or start)
+            yield partial(dedup, session=start)
     except KeyboardInterrupt:
         started.clear()  # the JVM ends with this program; to stop the session would be to wait for what it does
         raise

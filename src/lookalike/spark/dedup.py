@@ -140,8 +140,9 @@ def dedup(
     settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
-    spark_sql()
     clock, frames = Clock(), [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
+    spark_sql()
+    clock.lap("starting Spark")
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
     settings, secret = agreed(settings, splits)
     with shown(progress) as said, ExitStack() as stack:
