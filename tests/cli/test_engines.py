@@ -64,8 +64,9 @@ def test_settings_of_spark_are_passed_on():
         check_options(None, ["spark=1"])
 
 
-def test_without_pyspark_one_line_says_what_to_install(capfd, corpus, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+@pytest.mark.parametrize("module", ["pyspark.sql", "pandas"])
+def test_without_pyspark_or_pandas_one_line_says_what_to_install(capfd, corpus, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
     code, _, err = run(capfd, "dedup", corpus, "--engine", "spark")
     assert code == 1 and "pip install 'lookalike[spark]'" in err and err.count("\n") == 1
 

@@ -109,7 +109,7 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
 def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
     monkeypatch.setattr("lookalike.spark.sessions.put", lambda path, data: None)
     with pytest.raises(
-        la.ParameterError, match="Spark's workers do not see s3://.*/job/tables/.*: work must name a folder on an"
+        la.ParameterError, match="one of Spark's workers does not see s3://.*/job/tables/.*: work must name a folder on an"
     ):
         spark.dedup(str(files), session=session(), work=str(bucket / "job"))
 

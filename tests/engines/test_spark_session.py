@@ -23,6 +23,14 @@ def test_the_number_of_tasks_may_be_left_to_the_cluster(given, found):
     assert usual_tasks(session_of(given)) == found
 
 
+@pytest.mark.parametrize(("adaptive", "found"), [(False, "false"), (True, "as it was")])
+def test_shuffles_of_ours_are_not_planned_anew(adaptive, found):
+    held = {"spark.sql.adaptive.enabled": "as it was"}
+    with settings_for(session_of(held), adaptive):
+        assert held["spark.sql.adaptive.enabled"] == found
+    assert held == {"spark.sql.adaptive.enabled": "as it was"}
+
+
 def test_settings_are_put_back_after_an_error():
     before = {"spark.sql.execution.arrow.maxRecordsPerBatch": "5", "other": "1"}
     held = dict(before)

@@ -1,14 +1,16 @@
 """Errors of tasks reach the caller, by way of what Spark says of them."""
 
 import gc
+import re
 import sys
 import traceback
 
 import pytest
 
+import lookalike
 from lookalike.engines import spark_tasks
 from lookalike.engines.spark_tasks import explained, keep_modules, raised_again
-from lookalike.errors import InputDataError, LookalikeError, OutputError, RowError
+from lookalike.errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
 
 
 class FromSparkError(Exception):
@@ -33,6 +35,7 @@ def through_spark(error):
     ("error", "kind"),
     [
         (InputDataError("a.jsonl, row 2: }>> <<lookalike e30=>> \ud800 \n text"), InputDataError),
+        (ParameterError("work must name another folder"), ParameterError),
         (OutputError("the disk is full"), LookalikeError),
     ],
 )
@@ -46,6 +49,20 @@ def test_rows_are_named_by_the_driver():
     with pytest.raises(RowError) as found:
         through_spark(RowError(7, 8, "the tokenizer failed: é"))
     assert (found.value.position, found.value.number, found.value.what) == (7, 8, "the tokenizer failed: é")
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("lookalike.steps.decide", f"package lookalike: install lookalike {lookalike.__version__} in the Python"),
+        ("snowballstemmer", "package snowballstemmer: install snowballstemmer in the Python that they use"),
+    ],
+)
+def test_a_package_that_workers_lack_is_named(module, said):
+    with pytest.raises(LookalikeError, match=re.escape(said)), raised_again():
+        raise FromSparkError(
+            f"Traceback:\n  File x, line 1, in loads\nModuleNotFoundError: No module named '{module}'\n\tat java"
+        )
 
 
 def test_other_errors_stay_what_they_are():

@@ -14,7 +14,7 @@ from waiting import until
 
 import lookalike as la
 from lookalike.jobs import progress as module
-from lookalike.jobs.progress import Bar, duration, make_bar, no_progress, shown
+from lookalike.jobs.progress import Bar, Lines, duration, make_bar, no_progress, shown
 
 TEXTS = [" ".join(f"word{(i // 2) * j}" for j in range(200)) + f" {i}" for i in range(400)]
 
@@ -257,3 +257,47 @@ def test_the_command_draws_on_terminals_unless_it_is_quiet(tmp_path, monkeypatch
         assert said is no_progress
         said("sketching", 1)
     assert sys.stderr.getvalue() == ""
+
+
+def test_lines_say_how_long_stages_took_and_that_one_lasts(monkeypatch):
+    seconds, said = [0.0], []
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+    with Lines(said.append, every=0.01) as lines:
+        for stage, takes in (("starting Spark", 6), ("sketching", 0.4), ("verifying", 0.005), ("writing", 3)):
+            lines(stage, 0)
+            seconds[0] += takes / 2
+            lines(stage, 5)
+            seconds[0] += takes / 2
+    ended = [line for line in said if not line.endswith(" so far")]
+    assert ended == ["starting Spark: 6 s", "writing: 3 s"], "what takes no time is not worth a line"
+    said.clear()
+    with Lines(said.append, every=0.01) as lines:
+        lines("verifying", 0)
+        seconds[0] += 80
+        while not said:
+            time.sleep(0.01)
+    assert said[0] == "verifying: 1 min 20 s so far" and said[-1] == "verifying: 1 min 20 s"
+
+
+def test_nobody_who_reads_lines_is_no_reason_to_end(monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+
+    def gone(line):
+        raise BrokenPipeError(line)
+
+    with Lines(gone) as lines:
+        lines("sketching", 0)
+        seconds[0] += 5
+
+
+@pytest.mark.parametrize(("quiet", "lines", "said"), [(False, True, "sketching: 5 s\n"), (True, True, ""), (False, False, "")])
+def test_the_command_writes_lines_where_it_cannot_draw(quiet, lines, said, monkeypatch, capsys):
+    import lookalike.cli.progress as cli
+
+    seconds = [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+    with cli.progress(quiet, lines) as tell:
+        tell("sketching", 0)
+        seconds[0] += 5
+    assert capsys.readouterr() == ("", said)

@@ -1,6 +1,7 @@
 """What the result of a job on Spark says without a cluster."""
 
 import json
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import pytest
 
 import lookalike as la
 from lookalike.formats.sources import Columns, open_sources
+from lookalike.spark import result as result_module
 from lookalike.spark.dedup import _anywhere, _of_driver
 from lookalike.spark.result import SparkResult
 
@@ -33,6 +35,20 @@ def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monk
     assert found.name == "in.jsonl" and found.label(1) == "in.jsonl:1" and found.identity() == split.identity()
     monkeypatch.chdir("/")
     assert [len(batch.texts) for batch in found.batches(Columns())] == [1]
+
+
+def test_what_is_written_counts_in_the_summary(monkeypatch):
+    monkeypatch.setattr(result_module, "write_files", lambda *_, **__: None)
+    job = SimpleNamespace(
+        settings=la.Settings(), summary=replace(summary, seconds={"telling": 1.0}), provenance={}, id_type=None
+    )
+    result = SparkResult(job)
+    monkeypatch.setattr(SparkResult, "_scores", {})
+    ticks = iter((10.0, 13.0, 20.0, 24.0))
+    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
+    result.write("out")
+    result.write("again")
+    assert result.summary.seconds == {"telling": 1.0, "writing": 7.0} and "8.00 s (" in str(result.summary)
 
 
 def test_the_result_of_a_data_frame_says_what_writes_it():

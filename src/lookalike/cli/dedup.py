@@ -123,7 +123,7 @@ def dedup(
 
         show(engine, [*(references or []), *sources], chosen, threads, duplicates, family, as_json)
         return
-    with explained(work is not None) as leaves, progress(quiet) as said, running as job:
+    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as job:
         result = job(sources, against=references, progress=said, **chosen)
         leaves.noted = result._job.note
 

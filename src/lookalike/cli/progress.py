@@ -46,17 +46,17 @@ def _print_notes(bar: Bar | None) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int], None]]:
-    """Give a function that reports amounts done of named stages; it draws on a terminal, and is silent elsewhere."""
-    from ..jobs.progress import make_bar, no_progress
+def progress(quiet: bool, lines: bool = False) -> Iterator[Callable[[str, int], None]]:
+    """Give a function that reports amounts done of named stages; elsewhere than on a terminal it is silent, or writes lines."""
+    from ..jobs.progress import Lines, make_bar, no_progress
 
     if quiet:
         yield no_progress
         return
     bar = make_bar()
     _print_notes(bar)
-    if bar is None:
+    if bar is None and not lines:
         yield no_progress
         return
-    with bar:
-        yield bar
+    with bar or Lines(partial(say, err=True)) as said:
+        yield said

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import LookalikeError, ParameterError
 from ..spark import dedup, start_session
-from ..spark.sessions import spark_sql
+from ..spark.sessions import PANDAS_3, spark_sql
 
 _LONGEST = 500  # characters of what Spark says
 _QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -49,23 +49,29 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
     MissingExtraError, ParameterError, LookalikeError
         If pyspark or Java are missing, or Spark cannot be started, or gives up.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+    started: list[Any] = []
+
+    def start() -> Any:
+        """Return the session that there is, or start one; this takes seconds, which the job counts."""
         there = spark_sql().SparkSession.getActiveSession()
+        if there is not None:
+            return there
         with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
-            session = there or start_session(master, **settings)
-        if there is None:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
-            logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
-        try:
-            with _told("Spark gave up"):
-                yield partial(dedup, session=session)
-        except KeyboardInterrupt:
-            there = session  # the JVM ends with this program; to stop the session would be to wait for what it does
-            raise
-        finally:
-            if there is None:
-                session.stop()
+            started.append(start_session(master, **settings))
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
+        logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
+        return started[0]
+
+    try:
+        with _told("Spark gave up"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=PANDAS_3)
+            yield partial(dedup, session=start)
+    except KeyboardInterrupt:
+        started.clear()  # the JVM ends with this program; to stop the session would be to wait for what it does
+        raise
+    finally:
+        for session in started:
+            session.stop()
 
 
 @contextmanager

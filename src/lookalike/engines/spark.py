@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .. import __version__
 from ..errors import OutputError
-from ..files.anywhere import files_in, new_folder, path_of, remove_tree
+from ..files.anywhere import AnyPath, files_in, new_folder, path_of, remove_tree
 from ..inputs.reading import Reading
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
@@ -28,6 +29,7 @@ from .spark_frames import Frames, FrameSource
 from .spark_joining import LEFT, RIGHT, Joining, join_packs
 from .spark_packing import PACKED, Packing, exploded, packed, unpacked
 from .spark_ranking import Ranking, key_fields, with_ranking
+from .spark_rows import spark_schema
 from .spark_session import settings_for, usual_tasks
 from .spark_tables import (
     Both,
@@ -46,10 +48,12 @@ from .spark_tasks import (
     PLACED,
     Inputs,
     Sizes,
+    Task,
     add_up,
     between,
     given,
     number_rows,
+    on_checked,
     ordered,
     ordered_by_place,
     raised_again,
@@ -91,11 +95,17 @@ class SparkEngine:
         self._text_bytes = 0  # of a document, on average
         self._names = count()
         self._key = os.urandom(16)
+        self.marker: AnyPath | None = None  # a file of the work folder that workers must see
 
-    def act(self, action: Callable[[], Any]) -> Any:
+    def act(self, action: Callable[[], Any], adaptive: bool = False) -> Any:
         """Let Spark work; what a task of ours refuses is raised as it was there."""
-        with settings_for(self.session), raised_again():
+        with settings_for(self.session, adaptive), raised_again():
             return action()
+
+    def run_on(self, frame: Any, task: Task, schema: pa.Schema) -> Any:
+        """Return what a task makes of the parts of a data frame; each worker is checked before it runs one."""
+        checked = partial(on_checked, task=task, version=__version__, marker=self.marker)
+        return frame.mapInArrow(checked, spark_schema(schema))
 
     def numbers(self, n: int) -> Any:
         """Return a data frame of the numbers below n, each a task of its own."""
@@ -242,7 +252,8 @@ class SparkEngine:
         names, ascending = zip(*keys, strict=True)
         frame = rows.frame.orderBy(*names, ascending=list(ascending))
         schema = pa.schema([*kept, *PLACED])
-        files = self.write(SparkTable(self, frame, kept).mapped(partial(number_rows, schema=schema), schema), name)
+        rows = SparkTable(self, frame, kept).mapped(partial(number_rows, schema=schema), schema)
+        files = self.write(rows, name, adaptive=True)
         counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
         for file, n in zip(files.names, files.counts, strict=True):
             counts[TableFiles.task_of(file)] = n
@@ -287,10 +298,11 @@ class SparkEngine:
             return self._source.numbered(rows, name)
         return StoredTable(self, self.write(rows, name), rows.schema)
 
-    def write(self, rows: SparkTable, name: str, again: bool = False) -> TableFiles:
+    def write(self, rows: SparkTable, name: str, again: bool = False, adaptive: bool = False) -> TableFiles:
         """Let the tasks write rows to files, unless they are there; ``NAME.done`` says in the end which of these count.
 
-        Tasks that are tried again may leave others in the folder; those of a driver that was killed are removed.
+        Tasks that are tried again may leave others in the folder; those of a driver that was killed are removed. Rows that
+        Spark sorts, or makes by a plan of the caller, are ``adaptive``: it determines how many tasks they take.
         """
         done, folder = self.folder / f"{name}.done", self.folder / name
         files = None if again else TableFiles.load(done, folder)
@@ -303,7 +315,7 @@ class SparkEngine:
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
         writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
-        found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect))
+        found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect, adaptive))
         names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
         files = TableFiles(folder, tuple(names), tuple(counts), tuple(sizes))
         if not again:

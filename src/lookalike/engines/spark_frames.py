@@ -26,7 +26,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from .engine import Batches, Step
 from .spark_ranking import frame_keys, key_fields, with_frame_keys
-from .spark_rows import encoded, spark_schema, wire_schema
+from .spark_rows import encoded, wire_schema
 from .spark_tables import UNIT_BYTES, Both, SparkTable, Stepped, StoredTable
 from .spark_tasks import NUMBERS, Sizes, explained, one_after_the_other, read_units
 from .spark_texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
@@ -107,7 +107,7 @@ class FrameSource(SparkTable):
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
         engine = self.engine
         engine.discard_texts(self.spooled, f"{name}-unsorted")
-        stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted"), rows.schema)
+        stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted", adaptive=True), rows.schema)
         keys = frame_keys(rows.schema)
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
@@ -154,7 +154,7 @@ class FromFrames(SparkTable):
                 _read_and_run, source=one, number=number, reading=reading, folder=source.spooled.folder, step=step,
                 schema=self.schema,
             )  # fmt: skip
-            frames.append(one.frame.select(*names).mapInArrow(task, spark_schema(self.schema)))
+            frames.append(self.engine.run_on(one.frame.select(*names), task, self.schema))
         return reduce(lambda one, other: one.unionByName(other), frames)
 
     def mapped(self, step: Step, schema: pa.Schema) -> FromFrames:

@@ -14,6 +14,8 @@ _WHILE_AT_WORK = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
 }
+_NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}
+"""Our shuffles say how many tasks they have, so that planning anew after each of them takes time for nothing."""
 
 
 def usual_tasks(session: Any) -> int:
@@ -23,10 +25,11 @@ def usual_tasks(session: Any) -> int:
 
 
 @contextmanager
-def settings_for(session: Any) -> Iterator[None]:
-    """Set what our tasks need, and put it back."""
-    before = {name: session.conf.get(name, None) for name in _WHILE_AT_WORK}
-    for name, value in _WHILE_AT_WORK.items():
+def settings_for(session: Any, adaptive: bool = False) -> Iterator[None]:
+    """Set what our tasks need, and put it back; with ``adaptive`` Spark plans as the session says."""
+    wanted = _WHILE_AT_WORK if adaptive else _WHILE_AT_WORK | _NOT_ADAPTIVE
+    before = {name: session.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
         session.conf.set(name, value)
     try:
         yield

@@ -93,7 +93,7 @@ class Stepped(SparkTable):
     def frame(self) -> Any:
         """The rows as a data frame."""
         chain = partial(one_after_the_other, steps=self._steps)
-        return self._from.mapInArrow(in_tasks(chain, self._before, self.schema), spark_schema(self.schema))
+        return self.engine.run_on(self._from, in_tasks(chain, self._before, self.schema), self.schema)
 
     def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
         """Run one more step in the same tasks."""

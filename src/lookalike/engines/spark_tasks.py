@@ -1,4 +1,7 @@
-"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up; and how their errors reach the caller."""
+"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up.
+
+Also what must hold of the worker that runs a task, and how the errors of tasks reach the caller.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,16 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError, LookalikeError, OutputError, RowError
+from .. import __version__
+from ..errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
+from ..files.anywhere import AnyPath
 from ..inputs.reading import read_split
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -36,6 +41,8 @@ MANY_OBJECTS = 20_000
 """Objects that a worker collects among after a task; more of them are told to stay."""
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
+_LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_KINDS: dict[str, type[LookalikeError]] = {kind.__name__: kind for kind in (InputDataError, ParameterError)}
 _SAID = re.compile(r"<<lookalike ([0-9A-Za-z+/=]+)>>")
 
 
@@ -57,7 +64,8 @@ def explained() -> Iterator[None]:
     except RowError as error:
         raise TaskError(error, position=error.position, number=error.number, what=error.what) from error
     except LookalikeError as error:
-        raise TaskError(error, message=str(error), input=isinstance(error, InputDataError)) from error
+        kind = next((name for name, kind in _KINDS.items() if isinstance(error, kind)), "")
+        raise TaskError(error, message=str(error), kind=kind) from error
 
 
 @contextmanager
@@ -70,6 +78,13 @@ def raised_again() -> Iterator[None]:
             raise
         message = str(error)
         if not (found := _SAID.findall(message)):
+            if lacked := _LACKED.search(message):
+                name = lacked[1].partition(".")[0]
+                wanted = f"lookalike {__version__}" if name == "lookalike" else name
+                raise LookalikeError(
+                    f"Spark's workers lack the Python package {name}: install {wanted} in the Python that they use "
+                    "(PYSPARK_PYTHON)"
+                ) from None
             if _NO_SPACE not in message:
                 raise
             host = _HOST.search(message)
@@ -81,7 +96,7 @@ def raised_again() -> Iterator[None]:
         said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
         if "what" in said:
             raise RowError(**said) from None
-        raise (InputDataError if said["input"] else LookalikeError)(said["message"]) from None
+        raise _KINDS.get(said["kind"], LookalikeError)(said["message"]) from None
 
 
 def keep_modules() -> None:
@@ -95,6 +110,35 @@ def keep_modules() -> None:
         gc.freeze()
 
 
+Task = Callable[[Iterator[Any]], Iterator[Any]]
+"""What Spark's ``mapInArrow`` takes."""
+
+
+def on_checked(batches: Iterator[Any], task: Task, version: str, marker: AnyPath | None) -> Iterator[Any]:
+    """Run a task if its worker is as it must be."""
+    with explained():
+        check_worker(version, marker)
+    yield from task(batches)
+
+
+@cache
+def check_worker(version: str, marker: AnyPath | None) -> None:
+    """Check, once in each process, that this worker has a version of lookalike, and sees a file of the work folder.
+
+    Raises
+    ------
+    LookalikeError, ParameterError
+        If it does not.
+    """
+    if version != __version__:
+        raise LookalikeError(f"one of Spark's workers has lookalike {__version__}, the driver {version}: install the same")
+    if marker is not None and not marker.exists():
+        raise ParameterError(
+            f"one of Spark's workers does not see {os.fspath(marker.parent)}: work must name a folder on an object store that "
+            "all of them reach, or on storage that the driver and all workers have mounted"
+        )
+
+
 def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
     """Run a step in a task."""
     keep_modules()
@@ -102,7 +146,7 @@ def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema
         yield from encoded(step(decoded(batches, before)), wire_schema(after))
 
 
-def in_tasks(step: Step, before: pa.Schema, after: pa.Schema) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def in_tasks(step: Step, before: pa.Schema, after: pa.Schema) -> Task:
     """Return what Spark's ``mapInArrow`` is to run for a step from rows of one schema to rows of another."""
     return partial(_run, step=step, before=before, after=after)
 

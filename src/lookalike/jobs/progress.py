@@ -19,6 +19,7 @@ Progress = Callable[[str, int], None]
 EVERY, IN_NOTEBOOKS = 0.1, 0.5  # seconds between two drawings
 SURE = 3.0  # seconds of a stage, before which what is left of it is not estimated
 BAR = 20  # columns
+WORTH = 1.0  # seconds of a stage that are worth a line
 _UNITS = {"sketching": "documents", "verifying": "pairs"}  # of amounts without a total
 
 
@@ -184,6 +185,54 @@ class Bar:
         while not self._ended.wait(self._every):
             if self._stage.name:
                 self._show(self.line(monotonic()))
+
+
+class Lines:
+    """Says how long each stage took, a line for each: for files and pipes, in which nothing is drawn over.
+
+    Parameters
+    ----------
+    write : callable
+        Writes a line.
+    every : float
+        Seconds after which a stage that lasts is mentioned, again and again.
+    """
+
+    def __init__(self, write: Callable[[str], None], every: float = 60.0) -> None:
+        self._write, self._every = write, every
+        self._stage = _Stage("", monotonic())
+        self._turn, self._ended = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lookalike-progress", daemon=True)
+
+    def __call__(self, stage: str, amount: int) -> None:
+        """Take note that a stage is at work."""
+        with self._turn:
+            if stage != self._stage.name:
+                self._say("", WORTH)
+                self._stage = _Stage(stage, monotonic())
+
+    def _say(self, more: str, least: float) -> None:
+        """Write a line about the stage if it has taken this long."""
+        seconds = monotonic() - self._stage.began
+        if self._stage.name and seconds >= least:
+            with suppress(OSError, ValueError):  # nobody reads: no reason to end a job
+                self._write(f"{self._stage.name}: {duration(seconds)}{more}")
+
+    def __enter__(self) -> Lines:
+        """Begin to watch for stages that last."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Say how long the last stage took."""
+        self._ended.set()
+        self._thread.join()
+        self("", 0)
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._every):
+            with self._turn:
+                self._say(" so far", self._every)
 
 
 class _Terminal:

@@ -12,7 +12,7 @@ from ..steps.totals import Number
 from ..values.tables import MATCHES, PAIRS, STATES
 
 ROUNDS, ENOUGH = 6, 10
-FEW = 50_000
+FEW = 250_000
 """Pairs that are all verified at once: rounds would take longer to begin than they save."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ from ..jobs.deciding import Decider
 from ..jobs.judging import deciding_of, judge, provenance_of, searching_of
 from ..jobs.limits import limit_of
 from ..jobs.opening import Opened, report_stage
-from ..jobs.progress import Progress, shown
+from ..jobs.progress import Progress, no_progress, shown
 from ..jobs.saved_sketches import agreed
 from ..jobs.searching import search
 from ..jobs.settings import MAX_BUCKET, Settings, added_columns, settings_of
@@ -40,7 +41,7 @@ from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer
 from ..wording import spelled
 from .result import Finished, SparkResult, SparkSummary
-from .sessions import check_workers, is_local, session_of
+from .sessions import check_workers, is_local, session_of, spark_sql
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -110,8 +111,9 @@ def dedup(
         Needed for data frames: a column of strings or integers, each once.
     memory : int or str, optional
         What a task may use. Default: 1500 MB. A document may have a tenth of it.
-    session : pyspark.sql.SparkSession, optional
-        Default: that of the data frame, the active one, or a new one.
+    session : pyspark.sql.SparkSession or callable, optional
+        A function without parameters is called for the session once the inputs are known to be there. Default: that of the data
+        frame, the active one, or a new one.
     threshold, recall, against, trust, keep, within, empty, verify, evidence, resume, annotate
         As in ``lookalike.dedup``.
     text, html, glob, format, delimiter
@@ -134,7 +136,7 @@ def dedup(
     InputDataError
         If a file or row is not as expected, an id comes twice, or an override names no document.
     MissingExtraError
-        If pyspark is not installed.
+        If pyspark is not installed, or the pandas that it needs.
 
     Notes
     -----
@@ -144,23 +146,31 @@ def dedup(
     settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
-    frames = [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
-    session = session_of(session, frames)
+    clock, frames = Clock(), [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
+    spark_sql()
+    clock.lap("starting Spark")
     splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
     settings, secret = agreed(settings, splits)
-    workspace = _workspace(splits, n_references, settings, order_by, session)
-    assert workspace.folder is not None
-    tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
-    with shown(progress) as said, workspace.left_on_error():
-        reported = None if said is None else partial(report_stage, said)
-        engine = SparkEngine(session, tables, reported)
+    with shown(progress) as said, ExitStack() as stack:
+        tell = said or no_progress
+        clock.lap("opening")
+        session = session_of(session, frames, tell)
+        clock.lap("starting Spark")
+        workspace = _workspace(splits, n_references, settings, order_by, session)
+        stack.enter_context(workspace.left_on_error())
+        assert workspace.folder is not None
+        tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
+        engine = SparkEngine(session, tables, partial(report_stage, tell))
+        tell("starting workers", 0)
+        clock.lap("opening")
         check_workers(engine)
+        clock.lap("starting workers")
         reading = Reading(
             text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
             encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
             skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
         )  # fmt: skip
-        opened = Opened(settings, splits, reading, engine, workspace, Clock(), skipped, secret or workspace.secret)
+        opened = Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret)
         return SparkResult(_run(opened, id_type))
 
 

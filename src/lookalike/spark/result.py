@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..engines.clock import Clock
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..jobs.annotating import naming
@@ -243,8 +245,8 @@ class SparkResult:
                 "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which are "
                 "written as any data frame is: result.clean(frame).write.parquet(...)"
             )
-        write_files(self._job, output, self._scores, annotate=annotate, force=force)
-        self.summary = replace(self.summary, peak_memory=peak_memory())
+        with self._timed("writing"):
+            write_files(self._job, output, self._scores, annotate=annotate, force=force)
 
     def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
         """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
@@ -268,4 +270,15 @@ class SparkResult:
             If the result is closed, or web pages lie in a data frame.
         """
         self._check_open()
-        save_sketches(self._job, folder, force=force)
+        with self._timed("saving sketches"):
+            save_sketches(self._job, folder, force=force)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        """Add the seconds of a stage to the summary, and the memory that it took."""
+        clock = Clock()
+        yield
+        clock.lap(stage)
+        seconds = self.summary.seconds
+        added = {stage: seconds.get(stage, 0.0) + clock.seconds[stage]}
+        self.summary = replace(self.summary, peak_memory=peak_memory(), seconds=seconds | added)

@@ -7,22 +7,19 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import Any
 
-import pyarrow as pa
-
-from .. import __version__
-from ..engines.spark_tasks import in_tasks
-from ..errors import LookalikeError, MissingExtraError, ParameterError
-from ..files.anywhere import AnyPath, put
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..engines.spark_tasks import NUMBERS, in_tasks
+from ..errors import MissingExtraError, ParameterError
+from ..files.anywhere import put
+from ..jobs.progress import Progress
 
 LEAST_JAVA = 17
-_SEEN = pa.schema([("seen", pa.bool_()), ("version", pa.large_string()), ("python", pa.large_string())])
-_NUMBERS = pa.schema([("id", pa.int64())])
+PANDAS_3 = "PySpark does not yet fully support pandas"
+"""How a warning of pyspark begins that does not matter here: it wants pandas to be there, and our tasks make no use of it."""
+TRIED = 8
+"""Tasks in which workers are tried."""
 
 
 def spark_sql() -> Any:
@@ -31,12 +28,20 @@ def spark_sql() -> Any:
     Raises
     ------
     MissingExtraError
-        If it is not installed.
+        If it is not installed, or lacks the pandas without which it runs no Python.
     """
     try:
         import pyspark.sql
+        from pyspark.sql.pandas.utils import require_minimum_pandas_version
+
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=PANDAS_3)
+            require_minimum_pandas_version()
     except ImportError as error:
-        raise MissingExtraError(f"Spark needs pyspark 4.0 or later ({error}): pip install 'lookalike[spark]'") from None
+        said = str(error).rpartition("] ")[2].rstrip(".")
+        raise MissingExtraError(
+            f"Spark needs pyspark 4.0 or later and pandas ({said}): pip install 'lookalike[spark]'"
+        ) from None
     return pyspark.sql
 
 
@@ -95,11 +100,14 @@ def start_session(master: str | None = None, *, name: str = "lookalike", **setti
     return builder.getOrCreate()
 
 
-def session_of(given: Any, frames: list[Any]) -> Any:
-    """Return the session of a job: the one given, that of its frames, the active one, or a new one."""
-    if given is not None:
+def session_of(given: Any, frames: list[Any], tell: Progress) -> Any:
+    """Return the session of a job: the one given or made by what is given, that of its frames, the active one, or a new one."""
+    if given is None and frames:
+        return frames[0].sparkSession
+    if given is not None and not callable(given):
         return given
-    return frames[0].sparkSession if frames else start_session()
+    tell("starting Spark", 0)
+    return start_session() if given is None else given()
 
 
 def is_local(session: Any) -> bool:
@@ -107,42 +115,18 @@ def is_local(session: Any) -> bool:
     return str(session.conf.get("spark.master", "")).startswith("local")
 
 
-def _look(batches: Iterator[pa.RecordBatch], marker: AnyPath) -> Iterator[pa.RecordBatch]:
-    """Say what a worker sees."""
-    for _ in batches:
-        python = ".".join(map(str, sys.version_info[:2]))
-        yield pa.RecordBatch.from_pylist([{"seen": marker.exists(), "version": __version__, "python": python}], _SEEN)
-
-
 def check_workers(engine: Any) -> None:
-    """Check that workers see the work folder, and have this version of lookalike.
+    """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
+
+    The others, and those that join later, are checked when they get their first tasks.
 
     Raises
     ------
     ParameterError, LookalikeError
-        If they do not.
+        If one does not.
     """
-    marker = engine.folder / "seen"
+    engine.marker = engine.folder / "seen"
     engine.folder.mkdir(parents=True, exist_ok=True)
-    put(marker, b"")
-    numbers = engine.session.range(0, engine.n_tasks, 1, engine.n_tasks)
-    looked = numbers.mapInArrow(in_tasks(partial(_look, marker=marker), _NUMBERS, _SEEN),
-                                "seen boolean, version string, python string")  # fmt: skip
-    try:
-        found = engine.act(looked.distinct().collect)
-    except Exception as error:
-        if "No module named" in str(error):
-            missing = re.search(r"No module named '([\w.]+)'", str(error))
-            raise LookalikeError(
-                f"Spark's workers lack the Python package {missing[1] if missing else 'lookalike'}: install lookalike, of "
-                f"version {__version__}, in the Python that they use (PYSPARK_PYTHON)"
-            ) from None
-        raise
-    for row in found:
-        if row.version != __version__:
-            raise LookalikeError(f"Spark's workers have lookalike {row.version}, the driver {__version__}: install the same")
-        if not row.seen:
-            raise ParameterError(
-                f"Spark's workers do not see {os.fspath(engine.folder)}: work must name a folder on an object store that they "
-                "reach, or on storage that the driver and all workers have mounted"
-            )
+    put(engine.marker, b"")
+    numbers = engine.numbers(min(engine.n_tasks, TRIED))
+    engine.act(engine.run_on(numbers, in_tasks(iter, NUMBERS, NUMBERS), NUMBERS).collect)
