@@ -53,6 +53,15 @@ def bucket():
         yield object_store.new_bucket()
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """One browser for all tests of a module."""
+    from browsers import launched  # here, as few tests need it
+
+    with launched() as made:
+        yield made
+
+
 @pytest.fixture
 def data():
     """The folder of real corpora, which is not part of the repository."""

@@ -2,6 +2,11 @@
 
 import json
 import random
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
 
 import lookalike as la
 
@@ -47,3 +52,18 @@ def hostile(folder):
     write(folder / "<img src=x>.jsonl", [{"id": i, "text": text} for i, text in zip(ids, texts, strict=True)])
     la.dedup(folder / "<img src=x>.jsonl", id="id", threshold=0.5).save(folder / "job")
     return folder / "job"
+
+
+@contextmanager
+def served(folder, *options):
+    """Serve a folder by the command; yields the address, and ends the server as a user would."""
+    command = [sys.executable, "-m", "lookalike", "serve", str(folder), "--port", "0", "--quiet", *options]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        found = re.search(r"http://\S+/", server.stdout.readline())
+        assert found, server.communicate()
+        yield found[0]
+    finally:
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=30)[1]
+    assert server.returncode == 0 and '"failure"' not in said, said

@@ -4,20 +4,18 @@ import json
 import os
 import random
 import time
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import closing
 
 import pyarrow as pa
 import pytest
+from browsers import needed, opened, violations
 from conftest import DATA
 
 import lookalike as la
 from lookalike.jobs.pairs import find_pairs
 from lookalike.report.page import SECTIONS
 
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed (Debian's package chromium)")
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = needed
 HOSTILE = [
     "<script>window.hit = 1</script><img src=x onerror='window.hit = 2'> words of all kinds </script>" * 4,
     "\u2028\u2029 \u202e abc \x00\x1b[2J \u2066 some more words here " * 10,
@@ -25,33 +23,6 @@ HOSTILE = [
     "שלום עולם נהדר ויפה מאוד " * 20,
     "{{7*7}} {% raw %} &lt;b&gt; javascript:window.hit=3 http://example.org/x " * 10,
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests; it has a sandbox nowhere but here."""
-    playwright.expect.set_options(timeout=60_000)
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield made
-        made.close()
-
-
-@contextmanager
-def opened(browser, path, **how):
-    """Open a page; in the end nothing may have been asked of the network, and no error been reported."""
-    context = browser.new_context(**how)
-    context.set_default_timeout(120_000)
-    tab, requests, complaints = context.new_page(), [], []
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.on("console", lambda message: complaints.append(message.text))
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.on("dialog", lambda dialog: dialog.accept())
-    tab.goto(path.as_uri())
-    yield tab
-    assert [url for url in requests if not url.startswith("blob:")] == [path.as_uri()]
-    assert complaints == []
-    context.close()
 
 
 def made(path):
@@ -112,7 +83,7 @@ def page(tmp_path_factory):
 )
 def test_each_section_is_there_and_fits_the_window(browser, page, name, how):
     path = page(name)
-    with opened(browser, path, **how) as tab:
+    with opened(browser, path.as_uri(), **how) as tab:
         headings = tab.locator("h2").all_inner_texts()
         assert [heading.split(".")[0] for heading in headings] == [str(i) for i in range(1, 11)]
         for anchor, _ in SECTIONS:
@@ -124,14 +95,13 @@ def test_each_section_is_there_and_fits_the_window(browser, page, name, how):
 
 
 @pytest.mark.parametrize("name", ["made", "policies"])
-def test_it_is_small_enough_to_open_at_once(browser, page, name):
-    """Pages with as many elements as this open within half a second."""
-    with opened(browser, page(name)) as tab:
-        assert tab.evaluate("document.querySelectorAll('*').length") < 10_000
+def test_a_browser_has_little_to_lay_out(browser, page, name):
+    with opened(browser, page(name).as_uri()) as tab:
+        assert tab.evaluate("document.querySelectorAll('*').length") < 8_000
 
 
 def test_sections_one_to_four_need_no_script(browser, page):
-    with opened(browser, page("made"), java_script_enabled=False) as tab:
+    with opened(browser, page("made").as_uri(), java_script_enabled=False) as tab:
         assert "removed" in tab.locator("#verdict").inner_text()
         assert tab.locator("#least ins").count() + tab.locator("#least del").count() > 10
         assert tab.locator("#scores svg rect").count() >= 5 and tab.locator("#groups details").count() == 10
@@ -141,7 +111,7 @@ def test_sections_one_to_four_need_no_script(browser, page):
 
 
 def test_documents_side_by_side(browser, page):
-    with opened(browser, page("made")) as tab:
+    with opened(browser, page("made").as_uri()) as tab:
         view = tab.locator("#view")
         assert tab.locator("#pairs optgroup").count() == 4, "also near misses"
         first = view.inner_text()
@@ -158,14 +128,19 @@ def test_documents_side_by_side(browser, page):
         assert "also kept:" in view.inner_text()
 
 
+def see(tab, section):
+    """Scroll a section to the top of the window."""
+    tab.evaluate("([id]) => document.getElementById(id).scrollIntoView({ behavior: 'instant' })", [section])
+
+
 def test_a_sample_is_judged_by_keyboard_and_exported(browser, page, tmp_path):
-    with opened(browser, page("made"), accept_downloads=True) as tab:
+    with opened(browser, page("made").as_uri(), accept_downloads=True) as tab:
         assert tab.locator("#export").is_disabled()
-        tab.locator("#audit-view").focus()
-        for key in "ynuyyyn":
+        see(tab, "audit")
+        for key in "dnudddn":
             tab.keyboard.press(key)
         said = tab.locator("#precision").inner_text()
-        assert "7 of 40 judged: 4 yes, 2 no, 1 unsure" in said
+        assert "Judged 7 of 40: 4 duplicate, 2 not a duplicate, 1 unsure" in said
         assert "Precision 0.667 (95% interval 0.300 to 0.903" in said, "Wilson's interval of 4 of 6"
         with tab.expect_download() as download:
             tab.locator("#export").click()
@@ -176,24 +151,109 @@ def test_a_sample_is_judged_by_keyboard_and_exported(browser, page, tmp_path):
         lines = [json.loads(line) for line in (tmp_path / "overrides.jsonl").read_text().splitlines()]
         wanted = [data["documents"][sample[i]["right"]]["id"] for i in (1, 6)]
         assert [(line["id"], line["action"], line["input"]) for line in lines] == [(i, "keep", "in memory") for i in wanted]
+
+
+def test_keys_are_those_of_the_section_in_view(browser, page):
+    with opened(browser, page("made").as_uri(), viewport={"width": 1280, "height": 400}) as tab:
+        place, view = tab.locator("#audit-place"), tab.locator("#view")
+        tab.locator("#audit-after").click()  # it has the focus now, and is out of view soon
+        see(tab, "beside")
+        first = view.inner_text()
+        tab.keyboard.press("j")
+        assert view.inner_text() != first and place.inner_text().startswith("2 of 40")
         tab.keyboard.press("k")
-        tab.locator("#least summary").first.press("y")
-        assert tab.locator("#precision").inner_text() == said, "keys count in the section only"
+        assert view.inner_text() == first
+        tab.keyboard.press("d")
+        see(tab, "audit")
+        assert "Judged 0 of 40" in tab.locator("#precision").inner_text(), "side by side nothing is judged"
+        tab.keyboard.press("k")
+        assert view.inner_text() == first and place.inner_text().startswith("1 of 40")
+        see(tab, "groups")
+        for key in "jdn":
+            tab.keyboard.press(key)
+        assert "Judged 0 of 40" in tab.locator("#precision").inner_text() and place.inner_text().startswith("1 of 40")
+
+
+def test_judgements_survive_a_reload_until_they_are_cleared(browser, page, tmp_path):
+    other = tmp_path / "other.html"
+    la.dedup([f"one two three four five six seven x{i}" for i in range(9)], threshold=0.3).report(other)
+    with opened(browser, page("made").as_uri()) as tab:
+        see(tab, "audit")
+        for key in "dnu":
+            tab.keyboard.press(key)
+        said = tab.locator("#precision").inner_text()
+        assert tab.evaluate("localStorage.length") == 1
+        tab.reload()
+        assert tab.locator("#precision").inner_text() == said and "Judged 3 of 40" in said
+        assert tab.locator("#audit-place").inner_text().startswith("4 of 40"), "the first that is not judged"
+        tab.locator("#audit-before").click()
+        assert tab.locator("#audit [data-verdict=unsure]").get_attribute("aria-pressed") == "true"
+        tab.evaluate(
+            "for (const key in localStorage) if (key.startsWith('lookalike')) localStorage[key] = '[[99, \"keep\"], [0, \"maybe\"], 7'"
+        )
+        tab.reload()
+        assert "Judged 0 of 40" in tab.locator("#precision").inner_text(), "what others wrote there is passed over"
+        tab.locator("#audit [data-verdict=keep]").click()
+        tab.locator("#clear").click()
+        assert "Judged 0 of 40" in tab.locator("#precision").inner_text()
+        assert tab.locator("#clear").is_disabled() and tab.evaluate("localStorage.length") == 0
+        tab.locator("#audit [data-verdict=keep]").click()
+        tab.context.new_page().goto(other.as_uri())
+        assert "Judged 0 of 8" in tab.context.pages[1].locator("#precision").inner_text(), "another report, other judgements"
+
+
+def test_where_storage_is_refused_judging_works_and_says_so(browser, page):
+    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } });"
+    with opened(browser, page("made").as_uri(), script=refuse) as tab:
+        assert "does not store judgements: export them" in tab.locator("#stored").inner_text()
+        tab.locator("#audit [data-verdict=keep]").click()
+        assert "1 not a duplicate" in tab.locator("#precision").inner_text() and tab.locator("#export").is_enabled()
+        tab.reload()
+        assert "Judged 0 of 40" in tab.locator("#precision").inner_text()
 
 
 def test_a_verdict_can_be_taken_back(browser, page):
-    with opened(browser, page("made")) as tab:
-        tab.locator("#audit [data-verdict=no]").click()
+    with opened(browser, page("made").as_uri()) as tab:
+        tab.locator("#audit [data-verdict=keep]").click()
         tab.locator("#audit-before").click()
-        assert tab.locator("#audit [data-verdict=no]").get_attribute("aria-pressed") == "true"
-        tab.locator("#audit [data-verdict=no]").click()
-        assert "0 of" in tab.locator("#precision").inner_text()
-        tab.evaluate("location.hash = ''")
+        assert tab.locator("#audit [data-verdict=keep]").get_attribute("aria-pressed") == "true"
+        tab.locator("#audit [data-verdict=keep]").click()
+        assert "Judged 0 of" in tab.locator("#precision").inner_text()
+
+
+@pytest.mark.parametrize("name", ["made", "hostile", "pairs", "overlap"])
+def test_axe_finds_nothing(browser, page, name):
+    """With all that is folded unfolded."""
+    with opened(browser, page(name).as_uri()) as tab:
+        tab.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+        assert violations(tab) == []
+
+
+def test_the_keyboard_skips_to_the_verdict_and_scrolls_tables(browser, page):
+    with opened(browser, page("made").as_uri(), viewport={"width": 360, "height": 800}) as tab:
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.textContent") == "Skip to the verdict"
+        tab.keyboard.press("Enter")
+        assert tab.evaluate("location.hash") == "#verdict"
+        table = tab.locator("#thresholds .wide").first
+        table.focus()
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_function("document.querySelector('#thresholds .wide').scrollLeft > 0")
+
+
+def test_on_a_phone_both_documents_are_in_one_column(browser, page):
+    with opened(browser, page("made").as_uri(), viewport={"width": 360, "height": 800}) as tab:
+        changed = tab.locator("#view .line:not(.same):has(> [data-side] + [data-side])").first.locator("> div")
+        left, right = (changed.nth(i).bounding_box() for i in (0, 1))
+        assert left["x"] == right["x"] and right["y"] >= left["y"] + left["height"] - 1
+        tab.set_viewport_size({"width": 1280, "height": 800})
+        left, right = (changed.nth(i).bounding_box() for i in (0, 1))
+        assert right["x"] > left["x"] and right["y"] == left["y"]
 
 
 @pytest.mark.parametrize("name", ["hostile", "pairs", "overlap"])
 def test_every_pair_of_hostile_documents_can_be_shown(browser, page, name):
-    with opened(browser, page(name)) as tab:
+    with opened(browser, page(name).as_uri()) as tab:
         n = tab.locator("#pairs option").count()
         assert n >= 4
         for _ in range(n):
@@ -206,7 +266,7 @@ def test_every_pair_of_hostile_documents_can_be_shown(browser, page, name):
 
 
 def test_printed_it_has_all_sections(browser, page, tmp_path):
-    with opened(browser, page("made")) as tab:
+    with opened(browser, page("made").as_uri()) as tab:
         tab.emulate_media(media="print")
         assert not tab.locator("nav").is_visible() and not tab.locator("#judge .controls").first.is_visible()
         assert all(tab.locator(f"#{anchor} h2").is_visible() for anchor, _ in SECTIONS)
@@ -228,6 +288,6 @@ def test_a_million_removals(browser, tmp_path):
         result.report(tmp_path / "page.html")
         print(f"{time.perf_counter() - began:.1f} s for the report")
     assert os.path.getsize(tmp_path / "page.html") <= 2_000_000
-    with opened(browser, tmp_path / "page.html") as tab:
+    with opened(browser, (tmp_path / "page.html").as_uri()) as tab:
         assert "1,000,000 of 1,100,000 documents" in tab.locator("#verdict").inner_text()
-        assert tab.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart") < 1000
+        assert tab.evaluate("document.querySelectorAll('*').length") < 8_000

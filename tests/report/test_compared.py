@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lookalike.report.compared import DIFFERS, SHARED, compare, hidden_by, ops_of
+from lookalike.report.compared import DIFFERS, SHARED, begin_of, compare, hidden_by, ops_of
 from lookalike.report.page import as_json
 from lookalike.text.shingle import Shingling
 
@@ -100,3 +100,9 @@ def test_hashes_hide_words_but_not_which_are_equal():
     said = shown(found, 0).split()
     assert said[0] == said[6] and len(set(said)) == len(said) - 1
     assert hide("secret") != hidden_by(b"other")("secret")
+
+
+def test_how_a_text_begins_is_said_in_words():
+    assert begin_of("Terms of Use\n============\n\n*  We  are\u202e") == "Terms of Use We are⟨U+202E⟩"
+    assert begin_of("=== ---") == "=== ---" and begin_of("") == ""
+    assert begin_of("word " * 100) == ("word " * 14).strip() + "…"

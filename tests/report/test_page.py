@@ -2,11 +2,13 @@
 
 import base64
 import hashlib
+import html
 import importlib
 import json
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +100,13 @@ def test_the_policy_allows_our_script_and_style_by_their_hashes(nasty):
     assert policy == (
         f"default-src 'none'; script-src 'sha256-{hashes[2]}'; style-src 'sha256-{hashes[0]}'; base-uri 'none'; form-action 'none'"
     )
+
+
+def test_the_words_are_those_of_the_glossary():
+    table = (Path(__file__).parents[2] / "docs/reference/glossary.md").read_text()
+    known = {word: re.sub("[`*]", "", meaning) for word, meaning in re.findall(r"^\| (.+?) \| (.+) \|$", table, re.MULTILINE)}
+    shown = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", page._part("glossary.html"))
+    assert len(shown) >= 12 and {word: html.unescape(meaning) for word, meaning in shown}.items() <= known.items()
 
 
 def test_our_script_is_small_and_uses_text_content_alone():

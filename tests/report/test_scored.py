@@ -65,7 +65,7 @@ def test_every_pair_of_the_page_is_one_of_the_list(listed, corpus, tmp_path, kin
         assert known[left, right] == pair["score"]
         shown = " ".join("".join(row[-1][1::2]) for row in pair["compared"]["rows"] if not isinstance(row, int))
         assert all(word in texts[right].split() for word in shown.split())
-    assert [p["score"] for p in data["pairs"] if p["section"] == "The least alike"] == sorted(known.values())[:20]
+    assert [p["score"] for p in data["pairs"] if p["section"] == "The least similar"] == sorted(known.values())[:20]
     assert f"{len(known):,}" in page and ("cut by max_pairs" in page) == (kind == "max_pairs")
 
 

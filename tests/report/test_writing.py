@@ -37,7 +37,7 @@ def test_the_pairs_of_a_page_are_removals_of_the_result(run, tmp_path):
         left, right = (data["documents"][pair[side]] for side in ("left", "right"))
         assert not pair["kept"] and removed[right["id"]]["duplicate_of"] == left["id"]
         assert removed[right["id"]]["resemblance"] == pair["score"]
-    assert {pair["section"] for pair in data["pairs"]} == {"The least alike", "The largest groups", "The sample to judge"}
+    assert {pair["section"] for pair in data["pairs"]} == {"The least similar", "The largest groups", "The sample to judge"}
     assert [p["score"] for p in data["pairs"][:20]] == result.least_alike(20)["resemblance"].to_pylist()
 
 
@@ -67,13 +67,44 @@ def test_verdict_and_settings(run, corpus, tmp_path):
 
 def test_the_verdict_says_which_removals_name_nobody(tmp_path):
     texts = ["one two three four five six", "one two three four five six", "", "far too large " * 40]
-    assert "Each names a kept document; removals" in report(la.dedup(texts), tmp_path)
+    assert "each because it matches a kept document. Resemblances are exact" in report(la.dedup(texts), tmp_path)
     page = report(la.dedup(texts, empty="drop"), tmp_path)
-    assert "Each names a kept document, but for those that have no token; removals" in page
+    assert "matches a kept document, except those that have no token. Resemblances" in page
     overrides = [{"id": 0, "action": "remove"}]
     page = report(la.dedup(pa.table({"text": texts, "id": range(4)}), id="id", empty="drop", max_document=200, on_error="skip",
                            overrides=overrides), tmp_path)  # fmt: skip
-    assert "but for those that have no token or that are too large or that overrides remove; removals" in page
+    assert "except those that have no token or that are too large or that overrides remove. Resemblances" in page
+
+
+def test_warnings_come_first(run, tmp_path):
+    page = report(run(verify="sketch"), tmp_path)
+    top = page.split("<main>")[0]
+    warnings = top.split('<section class="alarm" id="warnings"')[1].split("</section>")[0]
+    assert top.index("</h1>") < top.index('id="warnings"') < top.index("<nav")
+    assert "Every document of" in warnings and "Removals rest on estimates" in warnings
+    assert "There are no warnings." in report(la.dedup(["one two three", "four five six"]), tmp_path)
+
+
+def test_recalls_that_differ_are_explained(run, tmp_path):
+    result = run()
+    assert "Recall measured" not in report(result, tmp_path)
+    result.audit(10)
+    page = report(result, tmp_path)
+    assert f"whose resemblance is exactly {result.threshold:g}, the hardest" in page
+    assert "all near-duplicates of 10 kept documents, drawn at random. Most of these are more similar" in page
+    assert "vouched" not in page
+
+
+def test_lists_show_how_texts_begin(run, corpus, tmp_path):
+    page = report(run(), tmp_path)
+    texts = {
+        row["id"]: row["text"] for file in corpus.glob("*.jsonl") for row in map(json.loads, file.read_text().splitlines())
+    }
+    shown = re.findall(
+        r'<bdi class="mono">(\w+)</bdi> <span class="soft">\(<bdi>[^<]*</bdi>\)</span> <bdi class="begins">“(.*?)…”', page
+    )
+    assert len(shown) >= 20 and all(begun and texts[name].startswith(begun) for name, begun in shown)
+    assert '"begins"' not in report(run(), tmp_path, texts="none").split("</style>")[1]
 
 
 def test_the_command_repeats_the_job(run, corpus, tmp_path, capsys):

@@ -201,6 +201,7 @@ def test_neighbours_of_a_text(looked_up):
     (match,) = found["results"]
     assert (match["id"], match["has_text"]) == (str(2**60), keeps) and match["low"] < match["estimate"] <= match["high"] <= 1
     assert match["resemblance"] == (pytest.approx(6 / 7) if keeps else None)
+    assert match["begins"] == ("one two three four five six seven eight nine ten" if keeps else "")
     assert client.post("/v1/neighbours", json={"text": "something that nobody has seen before now"}).json()["results"] == []
 
 

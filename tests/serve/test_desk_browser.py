@@ -3,66 +3,18 @@
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
 import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
-from desk_jobs import HOSTILE, hostile, plain
+from browsers import needed, opened, playwright, violations
+from desk_jobs import HOSTILE, hostile, plain, served
 
 import lookalike as la
 
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed (Debian's package chromium)")
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = needed
 pytest.importorskip("uvicorn", reason="uvicorn is not installed (the extra serve)")
 KINDS = [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}]
 KEY = "writer-writer-writer"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests; it has a sandbox nowhere but here."""
-    playwright.expect.set_options(timeout=60_000)
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield made
-        made.close()
-
-
-@contextmanager
-def served(folder, *options):
-    """Serve a folder by the command; yields the address, and ends the server as a user would."""
-    command = [sys.executable, "-m", "lookalike", "serve", str(folder), "--port", "0", "--quiet", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        found = re.search(r"http://\S+/", server.stdout.readline())
-        assert found, server.communicate()
-        yield found[0]
-    finally:
-        server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=600)[1]
-    assert server.returncode == 0 and '"failure"' not in said, said
-
-
-@contextmanager
-def opened(browser, address, expected=(), **how):
-    """Open a page; in the end nothing foreign may have been asked for, and no error been reported."""
-    context = browser.new_context(**how)
-    context.set_default_timeout(120_000)
-    tab, requests, complaints = context.new_page(), [], []
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.on("console", lambda message: complaints.append(message.text))
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.goto(address)
-    yield tab
-    assert [url for url in requests if not url.startswith((address, "blob:"))] == []
-    assert [text for text in complaints if not any(one in text for one in expected)] == []
-    assert tab.evaluate("window.hit") is None
-    context.close()
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +44,13 @@ def seen(request, tmp_path_factory):
 
 
 def listed(tab):
-    """Wait for the list and a pair; return the rows as text."""
+    """Wait for the list and a pair; return the ids of the rows."""
     tab.locator("#view .line, #view .cut").first.wait_for()
-    return tab.locator("#rows li").all_inner_texts()
+    return ids(tab)
+
+
+def ids(tab):
+    return tab.locator("#rows .id").all_inner_texts()
 
 
 def settled(tab, text):
@@ -106,7 +62,7 @@ def choose(tab, name, value):
     """Make a choice, and return the rows that it gives: a pair is asked for once they are there."""
     with tab.expect_response(lambda response: "/v1/removals/" in response.url):
         tab.locator(f"#{name}").select_option(value)
-    return tab.locator("#rows li").all_inner_texts()
+    return ids(tab)
 
 
 def shows(tab, name):
@@ -145,7 +101,7 @@ def test_removals_are_chosen(browser, job):
         tab.locator("#find").fill("b77")
         tab.locator("#find").press("Enter")
         playwright.expect(tab.locator("#place")).to_contain_text("1 to 1 of 1")
-        assert "because of a77" in listed(tab)[0]
+        assert listed(tab) == ["b77"] and "kept: a77" in tab.locator("#rows").inner_text()
         tab.locator("#find").fill("nobody")
         tab.locator("#find").press("Enter")
         playwright.expect(tab.locator("#place")).to_contain_text("None.")
@@ -172,17 +128,17 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
     folder = plain(tmp_path, 30)
     with served(folder) as address, opened(browser, address) as tab:
         listed(tab)
-        names = [row.split("\n")[1] for row in choose(tab, "order", "random")]
+        names = choose(tab, "order", "random")
         shows(tab, names[0])
-        for i, key in enumerate("bdudbdddbd", 1):
+        for i, key in enumerate("ndudndddnd", 1):
             tab.keyboard.press(key)
             settled(tab, f"Judged {i} of 30")
             shows(tab, names[i])
-        settled(tab, "6 duplicate, 3 keep both, 1 unsure. Precision 0.667 (95% interval 0.299 to 0.925): of the first 10")
+        settled(tab, "6 duplicate, 3 not a duplicate, 1 unsure. Precision 0.667 (95% interval 0.299 to 0.925): of the first 10")
         tab.keyboard.press("z")
         settled(tab, "Judged 9 of 30")
         shows(tab, names[9])
-        tab.keyboard.press("n")
+        tab.keyboard.press("w")
         tab.keyboard.type("ask </script> Ann")
         tab.keyboard.press("Enter")
         playwright.expect(tab.locator("#rows .noted")).to_have_count(1)
@@ -197,7 +153,8 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         settled(tab, "Judged 9 of 30")
         assert len(choose(tab, "judged", "keep")) == 3
         choose(tab, "order", "random")
-        assert "note" in choose(tab, "judged", "any")[9]
+        choose(tab, "judged", "any")
+        assert "note" in tab.locator("#rows li").nth(9).inner_text()
         tab.locator("#rows button").nth(9).click()
         playwright.expect(tab.locator("#note")).to_have_value("ask </script> Ann")
         tab.locator("#undo").click()
@@ -220,7 +177,7 @@ def test_undo_takes_back_what_is_still_being_saved(browser, tmp_path):
 def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser, tmp_path):
     with served(plain(tmp_path, 60)) as address, opened(browser, address) as tab:
         listed(tab)
-        names = [row.split("\n")[1] for row in choose(tab, "judged", "none")]
+        names = choose(tab, "judged", "none")
         assert len(names) == 50
         for i in range(1, 4):
             shows(tab, names[i - 1])
@@ -228,21 +185,76 @@ def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser
             settled(tab, f"Judged {i} of 60")
         tab.keyboard.press(".")
         playwright.expect(tab.locator("#place")).to_contain_text("48 to 57 of 57")
-        assert not set(names) & {row.split("\n")[1] for row in listed(tab)}, "none is passed over, and none comes twice"
+        assert not set(names) & set(listed(tab)), "none is passed over, and none comes twice"
 
 
-def test_keys_of_a_page_are_no_keys_of_its_fields(browser, job):
+def test_keys_are_shown_and_are_no_keys_of_fields(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
         tab.keyboard.press("/")
-        tab.keyboard.type("bud?")
-        assert tab.locator("#find").input_value() == "bud?"
+        tab.keyboard.type("nud?")
+        assert tab.locator("#find").input_value() == "nud?"
         assert not tab.locator("#keys").is_visible()
         settled(tab, "Judged 0 of 130")
         tab.locator("#find").fill("")
         tab.locator("#view").focus()
         tab.keyboard.press("?")
         assert tab.locator("#keys").is_visible()
+        tab.keyboard.press("d")
+        tab.keyboard.press("Escape")
+        assert not tab.locator("#keys").is_visible()
+        assert tab.evaluate("document.activeElement.id") == "view", "the focus is back"
+        settled(tab, "Judged 0 of 130")
+
+
+def test_the_list_shows_how_texts_begin(browser, job):
+    texts = {row["id"]: row["text"] for row in map(json.loads, (job[1].parent / "b.jsonl").read_text().splitlines())}
+    with opened(browser, job[0]) as tab:
+        names = listed(tab)
+        playwright.expect(tab.locator("#rows .begins")).to_have_count(50)
+        begun = tab.locator("#rows .begins").all_text_contents()
+        assert all(text.endswith("…") and texts[name].startswith(text[:-1]) for name, text in zip(names, begun, strict=True))
+        assert tab.locator("#rows .begins").first.bounding_box()["y"] < tab.locator("#rows .id").first.bounding_box()["y"]
+
+
+def test_axe_finds_nothing(browser, job, nasty):
+    for address in (job[0], nasty):
+        with opened(browser, address) as tab:
+            listed(tab)
+            tab.locator("#words summary").click()
+            assert violations(tab) == []
+    with opened(browser, job[0]) as tab:
+        tab.locator("#keys-button").click()
+        assert violations(tab) == []
+
+
+def test_axe_finds_nothing_on_the_page_of_an_index(browser, seen):
+    with opened(browser, seen[0]) as tab:
+        playwright.expect(tab.locator("#said")).to_contain_text("seen.idx")
+        tab.locator("#text").fill(HOSTILE[0] + " and more")
+        tab.locator("#find").click()
+        playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
+        tab.locator("#words summary").click()
+        assert violations(tab) == []
+
+
+def test_a_keyboard_skips_the_list(browser, job):
+    with opened(browser, job[0]) as tab:
+        listed(tab)
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.textContent") == "Skip to the removal to judge"
+        tab.keyboard.press("Enter")
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.dataset.judgement") == "duplicate"
+
+
+def test_on_a_phone_there_is_one_column(browser, job):
+    with opened(browser, job[0], viewport={"width": 360, "height": 800}) as tab:
+        listed(tab)
+        left = [tab.locator(one).bounding_box() for one in ("#list", "#pair")]
+        assert left[0]["x"] == left[1]["x"] and left[1]["y"] > left[0]["y"] and fits(tab)
+        changed = tab.locator("#view .line:not(.same):has(> [data-side] + [data-side])").first.locator("> div")
+        assert changed.nth(0).bounding_box()["x"] == changed.nth(1).bounding_box()["x"]
 
 
 @pytest.mark.parametrize("how", KINDS, ids=["light", "dark, narrow"])
@@ -275,7 +287,7 @@ def test_a_text_is_pasted_and_its_neighbours_are_shown(browser, seen, how):
         for text in [HOSTILE[0], HOSTILE[1].replace("\x00", ""), HOSTILE[2][-900_000:], HOSTILE[3], HOSTILE[4]]:
             tab.locator("#text").fill(text + " and more")
             tab.keyboard.press("Control+Enter")
-            playwright.expect(tab.locator("#result")).to_contain_text("1 neighbour")
+            playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
             if keeps:
                 tab.locator("#found .line").nth(1).wait_for()
             said = tab.locator("#found").inner_text()
@@ -287,7 +299,7 @@ def test_a_text_is_pasted_and_its_neighbours_are_shown(browser, seen, how):
         assert tab.locator("#texts").is_visible() is not keeps
         tab.locator("#text").fill("words that nobody has ever said in this order")
         tab.locator("#find").click()
-        playwright.expect(tab.locator("#result")).to_contain_text("Nothing in the index")
+        playwright.expect(tab.locator("#result")).to_contain_text("No document in the index reaches a resemblance of 0.5.")
 
 
 def test_a_file_is_looked_up(browser, seen, tmp_path):
@@ -297,7 +309,7 @@ def test_a_file_is_looked_up(browser, seen, tmp_path):
     with opened(browser, seen[0]) as tab:
         playwright.expect(tab.locator("#said")).to_contain_text("seen.idx")
         tab.locator("#file").set_input_files(tmp_path / "a.txt")
-        playwright.expect(tab.locator("#result")).to_contain_text("1 neighbour")
+        playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
         for name, said in (("b", "not text in UTF-8"), ("c", "2,000,000 bytes; the service takes at most 1,048,576")):
             tab.locator("#file").set_input_files(tmp_path / f"{name}.txt")
             playwright.expect(tab.locator("#error")).to_contain_text(said)
@@ -311,13 +323,15 @@ def test_a_key_is_asked_for_and_held_by_the_page_alone(browser, tmp_path):
         served(folder, "--keys", str(tmp_path / "keys.toml")) as address,
         opened(browser, address, ["401"], accept_downloads=True) as tab,
     ):
+        tab.locator("#key").wait_for()
+        assert violations(tab) == []
         tab.locator("#key").fill("wrong-wrong-wrong-wrong")
         tab.keyboard.press("Enter")
-        playwright.expect(tab.locator("dialog")).to_contain_text("does not accept this key")
+        playwright.expect(tab.locator("dialog[open]")).to_contain_text("does not accept this key")
         tab.locator("#key").fill(KEY)
         tab.keyboard.press("Enter")
         assert len(listed(tab)) == 10
-        tab.keyboard.press("b")
+        tab.keyboard.press("n")
         settled(tab, "Judged 1 of 10")
         with tab.expect_download() as download:
             tab.locator("#report").click()

@@ -33,7 +33,9 @@ def rows(desk, n=50, begin=0, **wanted):
 
 def test_about(desk):
     about = desk.about()
-    assert about["said"].startswith("67 of 127 documents were removed as duplicates: 7 exact and 60 near, with resemblance of")
+    assert about["said"].startswith(
+        "67 of 127 documents were removed as duplicates: 7 exact and 60 near, with a resemblance of"
+    )
     assert [source["removed"] for source in about["sources"]] == [67] and about["more_sources"] == 0
     assert about["progress"] == {"duplicate": 0, "keep": 0, "unsure": 0, "judged": 0, "of": 60, "drawn": 0}
     json.dumps(about)
@@ -78,6 +80,20 @@ def test_texts_of_a_whole_page_are_read_at_once(desk, monkeypatch):
     for row in some:
         assert desk.pair(row, some)["compared"]
     assert asked == [40]
+
+
+def test_a_list_shows_how_texts_begin_though_they_are_not_held(desk, monkeypatch, tmp_path):
+    monkeypatch.setattr("lookalike.serve.desk_job.HELD_BYTES", 3_000)
+    texts = {row["id"]: row["text"] for row in map(json.loads, (tmp_path / "b.jsonl").read_text().splitlines())}
+    some = {row["row"]: row["name"] for row in rows(desk, n=20, kind="near")}
+    for row in list(some)[:3]:
+        begins = desk.pair(row, list(some))["begins"]
+        assert begins.keys() == some.keys()
+        assert all(texts[some[other]].startswith(begun.removesuffix("…")) and begun for other, begun in begins.items())
+    monkeypatch.setattr("lookalike.serve.desk_job.MOST_BEGINS", 10)
+    more = [row["row"] for row in rows(desk, n=20, begin=20, kind="near")]
+    desk.pair(more[0], more)
+    assert len(desk._texts.begins) == 10
 
 
 def test_held_texts_are_bounded(desk, monkeypatch):

@@ -11,26 +11,28 @@ from .saying import say
 
 @click.command(short_help="An index, or the review of a saved result, over HTTP.")
 @click.argument("folder", metavar="DIR")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this machine's own need --keys."
-)
-@click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True, help="0: a free one, which is printed.")
+@click.option("--host", default="127.0.0.1", show_default=True,
+              help="Address to listen on; any address that other machines can reach requires --keys.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True,
+              help="Port; 0: a free one, which is printed.")  # fmt: skip
 @click.option("--keys", default=None, metavar="FILE",
-              help="TOML file with lists 'read' and 'write' of keys; its mode must be 600. Requests then need a key "
+              help="TOML file with the lists 'read' and 'write' of keys; its mode must be 600. Requests then need a key "
               "(Authorization: Bearer KEY).  [default: no keys, and this machine only]")  # fmt: skip
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME",
-              help="Another name that requests can be for, such as that of a proxy. Can be repeated.")  # fmt: skip
-@click.option("--max-body", default="16MiB", show_default=True, metavar="SIZE", help="Largest body of a request.")
-@click.option("--max-text", default="1MiB", show_default=True, metavar="SIZE", help="Largest text.")
+              help="Another host name to accept requests for, such as a proxy's. Can be repeated.")  # fmt: skip
+@click.option("--max-body", default="16MiB", show_default=True, metavar="SIZE", help="Size limit for the body of a request.")
+@click.option("--max-text", default="1MiB", show_default=True, metavar="SIZE", help="Size limit for a text.")
 @click.option("--max-batch", type=click.IntRange(1, 100_000), default=1000, show_default=True,
-              help="Most documents, texts or ids in a request.")  # fmt: skip
+              help="Maximum number of documents, texts or ids in a request.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(1), default=1000, show_default=True,
-              help="Most queries that wait for their turn, and changes; more are told to try again (429).")  # fmt: skip
-@click.option("--max-connections", type=click.IntRange(1), default=20_000, show_default=True, help="Most open connections.")
+              help="Maximum number of waiting queries, and of waiting changes; further requests get 429.")  # fmt: skip
+@click.option(
+    "--max-connections", type=click.IntRange(1), default=20_000, show_default=True, help="Maximum number of open connections."
+)
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True,
-              help="Time for a request to arrive, and to wait for its turn.")  # fmt: skip
+              help="Time limit for a request to arrive, and to wait for its turn.")  # fmt: skip
 @options.trust
-@click.option("--threads", type=click.IntRange(1), default=None, help="For long queries.  [default: all processors]")
+@click.option("--threads", type=click.IntRange(1), default=None, help="Threads for long queries.  [default: all processors]")
 @click.option("--quiet", is_flag=True, help="Log failures only, not each request.")
 def serve(
     folder: str, host: str, port: int, keys: str | None, hosts: tuple[str, ...], max_body: str, max_text: str, max_batch: int,
@@ -38,7 +40,8 @@ def serve(
 ) -> None:  # fmt: skip
     """Serve an index over HTTP until it is interrupted: add documents, look them up, remove them.
 
-    DIR is an index, or a result that `lookalike dedup --save` wrote: then the page is for judging all removals.
+    DIR is an index, or a result that `lookalike dedup --save` wrote. For a saved result, the page lets you review every
+    removal.
 
     A change is acknowledged once it is on disk. /openapi.json describes all requests; logs are JSON on standard error,
     without texts.

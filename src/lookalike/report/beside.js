@@ -10,9 +10,10 @@ const beside = (() => {
   const count = (n) => n.toLocaleString("en");
 
   // One side of a paragraph: runs of [code, text], where 1 marks a shared shingle and 2 a difference.
-  const side = (runs, which) => {
+  const side = (runs, which, title) => {
     const cell = make("div");
     cell.dir = "auto";
+    cell.dataset.side = title.split(":")[0]; // said in the cell where both sides are in one column
     for (let i = 0; i < runs.length; i += 2) {
       const kind = (runs[i] & 1 ? "s " : "") + (runs[i] & 2 ? "d " + which : "");
       const text = runs[i + 1], words = text.trimEnd();
@@ -34,13 +35,13 @@ const beside = (() => {
       return;
     }
     for (const row of compared.rows) {
-      const line = make("div", "line");
+      const line = make("div", row.length === 1 ? "line same" : "line");
       if (typeof row === "number") line.append(make("div", "gap", "… " + count(row) + " equal words …"));
-      else line.append(side(row[0], "left"), side(row[row.length - 1], "right"));
+      else line.append(side(row[0], "left", titles[0]), side(row[row.length - 1], "right", titles[1]));
       box.append(line);
     }
     const words = compared.words;
-    const common = count(words[2]) + " equal words in the same order; " + count(words[0]) + " words on the left, " + count(words[1]) + " on the right";
+    const common = count(words[2]) + " equal words in the same order; " + titles[0].split(":")[0] + ": " + count(words[0]) + " words; " + titles[1].split(":")[0] + ": " + count(words[1]);
     box.append(make("p", "how", common + (compared.shaded ? "" : "; shingles cannot be shown for these texts")));
     if (compared.cut) box.append(make("p", "cut", compared.cut));
     box.scrollTop = 0;

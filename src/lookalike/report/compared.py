@@ -17,6 +17,7 @@ from ..values import Int64Array
 from .diff import matches
 from .words import pieces_of, shared, visible
 
+BEGIN = 70  # characters of a text that lists show
 MOST_CHARACTERS = 100_000  # of a text that are compared; what follows is not
 CONTEXT = 14  # equal words that are shown before and after a change
 RUN_BYTES = 30  # what a run takes in a page beside its text
@@ -44,6 +45,13 @@ def hidden_by(key: bytes) -> Callable[[str], str]:
         )
 
     return hide
+
+
+def begin_of(text: str, show: Callable[[str], str] = visible) -> str:
+    """Return how a text begins, on one line; lines of signs, as below titles, are passed over."""
+    words = text[: 8 * BEGIN].split()
+    some = " ".join([word for word in words if any(map(str.isalnum, word))] or words)
+    return " ".join(show(some[:BEGIN]).split()) + ("…" if len(some) > BEGIN or len(text) > 8 * BEGIN else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,8 @@ class Compared:
         Whether it is known which characters are in shared shingles.
     cut : str
         What is not shown, if anything.
+    begins : (str, str)
+        The first words of both texts, for lists in which ids say little.
     """
 
     rows: list[Any] = field(default_factory=list)
@@ -125,6 +135,7 @@ class Compared:
     common: int = 0
     shaded: bool = False
     cut: str = ""
+    begins: tuple[str, str] = ("", "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script of the page needs."""
@@ -155,6 +166,7 @@ def compare(
     sides = [Side.of(text.decode("utf-8", "replace")) for text in (left, right)]
     masks = shared(sides[0].text, sides[1].text, shingling)
     found = Compared(left_words=len(sides[0].words), right_words=len(sides[1].words), shaded=masks is not None)
+    found.begins = begin_of(sides[0].text, show), begin_of(sides[1].text, show)
     ops = ops_of(sides[0].words, sides[1].words)
     found.common = sum(op.left[1] - op.left[0] for op in ops if op.kind != "differs")
     room = most

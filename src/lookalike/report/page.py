@@ -14,9 +14,9 @@ from .. import __version__
 from ..errors import MissingExtraError
 
 SECTIONS = (
-    ("verdict", "The verdict"), ("least", "The least alike"), ("scores", "How alike, and how much is found"),
+    ("verdict", "The verdict"), ("least", "The least similar"), ("scores", "How similar, and how much is found"),
     ("groups", "Groups"), ("beside", "Side by side"), ("audit", "Judge a sample"), ("sources", "By source"),
-    ("lengths", "Lengths"), ("thresholds", "Other thresholds"), ("cost", "Time, memory, warnings"),
+    ("lengths", "Lengths"), ("thresholds", "Other thresholds"), ("cost", "Time and memory"),
 )  # fmt: skip
 _ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -61,7 +61,7 @@ def check_installed() -> None:
     _template()
 
 
-def render(title: str, context: dict[str, Any], data: Any, words: Mapping[str, str]) -> bytes:
+def render(title: str, context: dict[str, Any], data: dict[str, Any], words: Mapping[str, str]) -> bytes:
     """Return a page.
 
     Parameters
@@ -69,8 +69,8 @@ def render(title: str, context: dict[str, Any], data: Any, words: Mapping[str, s
     title : str
     context : dict
         What the template says of each section.
-    data : object
-        What the script reads: plain values.
+    data : dict
+        What the script reads: plain values. Judgements of the sample are kept under its digest.
     words : mapping of str to str
         With the titles of two sections: ``least_title`` and ``groups``.
 
@@ -83,10 +83,12 @@ def render(title: str, context: dict[str, Any], data: Any, words: Mapping[str, s
     from markupsafe import Markup
 
     style, script = _part("page.css"), _part("beside.js") + _part("page.js")
+    digest = sha256(as_json(data).encode("utf-8", "replace")).hexdigest()  # under which a browser keeps judgements
     titles = {"least": words["least_title"], "groups": words["groups"]}
     made: str = template.render(
         title=title, version=__version__, sections=[(anchor, titles.get(anchor, name)) for anchor, name in SECTIONS],
-        style=Markup(style), script=Markup(script), data=Markup(as_json(data)),  # ours, or escaped
+        style=Markup(style), script=Markup(script), glossary=Markup(_part("glossary.html")),  # ours
+        data=Markup(as_json(data | {"digest": digest})),  # escaped
         hashes={"style": Markup(_hash(style)), "script": Markup(_hash(script))}, **context,
     )  # fmt: skip
     return made.encode("utf-8", "replace")

@@ -126,6 +126,10 @@ class Pair:
     score: float
     compared: Compared | None = None
 
+    def begins(self, side: str) -> str:
+        """Return how a document begins: the "left" or the "right" one; empty if the page shows no texts."""
+        return "" if self.compared is None else self.compared.begins[side == "right"]
+
 
 @dataclass(slots=True)
 class Samples:

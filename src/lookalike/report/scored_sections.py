@@ -26,16 +26,18 @@ def scored_sections(
     n_documents = int(scored.starts[-1]) - first
     involved = int((facts.in_pairs[first:] > 0).sum())
     of_them = f"{involved:,} of {n_documents:,} documents ({share(involved, n_documents)}) are in one."
-    least = f"{len(samples.least):,} of {scored.total:,} {what}, the least alike. Long equal stretches are left out."
+    least = f"{len(samples.least):,} of {scored.total:,} {what}, the least similar. Long equal stretches are left out."
     tiles = [(f"{scored.total:,}", what), (f"{involved:,}", f"documents in {what}")]
     return {
         "words": words,
+        "warnings": scored.warnings,
         "verdict": {
             "sentence": f"{scored.total:,} {what} have a {scored.score} of at least {scored.threshold:g}; {of_them}",
-            "alarms": [],
+            "recall": "",
             "tiles": [*tiles, *((value, name) for name, value in scored.facts)],
             "settings": [(name, short(value)) for name, value in _flat(scored.settings)],
             "inputs": inputs,
+            "n_inputs": f"{len(scored.sources):,}",
             "inputs_shown": f"{len(inputs):,} of {len(scored.sources):,} inputs, in their order.",
             "command": visible(command),
         },
@@ -64,7 +66,7 @@ def _scores(scored: Scored, facts: PairFacts) -> dict[str, Any]:
     """Section 3."""
     words, planned = WORDS[scored.job], scored.found(scored.threshold)
     parts = [("near", facts.bins.tolist(), facts.scores.tolist())]
-    what = "of a pair exactly at the threshold" if scored.job == "pairs" else "the search is exact"
+    what = "pairs exactly at the threshold" if scored.job == "pairs" else "all: the search is exact"
     return {
         "histogram": histogram(f"{words['scored'].capitalize()} by {scored.score}", parts, scored.threshold, scored.score),
         "curve": curve(f"Probability of finding a pair, by {scored.score}", scored.found, scored.threshold, scored.score,
@@ -72,6 +74,7 @@ def _scores(scored: Scored, facts: PairFacts) -> dict[str, Any]:
         "curve_caption": "The curve: the probability that a pair is found.",
         "removed": f"{scored.total:,}",
         "misses": "",
+        "how": "",
         "levels": [("planned", f"{planned:.4f}", what)],
     }  # fmt: skip
 
@@ -93,6 +96,7 @@ def _groups(scored: Scored, facts: PairFacts, samples: Samples) -> dict[str, Any
             {
                 "size": keeper.n_duplicates,
                 "keeper": keeper,
+                "begins": pairs[0].begins("left" if pairs[0].left is keeper else "right") if pairs else "",
                 "spread": "",
                 "spark": spark(f"The shown ones by {scored.score}", scores.tolist()),
                 "drawn": f"{len(pairs):,} of {keeper.n_duplicates:,}, the first ones. Section 5 shows them side by side.",
@@ -148,5 +152,4 @@ def _cost(scored: Scored) -> dict[str, Any]:
         "picture": shares("Seconds by stage", list(scored.seconds.items())) if scored.seconds else "",
         "caption": "Seconds of each stage of the job, without this report." if scored.seconds else "Times are not known.",
         "rows": scored.facts,
-        "warnings": scored.warnings,
     }

@@ -19,7 +19,7 @@ from .samples import NearMisses, Samples, short
 from .words import visible
 
 _BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
-and of those that match a reference, all. A removal that no longer matches the document it names may match another one.
+and of those that match a reference, all. A removal that no longer matches the document it names can match another one.
 evidence="all" makes the numbers exact."""
 OPENED = 3  # pairs of section 2 that are open at first
 
@@ -93,7 +93,7 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
         (f"{s.near_duplicates:,}", "near-duplicates removed"),
         (f"{s.kept:,}", "kept"),
         (size(saved), f"of {size(int(facts.n_bytes.sum()))} saved"),
-        (f"{s.recall_vouched:.4f}", "recall vouched for, at the threshold"),
+        (f"{s.recall_vouched:.4f}", "recall at the threshold, on average"),
     ]
     if s.removed_by_override:
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
@@ -101,25 +101,39 @@ def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) 
         tiles.insert(1, (f"{s.reference:,}", "reference documents"))
     if s.audit is not None and s.audit["recall"] is not None:
         tiles.append((f"{s.audit['recall']:.4f}", f"recall measured ({s.audit['low']:.4f} to {s.audit['high']:.4f})"))
-    rests = "exact resemblances of the texts" if s.verified_by == "exact" else "estimates"
-    if s.score != "resemblance":
-        rests = rests.replace("resemblances", "cosines")
+    rests = "exact, computed from the texts" if s.verified_by == "exact" else "estimated, from sketches of the texts"
     other = [
         (s.empty_dropped, "have no token"), (s.documents_skipped, "are too large"), (s.removed_by_override, "overrides remove"),
     ]  # fmt: skip
     why = " or ".join(f"that {what}" for n, what in other if n)
-    but = f", but for those {why}" if why else ""
+    but = f", except those {why}" if why else ""
     return {
-        "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed. Each "
-        f"names a kept document{but}; removals rest on {rests}.",
-        "alarms": told.vanished(),
+        "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed, each "
+        f"because it matches a kept document{but}. {s.score.capitalize()}s are {rests}.",
+        "recall": _recall(s),
         "tiles": tiles,
         "settings": [(name, short(value)) for name, value in _flat(told.settings)],
         "inputs": inputs,
-        "inputs_shown": f"{len(inputs):,} of {shown:,} inputs, in their order. An input of several files has the digest "
-        "of what sha256sum prints of them.",
+        "n_inputs": f"{shown:,}",
+        "inputs_shown": f"{len(inputs):,} of {shown:,} inputs, in their order. For an input of several files, this is the "
+        "digest of their sha256sum listing.",
         "command": visible(command),
     }
+
+
+def _recall(s: Summary) -> str:
+    """Say which pairs the recalls are about, which differ for that reason."""
+    said = (
+        f"Recall at the threshold: the probability of finding a pair whose {s.score} is exactly {s.threshold:g}, the hardest "
+        "pairs to find, on average over the kept documents."
+    )
+    if s.audit is not None and s.audit["recall"] is not None:
+        drawn = counted(s.audit["audited"], "kept document")
+        said += (
+            f" Recall measured: the share that was found of all near-duplicates of {drawn}, drawn at random. Most of these are "
+            "more similar and easier to find, so it is usually the higher number."
+        )
+    return said
 
 
 def _flat(settings: Settings) -> list[tuple[str, Any]]:
@@ -133,7 +147,7 @@ def _flat(settings: Settings) -> list[tuple[str, Any]]:
 def least(told: Told) -> dict[str, Any]:
     """Section 2."""
     pairs = told.samples.least
-    how = f"{len(pairs):,} of {told.near_duplicates:,} near-duplicates, the least alike. Long equal stretches are left out."
+    how = f"{len(pairs):,} of {told.near_duplicates:,} near-duplicates, the least similar. Long equal stretches are left out."
     return {"pairs": pairs, "opened": OPENED, "how": how}
 
 
@@ -149,13 +163,16 @@ def scores(told: Told) -> dict[str, Any]:
     looked = np.array([max(told.found(middle), 1e-6) for middle in middles.tolist()])
     expected = facts.scores.sum() / (facts.scores / looked).sum() if facts.scores.any() else None
     lines: list[tuple[str, str, float, tuple[float, float] | None]] = [("planned", "planned", s.recall_planned, None)]
-    levels = [("planned", f"{s.recall_planned:.4f}", f"of a pair exactly at the threshold ({s.found_by})")]
+    exactly = "pairs exactly at the threshold"
+    levels = [("planned", f"{s.recall_planned:.4f}", f"{exactly}, outside of crowded buckets ({s.found_by})")]
+    lines.append(("average", "at the threshold", s.recall_vouched, None))
+    crowded = f"; for the {s.crowded:,} documents in crowded buckets a lower estimate" if s.crowded else ""
+    what = f"{exactly}, on average over kept documents{crowded}"
+    levels.append(("at the threshold", f"{s.recall_vouched:.4f}", what))
     if expected is not None:
         lines.append(("expected", "expected", float(expected), None))
-        what = "of near-duplicates as alike as those that were removed: each counts by one over the probability of its bar"
+        what = "pairs as similar as the removed ones: each removal counts as one divided by the probability of finding it"
         levels.append(("expected", f"{expected:.4f}", what))
-    lines.append(("vouched", "vouched", s.recall_vouched, None))
-    levels.append(("vouched", f"{s.recall_vouched:.4f}", "at the threshold, on average over kept documents, crowded ones too"))
     if s.audit is not None and s.audit["recall"] is not None:
         lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
         levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit)))
@@ -167,6 +184,7 @@ def scores(told: Told) -> dict[str, Any]:
         "curve_caption": "The curve: the probability that a pair is found, outside of crowded buckets. Levels: recall.",
         "removed": f"{told.near_duplicates:,}",
         "misses": "" if near is None or not near.total else f"{near.total:,}",
+        "how": "These recalls are of different pairs: the more similar two documents are, the more surely they are found.",
         "levels": levels,
     }
 
@@ -190,7 +208,7 @@ def thresholds(told: Told) -> dict[str, Any]:
         column, note = "near-duplicates removed (exact)", "The walk in keep order was repeated at each threshold."
     return {
         "rows": rows,
-        "columns": ["still match the kept document they name", column],
+        "columns": ["still match their kept document", column],
         "note": note,
         "how": f"What a higher threshold would do, from the scores of all {told.near_duplicates:,} near-duplicates.",
         "near": _said_of(near, s),
@@ -214,8 +232,8 @@ def _said_of(near: NearMisses | None, s: Summary) -> str:
         return f"No two kept documents that were compared have a {s.score} from {near.lowest:g} to below {s.threshold:g}."
     return (
         f"{counted(near.total, 'pair')} of kept documents that were compared have a {s.score} from {near.lowest:g} to below "
-        f"{s.threshold:g}. By the probability of looking at such a pair, there are about {near.expected:,.0f}. Their scores "
-        "are kept for this report only, and changed no decision."
+        f"{s.threshold:g}. Allowing for pairs that were never compared, there are about {near.expected:,.0f}. "
+        "Their scores are for this report only, and changed no decision."
     )
 
 
@@ -233,7 +251,6 @@ def cost(told: Told) -> dict[str, Any]:
         "picture": shares("Seconds by stage", list(s.seconds.items())),
         "caption": "Seconds of each stage of the job, without this report.",
         "rows": rows,
-        "warnings": warnings(told),
     }
 
 
@@ -243,14 +260,17 @@ def warnings(told: Told) -> list[str]:
     if s.verified_by != "exact":
         out.append("Removals rest on estimates: some documents below the threshold are removed, and some above it are kept.")
     if s.recall_vouched < s.recall_planned - SAID:
-        crowded = f"{counted(s.crowded, 'document')} are in crowded buckets"
-        out.append(f"{crowded}: a recall of {s.recall_vouched:.3f} is vouched for, {s.recall_planned:.3f} was planned.")
+        out.append(
+            f"{counted(s.crowded, 'document')} share a bucket with more than {told.settings.max_bucket} others, usually "
+            "because of boilerplate, and were compared with some of them only: recall at the threshold is "
+            f"at least {s.recall_vouched:.3f} on average; {s.recall_planned:.3f} was planned."
+        )
     if s.audit is not None and s.audit["missed"]:
         out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that were kept.")
     if s.skipped["files"]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:
-        out.append(f"{counted(s.documents_skipped, 'document')} were too large, and were left out.")
+        out.append(f"{counted(s.documents_skipped, 'document')} were too large and were left out.")
     if s.empty:
         became = "dropped" if s.empty_dropped else "kept"
         out.append(f"{counted(s.empty, 'document')} without any token were {became}.")
@@ -263,5 +283,5 @@ def warnings(told: Told) -> list[str]:
     if s.near_duplicates and told.facts.scores[: BINS // 8].sum() > s.near_duplicates / 4:
         out.append("Many removals are just above the threshold: look at section 2 with care.")
     if not math.isfinite(s.recall_vouched) or s.recall_vouched < 0.5:
-        out.append("The recall is low: most near-duplicates at the threshold may be missed.")
+        out.append("The recall is low: most near-duplicates at the threshold can be missed.")
     return out

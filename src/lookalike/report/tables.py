@@ -29,12 +29,13 @@ def groups(told: Told) -> dict[str, Any]:
         if between is not None:
             spread = f"{told.summary.score} from {between[0]:.3f} to {between[2]:.3f}, half below {between[1]:.3f}"
             spread += f"; {group.exact:,} copies byte for byte" if group.exact else ""
-        drawn = f"{len(pairs):,} of {group.draw.total:,} near-duplicates: the least alike, and some drawn at random. "
+        drawn = f"{len(pairs):,} of {group.draw.total:,} near-duplicates: the least similar, and some drawn at random. "
         drawn += "Section 5 shows them side by side."
         shown.append(
             {
                 "size": group.size,
                 "keeper": keeper,
+                "begins": pairs[0].begins("left") if pairs else "",
                 "spread": spread,
                 "spark": spark("Near-duplicates by resemblance", group.scores.tolist()),
                 "drawn": drawn if group.draw.total else "All are copies byte for byte of the kept document.",

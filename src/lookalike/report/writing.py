@@ -91,8 +91,13 @@ def write_report(
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of(result.settings, identities, n_references) if command is None else command
     read = {} if texts == "none" else originals.texts(told.samples.pairs())
-    data = {"sources": _digests(told, identities, inputs, originals.digest), "words": WORDS["dedup"]}
+    data = {
+        "sources": _digests(told, identities, inputs, originals.digest),
+        "words": WORDS["dedup"],
+        "score": result.summary.score,
+    }
     context = {
+        "warnings": sections.warnings(told),
         "verdict": sections.verdict(told, inputs, len(identities), again),
         "words": WORDS["dedup"],
         "score_name": result.summary.score,
@@ -132,7 +137,8 @@ def write_scored(
 
     def made() -> bytes:
         told = scored_sections(scored, facts, samples, inputs, command or _again(scored))
-        return page.render(title, fixed | told, _data(samples, {"sources": {}, "words": words}), words)
+        data = _data(samples, {"sources": {}, "words": words, "score": scored.score})
+        return page.render(title, fixed | told, data, words)
 
     _write(path, force, texts, samples, read, scored.shingling, made)
 
@@ -256,7 +262,7 @@ def _data(samples: Samples, more: dict[str, Any]) -> dict[str, Any]:
         return documents[document.position]
 
     grouped = [pair for some in samples.groups for pair in some]
-    named = (("The least alike", samples.least), (more["words"]["groups"], grouped), ("Near misses, both kept", samples.near),
+    named = (("The least similar", samples.least), (more["words"]["groups"], grouped), ("Near misses, both kept", samples.near),
              ("The sample to judge", samples.audit))  # fmt: skip
     for section, some in named:
         for pair in some:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from .. import __version__
 from ..errors import IndexFormatError, InputDataError, LookalikeError, MissingExtraError, OutputError, ParameterError
 from ..index.opened import OpenIndex
-from ..report.compared import compare
+from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted
@@ -30,7 +30,7 @@ from .store import Store
 
 PAGES = {"page.css": "text/css", "desk.css": "text/css", "beside.js": "text/javascript", "desk.js": "text/javascript",
          "job.js": "text/javascript", "index.js": "text/javascript", "icon.svg": "image/svg+xml"}  # fmt: skip
-OF_REPORT = ("page.css", "beside.js")  # the pages and the report have them in common
+OF_REPORT = ("page.css", "beside.js", "glossary.html")  # the pages and the report have them in common
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
@@ -75,7 +75,7 @@ def page(name: str) -> bytes:
     package = "lookalike.report" if name in OF_REPORT else __package__
     content = pkgutil.get_data(package, name if name in OF_REPORT else f"pages/{name}")
     assert content is not None
-    return content
+    return content.replace(b"<!-- glossary -->", page("glossary.html")) if name in ("job.html", "index.html") else content
 
 
 def static(first: str) -> list[Route]:
@@ -197,7 +197,7 @@ def routes_of_index(store: Store) -> list[Route]:
             "version": __version__,
             "keeps_texts": info["keep_text"],
             "said": f"{short(index.path.name)} has {counted(info['documents'], 'document')}. Shown are those whose "
-            f"{_score(index)} with a text is at least {index.kind.threshold:g}.",
+            f"{_score(index)} with your text is at least {index.kind.threshold:g}.",
             "most_bytes": store.limits.text,
             "score": _score(index),
         }
@@ -210,7 +210,12 @@ def routes_of_index(store: Store) -> list[Route]:
         check(asked.text)
         found = index.query([asked.text], top=whole("top", asked.top, 1, MOST)).to_pylist()
         keeps_texts = index.info["keep_text"]
-        return {"threshold": index.kind.threshold, "results": [_match(row, keeps_texts) for row in found]}
+        texts = index.get([row["id"] for row in found]) if keeps_texts and found else None  # an id may be gone meanwhile
+        begins = {} if texts is None else {row["id"]: begin_of(row["text"]) for row in texts.to_pylist()}
+        return {
+            "threshold": index.kind.threshold,
+            "results": [_match(row, keeps_texts, begins.get(row["id"], "")) for row in found],
+        }
 
     def beside(request: Request, asked: Beside) -> Any:
         check(asked.text)
@@ -245,10 +250,11 @@ def _score(index: OpenIndex) -> str:
     return "cosine" if index.kind.name == "simhash" else "resemblance"
 
 
-def _match(row: dict[str, Any], keeps_texts: bool) -> dict[str, Any]:
+def _match(row: dict[str, Any], keeps_texts: bool, begins: str) -> dict[str, Any]:
     """Return what the page needs of a neighbour: its id as text, since numbers of scripts are not exact."""
     estimate, half = row["estimated_resemblance"], 1.96 * row["standard_error"]
     return {
         "id": str(row["id"]), "name": short(row["id"]), "resemblance": row["resemblance"], "estimate": estimate,
         "low": max(0.0, estimate - half), "high": min(1.0, estimate + half), "has_text": keeps_texts,
+        "begins": begins,
     }  # fmt: skip

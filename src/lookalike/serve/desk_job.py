@@ -17,7 +17,7 @@ from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.sums import digest_of
 from ..jobs.result import Result
 from ..jobs.saved_job import SavedJob
-from ..report.compared import compare
+from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..report.writing import write_report
 from ..theory.minhash import exact_interval
@@ -27,6 +27,7 @@ from .desk_review import JUDGEMENTS, Judgement, Removed, Review
 
 MOST_SHOWN = 60_000  # bytes of what a pair takes on a page
 HELD_BYTES = 32 << 20  # of texts that were read
+MOST_BEGINS = 20_000  # texts of which it is remembered how they begin
 MOST_SOURCES = 100
 
 
@@ -99,7 +100,7 @@ class Desk:
             "version": __version__,
             "folder": short(self._job.folder),
             "said": f"{n:,} of {counted(s.documents, 'document')} were removed as duplicates: {s.exact_duplicates:,} exact and "
-            f"{s.near_duplicates:,} near, with {s.score} of at least {settings.threshold:g}.",
+            f"{s.near_duplicates:,} near, with a {s.score} of at least {settings.threshold:g}.",
             "score": s.score if s.verified_by == "exact" else f"estimated {s.score}",
             "sources": [
                 {"source": i, "name": self._names[i], "removed": int(of_sources[i])} for i in most.tolist() if of_sources[i]
@@ -174,7 +175,8 @@ class Desk:
         try:
             texts = self._texts.read((row, pairs[row]), [place for pair in pairs.items() for place in pair])
         except LookalikeError as error:
-            return told | {"compared": None, "why": str(error)}
+            return told | {"compared": None, "why": str(error), "begins": {}}
+        told["begins"] = {other: self._texts.begins[other] for other in pairs if other in self._texts.begins}
         found = compare(texts[pairs[row]], texts[row], self.result.settings.shingling, MOST_SHOWN)
         return told | {"compared": found.to_dict(), "why": None}
 
@@ -204,23 +206,30 @@ class Desk:
 
 
 class _Texts:
-    """Texts of documents, read again when they are needed; those that were used last are held."""
+    """Texts of documents, read again when they are needed; those that were used last are held, of others how they begin."""
 
     def __init__(self, job: SavedJob) -> None:
         self._job = job
         self._held: OrderedDict[int, bytes] = OrderedDict()
         self._n_bytes = 0
+        self.begins: dict[int, str] = {}
         self._turn = threading.Lock()
 
     def read(self, needed: Sequence[int], also: Sequence[int]) -> dict[int, bytes]:
         """Return the texts of some places; if one must be read, others are read with it, as far as there is room for them."""
         with self._turn:
-            if any(place not in self._held for place in needed):
-                missing = [place for place in dict.fromkeys((*needed, *also)) if place not in self._held]
+            missing = [place for place in dict.fromkeys((*needed, *also)) if place not in self._held]
+            unread = [place for place in needed if place not in self._held]
+            if unread or any(place not in self.begins for place in missing):
                 try:
                     read = self._job.texts(missing, MOST_TEXT)
                 except LookalikeError:  # that of another document may be what cannot be read
-                    read = self._job.texts([place for place in needed if place not in self._held], MOST_TEXT)
+                    read = self._job.texts(unread, MOST_TEXT) if unread else {}
+                for place in missing:  # also of what cannot be read: it is not tried again for a list
+                    self.begins.setdefault(place, "")
+                self.begins |= {place: begin_of(text.decode("utf-8", "replace")) for place, text in read.items()}
+                for place in list(self.begins)[: max(0, len(self.begins) - MOST_BEGINS)]:
+                    del self.begins[place]
                 for place, text in read.items():
                     self._held[place] = text
                     self._n_bytes += len(text)

@@ -13,6 +13,7 @@ const desk = (() => {
   const askKey = () => new Promise((resolve) => {
     const box = beside.make("dialog"), form = beside.make("form"), label = beside.make("label", "", "Key ");
     const field = beside.make("input"), button = beside.make("button", "", "Continue"), row = beside.make("div", "controls");
+    box.ariaLabel = "Key";
     field.type = "password";
     field.autocomplete = "off";
     field.id = "key";

@@ -12,6 +12,7 @@
   const entry = (match, text, open) => {
     const item = make("li"), [value, what] = scoreOf(match);
     const said = [make("span", "score", value), make("bdi", "mono", match.name), make("span", "soft", what)];
+    if (match.begins) said.splice(2, 0, " ", make("bdi", "begins", "“" + match.begins + "”"));
     if (!match.has_text) {
       item.className = "pair";
       const head = make("div", "head");
@@ -53,7 +54,8 @@
       return;
     }
     const n = found.results.length;
-    $("result").textContent = n ? (n === 1 ? "1 neighbour." : n + " neighbours, the most alike first.") : "Nothing in the index is as alike as " + found.threshold + ".";
+    $("result").textContent = n ? (n === 1 ? "1 document found." : n + " documents found, the most similar first.") : "No document in the index reaches a " + score + " of " + found.threshold + ".";
+    $("legend").hidden = !found.results.some((match) => match.has_text);
     $("found").append(...found.results.map((match, i) => entry(match, text, i === 0)));
   };
 

@@ -3,13 +3,13 @@
 (() => {
   const { $, json, attempt } = desk, { make, count } = beside;
   const PAGE = 50, CHOICES = ["order", "kind", "judged", "source", "find"];
-  const NAMES = { duplicate: "duplicate", keep: "keep both", unsure: "unsure" };
+  const NAMES = { duplicate: "duplicate", keep: "not a duplicate", unsure: "unsure" };
   let rows = [], at = -1, begin = 0, total = 0, shown = null, turn = 0, score = "resemblance";
 
   const showProgress = (p) => {
     $("bar").max = Math.max(1, p.of);
     $("bar").value = p.judged;
-    let said = "Judged " + count(p.judged) + " of " + count(p.of) + " near-duplicates: " + p.duplicate + " duplicate, " + p.keep + " keep both, " + p.unsure + " unsure.";
+    let said = "Judged " + count(p.judged) + " of " + count(p.of) + " near-duplicates: " + p.duplicate + " duplicate, " + p.keep + " not a duplicate, " + p.unsure + " unsure.";
     if (p.precision !== undefined) {
       said += " Precision " + p.precision.toFixed(3) + " (95% interval " + p.low.toFixed(3) + " to " + p.high.toFixed(3) + "): of the first " + count(p.drawn) + " in random order, unsure ones left out.";
     } else if (p.judged) said += " To measure the precision, judge the first ones in random order.";
@@ -26,7 +26,7 @@
     rows.forEach((row, i) => {
       const item = make("li"), button = make("button"), names = make("span");
       button.type = "button";
-      names.append(make("bdi", "", row.name), make("bdi", "", "because of " + row.kept));
+      names.append(make("bdi", "id", row.name), make("bdi", "", "kept: " + row.kept));
       button.append(make("span", "score", row.reason === "exact" ? "exact" : row.score.toFixed(4)), names, mark(row));
       button.addEventListener("click", () => open(i));
       item.append(button);
@@ -73,6 +73,15 @@
     beside.render($("view"), ["kept: " + pair.left, "removed: " + pair.name], pair.compared, "The texts cannot be shown: " + pair.why);
   };
 
+  // How the texts of this page begin is known once the first ones are read.
+  const showBegins = (begins) => {
+    rows.forEach((row, i) => {
+      const begun = begins[row.row];
+      const names = $("rows").children[i].querySelector("button > span + span");
+      if (begun && names.childElementCount === 2) names.prepend(make("bdi", "begins", begun));
+    });
+  };
+
   // Show a removal; the texts of the others on this page are read with it.
   const load = async (row) => {
     const mine = ++turn;
@@ -82,7 +91,9 @@
     $("about").textContent = "Reading the texts…";
     const near = rows.map((other) => other.row).filter((other) => other !== row).join(",");
     const pair = await attempt(() => json("/v1/removals/" + row + "?beside=" + near));
-    if (mine === turn) showPair(pair || null);
+    if (mine !== turn) return;
+    showBegins(pair?.begins || {});
+    showPair(pair || null);
   };
 
   const open = async (i) => {
@@ -186,15 +197,13 @@
       $("pair").focus();
     }
   });
-  const toggleKeys = () => {
-    $("keys").hidden = !$("keys").hidden;
-    $("keys-button").setAttribute("aria-expanded", String(!$("keys").hidden));
-  };
-  $("keys-button").addEventListener("click", toggleKeys);
+  const showKeys = () => $("keys").showModal(); // Escape closes it, and the focus returns
+  $("keys-button").addEventListener("click", showKeys);
+  $("keys-close").addEventListener("click", () => $("keys").close());
 
   const actions = {
-    j: () => step(1), k: () => step(-1), d: () => judge("duplicate"), b: () => judge("keep"), u: () => judge("unsure"), z: undo,
-    n: () => $("note").focus(), "/": () => $("find").focus(), "?": toggleKeys,
+    j: () => step(1), k: () => step(-1), d: () => judge("duplicate"), n: () => judge("keep"), u: () => judge("unsure"), z: undo,
+    w: () => $("note").focus(), "/": () => $("find").focus(), "?": showKeys,
     ",": () => $("page-before").click(), ".": () => $("page-after").click(),
   };
   document.addEventListener("keydown", (event) => {
