@@ -15,6 +15,7 @@ _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
 @contextmanager
 def launched():
     """Start a browser; it has a sandbox nowhere but here."""
+    playwright.expect.set_options(timeout=60_000)
     with playwright.sync_playwright() as started:
         made = started.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
         yield made
@@ -25,6 +26,7 @@ def launched():
 def opened(browser, address, expected=(), script=None, **how):
     """Open a page; in the end nothing foreign may have been asked for, no text been run, and no error been reported."""
     context = browser.new_context(**how)
+    context.set_default_timeout(120_000)
     if script:
         context.add_init_script(script)
     tab, requests, complaints = context.new_page(), [], []

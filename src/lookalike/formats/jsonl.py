@@ -145,9 +145,7 @@ class JsonLines(Format):
 
     name = "jsonl"
     suffixes = packed(".jsonl", ".ndjson")
-
-    offsets = True
-    """Rows follow one another without a gap, so that their lengths tell where in the file they are."""
+    offsets = True  # rows follow one another without a gap, so that their lengths tell where in the file they are
 
     def blocks(self, split: Split) -> Iterator[list[bytes]]:
         """Yield the lines of a file, a list a block; ``LongLine`` in place of one that is too long."""
