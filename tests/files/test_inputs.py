@@ -97,7 +97,7 @@ def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
         match=r"no file with a known suffix .*skipped: 1 \(1 .pdf: of no known text format: .*notes\.pdf\); use --glob",
     ):
         open_sources([tmp_path])
-    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 .pdf: of no known .*--format names a format"):
+    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 .pdf: of no known .* of .pdf: pdftotext"):
         open_sources([tmp_path], glob="*.p*")
     with pytest.raises(la.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
         open_sources([tmp_path], glob="*.x")

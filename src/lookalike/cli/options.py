@@ -113,7 +113,8 @@ encoding = click.option("--encoding-errors", type=click.Choice(["strict", "repla
                         show_default=True, help="Whether invalid UTF-8 is an error or separates words.")  # fmt: skip
 
 choosing = (
-    click.option("--glob", multiple=True, metavar="PATTERN", callback=lambda context, option, given: given or None,
+    click.option("--glob", multiple=True, default=None, metavar="PATTERN",
+                 callback=lambda context, option, given: given or None,
                  help="Read only matching files in a folder, such as '*.{md,txt}'. Can be repeated."),
     click.option("--format", "format", type=FORMAT, default=None,
                  help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "

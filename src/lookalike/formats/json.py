@@ -16,7 +16,7 @@ from ._split import Record, Split
 from .jsonl import BOM, JsonLines
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+'  # but for the quotation mark at its end
-_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|%b")*+(?:([{}\[\]])|%b(\\?)|)' % (_STRING, _STRING), re.DOTALL)
+_BRACKETS = re.compile(rb'(?:[^"{}\[\]]++|%b")*+(?:([{\[]++|[}\]]++)|%b(\\?)|)' % (_STRING, _STRING), re.DOTALL)
 _STRING_ENDS = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+(?:(")|(\\?))', re.DOTALL)
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _UNDECIDED = re.compile(rb"(?:\xef\xbb?)?|(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:\{[ \t]*+\r?)?")
@@ -85,14 +85,19 @@ class _Cutter:
             assert found is not None
             self._in_string, self._escaped, at = found[1] is None, bool(found[2]), found.end()
         while not self._in_string:
-            found = _BRACKET.match(block, at)
+            found = _BRACKETS.match(block, at)
             assert found is not None
-            sign, at = found[1], found.end()
-            if sign is None:
+            run, at = found[1], found.end()
+            if run is None:
                 self._in_string, self._escaped = found[2] is not None, bool(found[2])
                 break
-            self._depth += 1 if sign in b"{[" else -1
-            if not self._depth:
+            if run[:1] in b"{[":
+                self._depth += len(run)
+            elif len(run) < self._depth:
+                self._depth -= len(run)
+            else:
+                at += self._depth - len(run)
+                self._depth = 0
                 break
         return at
 

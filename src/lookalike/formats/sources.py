@@ -63,7 +63,9 @@ def open_sources(
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
         if skipped.counts:
-            raise InputDataError(f"no file is read; skipped: {describe_skipped(skipped.to_dict())}; --format names a format")
+            way = next((f"{suffix}: {_TEXT_OF[suffix]}" for suffix in skipped.suffixes if suffix in _TEXT_OF), None)
+            hint = "--format names a format" if way is None else f"get the text out first, for example of {way}"
+            raise InputDataError(f"no file is read; skipped: {describe_skipped(skipped.to_dict())}; {hint}")
         raise ParameterError("no input: name files, folders, globs, or '-' for standard input")
     return Inputs(splits, skipped)
 

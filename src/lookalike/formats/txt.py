@@ -78,7 +78,10 @@ class TextFiles(Format):
         """Read the files; there are no columns but the text."""
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
-            raise ParameterError(f"text files have no columns; {', '.join(names)} was asked for")
+            raise ParameterError(
+                f"text files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others with --glob "
+                "(glob=), or do without the column"
+            )
         first, size = 1, 0
         contents: list[bytes | None] = []
         for number, place in enumerate(split.places, 1):
