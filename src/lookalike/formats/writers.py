@@ -17,13 +17,13 @@ from ..errors import OutputError, ParameterError
 from ..files import outputs
 from ..files.atomic import atomic_file
 from ..files.folders import SIDECAR, NewFolder, as_listed, atomic_directory
-from ..files.names import shown, suffix_of
+from ..files.names import listed, shown, suffix_of
 from ..files.outputs_at import check_apart_at
 from ..files.urls import as_url
 from ..values.arrow import give_back
 from ._columnar import ColumnarFormat
 from ._format import Format
-from ._registry import format_named, formats_by_suffix
+from ._registry import format_named, formats_by_suffix, known_suffixes
 from ._selection import Selection
 from ._split import Limit, Record
 from .memory import made_split, table_split
@@ -87,9 +87,8 @@ def format_of(output: str | Path) -> Format:
     known = formats_by_suffix()
     suffix = suffix_of(output, known)
     if suffix is None or known[suffix].rows_are_files:
-        raise ParameterError(
-            f"{shown(output)}: the suffix must be one of {', '.join(s for s, form in known.items() if not form.rows_are_files)}"
-        )
+        of_rows = {name: some for name, some in known_suffixes().items() if not format_named(name).rows_are_files}
+        raise ParameterError(f"{shown(output)}: the suffix must be one of {listed(of_rows)}")
     return known[suffix]
 
 
