@@ -193,8 +193,8 @@ audit = click.option("--audit", type=click.IntRange(1), default=None, metavar="N
 
 writing = apply(
     click.option("-o", "--output", default=None, metavar="PATH",
-                 help="Output: one file if its name ends in .parquet, or in .jsonl, .json, .csv or .tsv (compressed too: .gz, .zst, "
-                 "...); a folder if it ends in / or has no suffix; - for JSON lines on standard output."),
+                 help="Output: one file if its name ends in .parquet, or in .jsonl, .json, .csv or .tsv (also .gz, .zst, .bz2, "
+                 ".xz); a folder if it ends in / or has no suffix; - for JSON lines on standard output."),
     click.option("--force", is_flag=True, help="Replace an existing output."),
 )  # fmt: skip
 

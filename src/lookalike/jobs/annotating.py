@@ -121,8 +121,8 @@ class Written:
         Parameters
         ----------
         output : str or path
-            A name ending in .parquet, .jsonl, .json, .csv or .tsv (compressed or not) is one file for all inputs. One ending in "/" or
-            without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
+            A name ending in .parquet, .jsonl, .json, .csv or .tsv (compressed or not) is one file for all inputs. One ending in
+            "/" or without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
             standard output, which gets JSON lines.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
