@@ -75,7 +75,7 @@ def test_paths_are_told_from_texts(tmp_path):
     assert len(la.dedup(["x.parquet", "a text"])) == 2
 
 
-@pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": "a"}, [1, 2], ["a", 3], pa.array([1, 2])])
+@pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": 5}, [1, 2], ["a", 3], pa.array([1, 2])])
 def test_what_is_no_text_is_refused(wrong):
     with pytest.raises(la.InputDataError):
         la.dedup(wrong)

@@ -166,7 +166,7 @@ class Summary:
             lines.append(describe_audit(self.audit))
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
-        lines.append(f"{total:.2f} s ({stages}){rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
+        lines.append(f"{total:.2f} s{f' ({stages})' if stages else ''}{rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
         return "\n".join(lines)
 
     def _recall_lines(self) -> list[str]:
