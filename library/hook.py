@@ -27,6 +27,9 @@ MODULE = "_native.abi3.so"
 ZIG_LINKS = sys.platform == "linux" and libc_ver()[0] == "glibc"
 
 
+_NEEDED = "A C compiler and the headers of Python are needed (on Debian: apt install gcc python3-dev)."
+
+
 def _on(name: str) -> bool:
     return os.environ.get(name, "") not in ("", "0")
 
@@ -57,16 +60,15 @@ def link(folder: Path, objects: list[Path], command: list[str]) -> Path:
     try:
         done = subprocess.run([*command, *sources, *options], capture_output=True, text=True, check=False)
     except OSError as error:
-        raise _failure("linked", f"{command[0]}: {error.strerror}") from None
+        raise _failure("linked", f"{command[0]}: {error.strerror}\n{_NEEDED}") from None
     if done.returncode:
-        raise _failure("linked", done.stderr)
+        raise _failure("linked", f"{done.stderr}\n{_NEEDED}")
     return library
 
 
 def _failure(what: str, said: str) -> SystemExit:
     return SystemExit(
-        f"lookalike: the kernels cannot be {what}:\n{said}\nA C compiler and the headers of Python are needed "
-        "(on Debian: apt install gcc python3-dev). Or leave the library out and compile kernels when they are called: "
+        f"lookalike: the kernels cannot be {what}:\n{said}\nWithout the library, kernels are compiled when they are called: "
         "LOOKALIKE_NO_LIBRARY=1 pip install '.[jit]'"
     )
 
@@ -93,7 +95,7 @@ class LibraryHook(BuildHookInterface):
         emitting = [sys.executable, str(Path(__file__).with_name("emit.py")), str(self._folder)]
         emitted = subprocess.run(emitting, capture_output=True, text=True, check=False)
         if emitted.returncode:
-            raise _failure("compiled", emitted.stderr)
+            raise _failure("compiled", f"{emitted.stderr}\nThis is a fault of lookalike: please report it.")
         machine = os.uname().machine
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         if sys.platform == "darwin":

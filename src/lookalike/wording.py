@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import FunctionType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -15,6 +15,12 @@ MOST_SHOWN = 300  # characters of a fact in a notebook
 def counted(n: int, thing: str, things: str = "") -> str:
     """Return "1 document", "2,000 documents"."""
     return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+
+
+def called(identity: Mapping[str, Any]) -> str:
+    """Return the name of an input, by what its record says; one of several text files is named by the first."""
+    more = identity.get("files", 1)
+    return f"{identity['name']} and {more - 1:,} more" if isinstance(more, int) and more > 1 else str(identity["name"])
 
 
 def text_size(n_bytes: int) -> str:

@@ -71,7 +71,7 @@ def dedup(
     from ..errors import ParameterError
     from ..files.store import written_before
     from ..formats.sources import open_sources
-    from ..formats.writers import check_room, is_stdout
+    from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.saved import open_references
     from ..jobs.limits import limit_of
     from .interrupts import explained
@@ -148,9 +148,12 @@ def dedup(
     say_all(str(summary), err=beside)
     say_seed(seed, settings.seed, err=beside)
     for path in outputs.paths:
-        say(f"written: {path}", err=beside)
+        unread = summary.skipped["files"] if path == output and means_folder(path) else 0
+        say(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
     if not outputs.paths and not beside:
-        say("nothing was written (no -o); add --annotate -o annotated.jsonl to see who matched whom", err=True)
+        way = "--annotate writes only with -o: add -o annotated.jsonl" if annotate else (
+            "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
+        say(f"nothing was written (no -o); {way}", err=True)
 
 
 def _again(settings: Any, against: Sequence[str], inputs: Sequence[str]) -> str:

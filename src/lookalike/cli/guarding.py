@@ -20,7 +20,7 @@ def check_removed(
     withheld: Sequence[str] = (),
     written: Sequence[str] = (),
 ) -> None:
-    """Stop if more than a share of the documents is removed, or all those of a source.
+    """Stop if more than a share of the documents is removed, or all those of a source that has several.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def check_removed(
     """
     (total, kept), names = found
     removed = total - kept
-    vanished = np.flatnonzero((total > 0) & (kept == 0))
+    vanished = np.flatnonzero((total > 1) & (kept == 0))  # a text file among data files is an input of one document
     said = []
     if removed.sum() > most * total.sum():
         share = f"{_share(int(removed.sum()), int(total.sum()))} would be removed, more than --fail-if-removed {most:g}"

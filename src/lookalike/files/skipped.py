@@ -18,7 +18,7 @@ REASONS = {
     "hidden_folder": "hidden folders",
     "marker": "kept by lookalike or Spark beside data",
     "binary": "binary",
-    "linked_twice": "read already under another name",
+    "linked_twice": "links to files that are read",
     "broken_link": "broken links",
     "linked_folder": "links to folders",
     "folder": "folders",

@@ -20,7 +20,7 @@ from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import no_rows, to_numpy
-from ..wording import counted
+from ..wording import called, counted
 from .annotating import Written
 from .groups import clusters_of, groups_of
 from .job import Job
@@ -110,7 +110,7 @@ class Result(Shown, Sketched, Written):
 
     def _by_source(self) -> tuple[Int64Array, list[str]]:
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
-        names = [identity["name"] for identity in self.provenance["inputs"]]
+        names = list(map(called, self.provenance["inputs"]))
         fold = BySource(n=len(names))
         total = fold.start()
         for batch in self._rows(["position", "kept"]).batches():

@@ -18,7 +18,6 @@ from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
-SAID = 0.001  # of recall: what is less is not worth a line
 CROWDS = "docs/how-to/checking.md, What the summary says"
 
 
@@ -141,7 +140,7 @@ class Summary:
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "no token: kept, never matched; --empty drop removes them"
+            what = "dropped" if self.empty_dropped else "no words: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  too large, skipped        {self.documents_skipped:>12,}   (more than --max-document)")
@@ -172,11 +171,11 @@ class Summary:
     def _recall_lines(self) -> list[str]:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
         pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
-        if self.recall_vouched >= self.recall_planned - SAID:
+        if not self.crowded:
             return [f"recall at the threshold: {self.recall_planned:.4f}, higher above it ({self.found_by}); {pairs}"]
         return [
-            f"recall at the threshold: {self.recall_vouched:.3f} on average, higher above it "
-            f"({self.recall_planned:.3f} planned, {self.found_by}); {pairs}",
+            f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
+            f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
             f"  {counted(self.crowded, 'document')} in crowded buckets: they share so much text with many others, usually",
             f"  boilerplate, that they were compared with some of these only ({CROWDS})",
         ]

@@ -83,7 +83,7 @@ class Passages(NamedTuple):
     spread: Annotated[np.uint64, "uint64"]
 
 
-@inlined("int64(const int32[::1], int64, int64, int32)")
+@inlined("int64(const int32[::1], int64, int64, int64)")
 def has(values, low, high, value):
     """Tell whether ``values[low:high]``, ascending, have a value: 1 or 0."""
     end = high

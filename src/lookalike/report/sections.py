@@ -11,7 +11,7 @@ import numpy as np
 
 from ..files.skipped import describe_reasons
 from ..jobs.settings import Settings
-from ..jobs.summary import SAID, Summary, describe_audit
+from ..jobs.summary import Summary, describe_audit
 from ..wording import counted
 from .drawing import curve, histogram, shares
 from .facts import BINS, REMOVED, Facts
@@ -22,6 +22,7 @@ _BOUND = """The bound is far below: it only says that of a kept document and tho
 and of those that match a reference, all. A removal that no longer matches the document it names can match another one.
 evidence="all" makes the numbers exact."""
 OPENED = 3  # pairs of section 2 that are open at first
+WARNED = 0.001  # of recall: what is less is not worth a warning
 
 
 def share(part: float, whole: float) -> str:
@@ -259,7 +260,7 @@ def warnings(told: Told) -> list[str]:
     s, out = told.summary, told.vanished()
     if s.verified_by != "exact":
         out.append("Removals rest on estimates: some documents below the threshold are removed, and some above it are kept.")
-    if s.recall_vouched < s.recall_planned - SAID:
+    if s.recall_vouched < s.recall_planned - WARNED:
         out.append(
             f"{counted(s.crowded, 'document')} share a bucket with more than {told.settings.max_bucket} others, usually "
             "because of boilerplate, and were compared with some of them only: recall at the threshold is "
@@ -270,16 +271,17 @@ def warnings(told: Told) -> list[str]:
     if s.skipped["files"]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:
-        out.append(f"{counted(s.documents_skipped, 'document')} were too large and were left out.")
+        was = "was" if s.documents_skipped == 1 else "were"
+        out.append(f"{counted(s.documents_skipped, 'document')} {was} too large and not compared.")
     if s.empty:
-        became = "dropped" if s.empty_dropped else "kept"
-        out.append(f"{counted(s.empty, 'document')} without any token were {became}.")
+        has, became = ("has", "was") if s.empty == 1 else ("have", "were")
+        out.append(f"{counted(s.empty, 'document')} {has} no words and {became} {'dropped' if s.empty_dropped else 'kept'}.")
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
     if s.documents and (s.documents - s.kept) > s.documents / 2:
         out.append(f"More than half of the documents ({share(s.documents - s.kept, s.documents)}) are removed.")
     if told.near is not None and s.near_duplicates and told.near.total > s.near_duplicates / 2:
-        out.append("Many kept pairs are just below the threshold: a small change of it changes much.")
+        out.append("Many kept pairs are just below the threshold: a slightly lower threshold would remove many more.")
     if s.near_duplicates and told.facts.scores[: BINS // 8].sum() > s.near_duplicates / 4:
         out.append("Many removals are just above the threshold: look at section 2 with care.")
     if not math.isfinite(s.recall_vouched) or s.recall_vouched < 0.5:

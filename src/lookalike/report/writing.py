@@ -12,10 +12,12 @@ import numpy as np
 from .. import __version__
 from ..errors import ParameterError
 from ..files.atomic import atomic_file
+from ..files.names import shown
 from ..files.outputs import check_apart, check_output
 from ..jobs.result import Result
 from ..jobs.scored import Scored
 from ..text.shingle import Shingling
+from ..wording import called
 from . import page, sections, tables
 from .compared import hidden_by
 from .facts import ABOVE, gather
@@ -178,10 +180,15 @@ def check_report(output: str | Path, sources: Sequence[Any], force: bool) -> Pat
         If the extra ``report`` is not installed.
     OutputError
         If the file exists and ``force`` is not set, is an input, or cannot be written.
+    ParameterError
+        If its name ends in the suffix of another kind of file.
     """
     page.check_installed()
     check_apart(output, [place for source in sources for place in source.places], single=True)
-    return check_output(output, force, single=True)
+    path = check_output(output, force, single=True)
+    if path.suffix not in ("", ".html", ".htm"):
+        raise ParameterError(f"{shown(output)}: the report is a web page: write {shown(path.with_suffix('.html'))}")
+    return path
 
 
 def _told(result: Result) -> Told:
@@ -202,7 +209,7 @@ def _told(result: Result) -> Told:
     if result.evidence == "all" or small:
         exact = [result.summary.near_duplicates]
         exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
-    names = [short(identity["name"]) for identity in identities]
+    names = [short(called(identity)) for identity in identities]
     return Told(settings, result.summary, facts, samples_of(decisions, facts, near), near, names, exact)
 
 
