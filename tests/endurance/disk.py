@@ -87,6 +87,10 @@ class Disk:
                 files[node.number] = node
                 folder.seen[name] = node
                 changes.append((folder, None, name, node))
+            elif what == "link":
+                onto, new = self._folder_and_name(rest[1])
+                onto.seen[new] = folder.seen[name]
+                changes.append((onto, None, new, onto.seen[new]))
             elif what == "remove":
                 changes.append((folder, name, None, folder.seen.pop(name)))
             else:

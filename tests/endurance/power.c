@@ -189,6 +189,12 @@ int fdatasync(int file) { return fsync(file); }
 
 /* ---- names ---- */
 
+static int real_link(const char *from, const char *to) {
+    static int (*real)(int, const char *, int, const char *, int);
+    if (!real) real = (int (*)(int, const char *, int, const char *, int))dlsym(RTLD_NEXT, "linkat");
+    return real(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
 static int opened(int at, const char *given, int flags, mode_t mode) {
     static int (*real)(int, const char *, int, ...);
     if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
@@ -201,7 +207,7 @@ static int opened(int at, const char *given, int flags, mode_t mode) {
     if (file >= 0 && !was_there && noting) {
         unsigned long number = number_of(path);
         snprintf(second, sizeof second, "%s/%lu", store, number);
-        if (link(path, second)) end();
+        if (real_link(path, second)) end();
         note("create\t%s\t%lu\n", path, number);
     }
     pthread_mutex_unlock(&turn);
@@ -236,6 +242,21 @@ int renameat(int at, const char *given, int onto_at, const char *given_onto) {
     return failed;
 }
 int rename(const char *from, const char *to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
+
+int linkat(int at, const char *given, int onto_at, const char *given_onto, int flags) {
+    REAL(linkat);
+    char space[LONGEST], onto_space[LONGEST];
+    const char *from = whole(at, given, space), *to = whole(onto_at, given_onto, onto_space);
+    if (!is_below(to)) return real(at, given, onto_at, given_onto, flags);
+    if (is_last()) end();
+    pthread_mutex_lock(&turn);
+    int failed = real(at, given, onto_at, given_onto, flags), error = errno;
+    if (!failed) note("link\t%s\t%s\n", from, to);
+    pthread_mutex_unlock(&turn);
+    errno = error;
+    return failed;
+}
+int link(const char *from, const char *to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 
 int mkdirat(int at, const char *given, mode_t mode) {
     REAL(mkdirat);

@@ -18,7 +18,7 @@ from row_files import read
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
-from lookalike.jobs.saved_inputs import reading_of, texts_at
+from lookalike.jobs.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 
 A = "one two three four five six seven eight"
@@ -254,7 +254,7 @@ def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
     assert loaded.settings.delimiter == ";" and loaded.provenance["parameters"]["delimiter"] == ";"
-    found = texts_at(loaded._inputs, to_numpy(loaded.decisions["position"]), reading_of(loaded.settings))
+    found = loaded._inputs.texts(to_numpy(loaded.decisions["position"]), reading_of(loaded.settings))
     assert list(found.values()) == [A.encode(), B.encode()]
     (split,) = pickle.loads(pickle.dumps(open_sources([path], delimiter=";")))
     assert [row["text"] for _, row in split.records()] == [A, B]

@@ -107,10 +107,11 @@ def test_a_cap_below_the_floor_is_refused(inputs):
         memory_module.Memory(10**9).check_documents(10**8)
 
 
-def test_a_disk_too_small_is_refused_before_the_start(inputs, tmp_path, monkeypatch):
+def test_a_disk_too_small_is_refused_before_the_start(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
-    with pytest.raises(la.OutputError, match=r"the disk is too small: about .* documents"):
-        la.dedup(inputs, work=tmp_path / "work")
+    pq.write_table(pa.table({"text": ["some text"] * 5000}), tmp_path / "in.parquet")  # which says how many rows it has
+    with pytest.raises(la.OutputError, match=r"the disk is too small: about 5,000 documents"):
+        la.dedup(tmp_path / "in.parquet", work=tmp_path / "work")
 
 
 class Usage:

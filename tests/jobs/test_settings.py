@@ -3,13 +3,13 @@
 import json
 import os
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
 from listing import find_pairs
 
 import lookalike as la
-from lookalike.jobs import result as result_module
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
@@ -95,7 +95,7 @@ def test_a_closed_result_says_so(tmp_path):
 
 def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
     for job in (la.dedup(TEXTS), find_pairs(TEXTS)):
-        for module in (result_module, __import__("lookalike.jobs.pairs", fromlist=["pairs"])):
+        for module in map(import_module, ("lookalike.jobs.annotating", "lookalike.jobs.pairs")):
             monkeypatch.setattr(module, "peak_memory", lambda: 12345)
         job.write(tmp_path / f"{type(job).__name__}.jsonl")
         summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from browsers import needed, opened, violations
 from conftest import DATA
+from waiting import until
 
 import lookalike as la
 from lookalike.jobs.pairs import find_pairs
@@ -238,7 +239,7 @@ def test_the_keyboard_skips_to_the_verdict_and_scrolls_tables(browser, page):
         table = tab.locator("#thresholds .wide").first
         table.focus()
         tab.keyboard.press("ArrowRight")
-        tab.wait_for_function("document.querySelector('#thresholds .wide').scrollLeft > 0")
+        until(lambda: tab.evaluate("document.querySelector('#thresholds .wide').scrollLeft") > 0)
 
 
 def test_on_a_phone_both_documents_are_in_one_column(browser, page):

@@ -296,10 +296,11 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
         kept, removed = (np.isin(reason, [REASONS.index(name) for name in some]) for some in (_STAY, _REMOVED))
         keeper = to_numpy(batch["keeper"], -1).astype(np.int64)
         rows = np.arange(first, first + len(batch))
-        reference = reason == REASONS.index("reference")
+        reference, skipped = (reason == REASONS.index(name) for name in ("reference", "skipped"))
         agree = [
             reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed), (keeper == order) == kept,
-            reference == (rows < n_reference), reference == (order < n_reference), np.diff(position, prepend=last) > 0,
+            np.where(rows < n_reference, reference | skipped, ~reference), (rows < n_reference) == (order < n_reference),
+            np.diff(position, prepend=last) > 0,
             *(to_numpy(batch[name].is_valid()) == removed for name in batch.schema.names if name in _OF_REMOVED),
             to_numpy(batch["cluster"].is_valid()) == (kept | removed),
         ]  # fmt: skip
