@@ -12,8 +12,10 @@ def in_place():
     """Files are written in place, under the name that they are to have."""
 
     @contextmanager
-    def written(path, *, compress=True, mode=None):
+    def written(path, *, compress=True, mode=None, replace=True, beside=None):
         atomic.make_folders(path.parent)
+        if beside is not None:
+            beside[0].write_bytes(beside[1])
         with open(path, "wb") as raw, atomic.compressed(raw, path) if compress else atomic.nullcontext(raw) as stream:
             yield stream
 
