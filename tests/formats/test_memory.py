@@ -100,12 +100,42 @@ def test_a_dict_of_texts_has_its_keys_as_ids(ids, tmp_path):
 def test_a_dict_of_texts_beside_others():
     data = {"a": A, "b": "something else"}
     assert la.dedup(data, against={"z": A + " more"}).removed["duplicate_of"].to_pylist() == ["z"]
-    assert la.dedup([A], against=data).removed["duplicate_of"].to_pylist() == [0]
     for one, other, ids in ((data, [A], ("a", 0)), ([A], data, (0, "a")), (data, {"z": A}, ("a", "z"))):
         (match,) = la.overlap(one, against=other).matches.to_pylist()
         assert (match["id"], match["reference"]) == ids
     with pytest.raises(la.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"):
-        la.dedup(data, against=[A])
+        la.dedup(data, against=[A], id="id")
+
+
+def test_each_side_has_its_own_ids(tmp_path):
+    """Keys are ids of the side that has them; the other side has its default ones, which may repeat."""
+    table, data = pa.table({"text": [A], "id": ["column"]}), {"a": A, "b": "something else"}
+    (tmp_path / "c.txt").write_text(A)
+    la.dedup(table).save_sketches(tmp_path / "seen" / "0")
+    la.dedup(["unlike"], against=tmp_path / "seen").save_sketches(tmp_path / "seen" / "1")  # row 0 too
+    la.dedup(table, id="id").save_sketches(tmp_path / "with ids")
+    for one, other, ids in (
+        (data, [A], ("a", "0")),
+        ({7: A}, [A], (7, 0)),
+        (data, table, ("a", "0")),
+        (data, {"t": table}, ("a", "t:0")),
+        (data, tmp_path / "c.txt", ("a", "c.txt")),
+        (data, tmp_path / "seen", ("a", "0")),
+        (data, tmp_path / "with ids", ("a", "column")),
+        ([A], data, ("0", "a")),
+        (tmp_path / "c.txt", data, ("c.txt", "a")),
+    ):
+        (removed,) = la.dedup(one, against=other).removed.to_pylist()
+        assert tuple(str(removed[name]).rpartition("/")[2] for name in ("id", "duplicate_of")) == tuple(map(str, ids))
+        assert isinstance(removed["duplicate_of"], type(ids[1]))
+        assert len(la.pairs(one, against=other)) >= 1
+    result = la.dedup([A, "c"], against=data, overrides=[{"id": 0, "action": "keep"}])
+    assert result.keep.all() and result.settings.id is None
+    with pytest.raises(la.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
+        la.dedup([A, "c"], against={1: A, "1": "b"})
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": A}))
+    with pytest.raises(la.InputDataError, match="is made from file and row; the override needs sha256"):
+        la.dedup(tmp_path / "in.jsonl", against=data, overrides=[{"id": f"{tmp_path / 'in.jsonl'}:1", "action": "keep"}])
 
 
 def test_ids_of_a_dict_are_checked():

@@ -94,6 +94,36 @@ def test_texts_that_came_from_no_file_are_saved(files, tmp_path):
     assert found == run(files[2], against=[tmp_path / "clean0.jsonl", tmp_path / "clean1.jsonl"])
 
 
+def test_names_of_inputs_in_memory_are_kept(tmp_path):
+    """Two generations later too; an input without a name has none."""
+    one, two, three = "a text", "other words", "something else"
+    named = {"train": pa.table({"text": [one]}), "test": pa.table({"text": [two]})}
+    run(named, save=tmp_path / "seen" / "w0", id=None)
+    run({"new": pa.table({"text": [three]})}, against=tmp_path / "seen", save=tmp_path / "seen" / "w1", id=None)
+    for against, last in ((named, one), (tmp_path / "seen", three)):
+        removed = la.dedup([one, two, last], against=against, **HOW | {"id": None}, **THREAD).removed.to_pylist()
+        assert [(row["duplicate_of"], row["duplicate_source"]) for row in removed[:2]] == [
+            ("train:0", "train"),
+            ("test:0", "test"),
+        ]
+    assert (removed[2]["duplicate_of"], removed[2]["duplicate_source"]) == ("new:0", "new")
+
+
+@pytest.mark.parametrize(("named", "said"), [("yes", "named"), (None, "named"), ("absent", None)])
+def test_whether_an_input_is_named_is_checked(named, said, tmp_path):
+    run({"train": pa.table({"text": ["a b c"]})}, save=tmp_path / "seen", id=None)
+    path = tmp_path / "seen" / "sketches.json"
+    held = json.loads(path.read_bytes())
+    held.pop("checksum")
+    held["inputs"][0].pop("named") if said is None else held["inputs"][0].update(named=named)
+    path.write_text(json.dumps({"checksum": checksum_of(held), **held}))
+    if said is None:  # as it was before names were kept
+        assert run(["a b c"], against=tmp_path / "seen", id=None)[0][-1]["duplicate_of"] == 0
+    else:
+        with pytest.raises(la.InputDataError, match=said):
+            run(["a b c"], against=tmp_path / "seen", id=None)
+
+
 def test_only_candidates_are_read_again(files, tmp_path, monkeypatch):
     """Row groups without a candidate are not read; of a job that finds none nothing is."""
     run(files[0], save=tmp_path / "seen")

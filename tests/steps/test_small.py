@@ -54,17 +54,18 @@ def test_open_documents_are_counted(states, cut):
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "1", "a", "é"]), st.integers(0, 40)), max_size=25, unique_by=lambda r: r[1]),
-       st.integers(0, 40), cuts)  # fmt: skip
-def test_each_repeat_of_an_id_is_named(rows, boundary, cut):
-    """References and other documents may have an id in common."""
+       st.integers(0, 40), st.tuples(st.booleans(), st.booleans()), cuts)  # fmt: skip
+def test_each_repeat_of_an_id_is_named(rows, boundary, unnamed, cut):
+    """References and other documents may have an id in common, and default ids may repeat."""
     rows.sort()
     schema = pa.schema([("id", pa.large_string()), ("position", integer)])
     expected = [
         (before, again)
         for (one, before), (other, again) in pairwise(rows)
-        if one == other and (before < boundary) == (again < boundary)
+        if one == other and (before < boundary) == (again < boundary) and not unnamed[again >= boundary]
     ]
-    assert run(repeated, batches(columns(rows, schema), schema, cut), settings=Repeated(boundary=boundary)) == expected
+    settings = Repeated(boundary=boundary, unnamed=unnamed)
+    assert run(repeated, batches(columns(rows, schema), schema, cut), settings=settings) == expected
 
 
 counted = st.tuples(st.integers(0, 50), st.booleans(), st.integers(0, 9), st.booleans())

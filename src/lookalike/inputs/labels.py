@@ -19,6 +19,12 @@ def as_utf8(label: Any) -> str:
     return str(label).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def default_ids(split: Any, numbers: Int64Array) -> list[str | int]:
+    """Return the default ids of rows, as the values of a column."""
+    labels = map(split.label, numbers.tolist())
+    return [label if isinstance(label, int) else as_utf8(label) for label in labels]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
     """The names of inputs, and what ids are.

@@ -16,6 +16,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow
 from ..values.tables import DOCUMENTS, SOURCE_BITS, WITHIN_BYTES
 from .columns import column_keys, group_codes, id_column
+from .labels import default_ids
 from .saved_rows import saved_documents
 from .saved_texts import is_saved
 
@@ -39,6 +40,8 @@ class Reading:
         Columns that annotation adds, which inputs must not have.
     n_references : int
         How many of the inputs, at the front, hold reference documents.
+    unnamed : (bool, bool)
+        Whether the references, and the others, have no column of ids while some inputs do: theirs are the default ones.
     skip : bool
         Whether documents that are too large are left out, and marked.
     """
@@ -52,6 +55,7 @@ class Reading:
     html: bool = False
     free: tuple[str, ...] = ()
     n_references: int = 0
+    unnamed: tuple[bool, bool] = (False, False)
     skip: bool = False
 
     @property
@@ -70,6 +74,10 @@ class Reading:
     def boundary(self) -> int:
         """The position of the first document that is no reference."""
         return self.n_references << SOURCE_BITS
+
+    def id_of(self, number: int) -> str | None:
+        """Return the column of ids that an input has."""
+        return None if self.unnamed[number >= self.n_references] else self.id
 
 
 def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
@@ -171,7 +179,7 @@ def read_texts(
     given = (reading.priority, reading.order_by, reading.within)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
-    columns = Columns(reading.text, reading.id, others, free, reading.encoding_errors)
+    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors)
     for batch in read_batches(source, columns, reading.html, row):
         documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
         row += len(texts)
@@ -186,6 +194,8 @@ def documents_of(source: Any, number: int, row: int, batch: Batch, reading: Read
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
     if reading.id is not None:
+        if reading.id_of(number) is None:
+            batch = replace(batch, ids=default_ids(source, batch.numbers))
         found += id_column(source.name, with_ids(source, batch))
     for name in (reading.priority, reading.order_by):
         if name is not None:

@@ -59,12 +59,16 @@ class _File(Struct):
 
 
 class _Input(Struct):
-    """An input, and how many of the rows are its documents; without files their texts are saved."""
+    """An input, and how many of the rows are its documents; without files their texts are saved.
+
+    ``named``: default ids are made from its name and the row, not from the row alone; files say this themselves.
+    """
 
     name: FileName
     rows: Count
     format: str | None
     files: Annotated[list[_File], Meta(min_length=1)] | None
+    named: bool = False
 
 
 class _Settings(Struct):
@@ -251,12 +255,13 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
     found = Found(list(paths.values()))
     for one in inputs:
         end, origin = begin + one.rows, None
+        places: tuple[Place, ...] = ()
         if one.files is not None:
             form = _format_of(saved, one)
-            places = [_unchanged(saved, found, paths[file.path], file) for file in one.files]
+            places = tuple(_unchanged(saved, found, paths[file.path], file) for file in one.files)
             (origin,) = form.splits(places, form.Options())
         data = SavedRows(saved, begin, end, origin)
-        yield Split(form=SAVED, name=one.name, relative=one.name, places=() if origin is None else origin.places, data=data)
+        yield Split(form=SAVED, name=one.name, relative=one.name, places=places, options=one.named, data=data)
         begin = end
 
 

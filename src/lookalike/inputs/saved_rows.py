@@ -15,10 +15,12 @@ from ..files.anywhere import AnyPath
 from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import Url
-from ..formats._split import Split
+from ..formats._split import Batch, Split
 from ..text.texts import Texts
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SKETCHES, SOURCE_BITS, check_values
+from .columns import id_column
+from .labels import default_ids
 
 TEXT = "text"
 """The column of the texts that came from no file."""
@@ -207,6 +209,10 @@ def saved_documents(
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
             "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
         }  # fmt: skip
+        if reading.id is not None and reading.id_of(number) is None:
+            numbers = to_numpy(batch.column("number"))
+            ids = Batch(no_texts(n), numbers, default_ids(split, numbers))
+            made |= zip(("id", "id_is_text"), id_column(split.name, ids), strict=True)
         names = [*SKETCHES.names, *(name for name in ("code", "estimate") if name in batch.schema.names)]
         names += [name for name in reading.schema.names if name not in SKETCHES.names and name != TEXT]
         columns = [made[name] if name in made else batch.column(name) for name in names]

@@ -29,7 +29,10 @@ _ROW = (1 << SOURCE_BITS) - 1
 
 
 class _SavedFormat(Format):
-    """Rows of saved sketches; read as an input of any other format they are the documents that were kept."""
+    """Rows of saved sketches; read as an input of any other format they are the documents that were kept.
+
+    ``options`` says of an input that came from no file whether its documents were named after it.
+    """
 
     name = "saved sketches"
 
@@ -40,12 +43,16 @@ class _SavedFormat(Format):
     def label(self, split: Split, number: int) -> Any:
         """Return what the document was called."""
         origin = split.data.origin
-        return number if origin is None else origin.label(number)
+        if origin is None:
+            return super().label(split, number) if split.options else number
+        return origin.label(number)
 
     def file(self, split: Split, number: int) -> str | None:
-        """Return the file that the document came from."""
+        """Return the file that the document came from, or the name of an input that had one."""
         origin = split.data.origin
-        found: str | None = None if origin is None else origin.file(number)
+        if origin is None:
+            return split.name if split.options else None
+        found: str | None = origin.file(number)
         return found
 
     def identity(self, split: Split) -> Record:

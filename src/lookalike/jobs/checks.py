@@ -23,7 +23,7 @@ from ..values.tables import SOURCE_BITS
 NAMED = 3  # ids that a message names
 
 
-def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], boundary: int) -> None:
+def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: Reading) -> None:
     """Refuse an id that comes twice among the inputs, or among the references.
 
     Raises
@@ -32,7 +32,7 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], boundary: 
         If one does; the message names the rows.
     """
     rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
-    again = engine.map(rows, partial(repeated, settings=Repeated(boundary=boundary)), REPEATED)
+    again = engine.map(rows, partial(repeated, settings=Repeated(boundary=reading.boundary, unnamed=reading.unnamed)), REPEATED)
     found = engine.fold(again, Earliest()).tolist()
     if found[1] < np.iinfo(np.int64).max:
         (one, _), (other, name) = (_row(engine, sketches, splits, position, "id") for position in found)
@@ -92,7 +92,7 @@ def check_overrides(
         raise InputDataError(
             f"{overrides.place(entry)}: two documents have the id {entry.id!r:.200}; name a column of ids (--id)"
         )
-    if reading.id is None:
+    if reading.id_of(reading.n_references) is None:
         of_split: dict[int, list[Override]] = {}
         for entry, position in zip(entries, last.tolist(), strict=True):
             of_split.setdefault(position >> SOURCE_BITS, []).append(entry)

@@ -21,6 +21,7 @@ from ..formats.memory import as_sources, own_id
 from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
 from ..inputs.saved import as_references
+from ..inputs.saved_texts import is_saved
 from ..wording import printable
 from .limits import limit_of
 from .progress import Progress, no_progress
@@ -120,15 +121,19 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     inputs = as_sources(data, **how)
     references = [] if against is None else as_references(against, trust=settings.trust, **how)
     check_apart(inputs, references)
-    if settings.id is None and (found := own_id(inputs)) is not None:
-        settings = replace(settings, id=found)
     settings, key = agreed(settings, references)
+    id, unnamed = settings.id, (False, False)
+    if id is None:
+        own, theirs = own_id(inputs), own_id(references)
+        id, settings = own or theirs, replace(settings, id=own)
+        saved = any(map(is_saved, references)) and all(is_saved(one) and one.data.saved.id is not None for one in references)
+        unnamed = (theirs is None and not saved, own is None)
     limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit) for split in (*references, *inputs)]
     _check_room(splits, settings, memory)
     reading = Reading(
-        text=settings.text, id=settings.id, priority=settings.keep_column, within=settings.within,
-        encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references),
+        text=settings.text, id=id, priority=settings.keep_column, within=settings.within,
+        encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references), unnamed=unnamed,
         skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)

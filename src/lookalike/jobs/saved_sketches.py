@@ -245,7 +245,10 @@ class Saving:
         for split, n in zip(self.splits, counts.tolist(), strict=True):
             if n:
                 files = None if self.texts else [described_place(place) for place in split.places]
-                yield {"name": split.name, "rows": n, "format": None if self.texts else split.format, "files": files}
+                yield {
+                    "name": split.name, "rows": n, "format": None if self.texts else split.format, "files": files,
+                    "named": split.label(0) == f"{split.name}:0",
+                }  # fmt: skip
 
 
 def write_rows(saving: Saving, rows: Table, new: NewFolder | NewFolderAt) -> Files:

@@ -153,7 +153,7 @@ def search(
         raise InputDataError(f"{name}, {error}") from error.__cause__
     lap("reading and sketching")
     if reading.id is not None:
-        check_ids(engine, made, splits, reading.boundary)
+        check_ids(engine, made, splits, reading)
     if reading.priority is not None:
         check_kinds(engine, made, splits, reading.priority)
     if overrides is not None:

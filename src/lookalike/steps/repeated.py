@@ -17,9 +17,13 @@ REPEATED = pa.schema([("first", pa.int64()), ("again", pa.int64())])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
-    """Positions below ``boundary`` are references: an id of one may be that of another document, too."""
+    """Positions below ``boundary`` are references: an id of one may be that of another document, too.
+
+    ``unnamed`` says whether the references, and the others, have default ids, which may repeat.
+    """
 
     boundary: int
+    unnamed: tuple[bool, bool] = (False, False)
 
 
 def repeated(rows: Iterator[pa.RecordBatch], settings: Repeated) -> Iterator[pa.RecordBatch]:
@@ -46,6 +50,7 @@ def repeated(rows: Iterator[pa.RecordBatch], settings: Repeated) -> Iterator[pa.
         positions = to_numpy(both["position"])
         one, other = positions[:-1][same], positions[1:][same]
         kind = (one < settings.boundary) == (other < settings.boundary)
+        kind &= ~np.array(settings.unnamed)[(other >= settings.boundary).astype(np.int64)]
         yield pa.RecordBatch.from_arrays([to_arrow(one[kind]), to_arrow(np.asarray(other[kind]))], schema=REPEATED)
         last = batch.slice(len(batch) - 1)
 
