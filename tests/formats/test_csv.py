@@ -18,7 +18,7 @@ from row_files import read
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
-from lookalike.jobs.saved_inputs import reading_of, texts_at
+from lookalike.jobs.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 
 A = "one two three four five six seven eight"
@@ -233,7 +233,7 @@ def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix)
     result.write(tmp_path / "out.csv")
     assert read(tmp_path / f"out/in{suffix}").decode() == read(tmp_path / "out.csv").decode() == raw[0] + raw[1] + raw[3]
     result.write(tmp_path / "all.tsv", annotate=True)
-    rows = list(csv.reader(io.StringIO(read(tmp_path / "all.tsv").decode(), newline=""), delimiter=mark, strict=True))
+    rows = list(csv.reader(io.StringIO(read(tmp_path / "all.tsv").decode(), newline=""), delimiter="\t", strict=True))
     assert rows[0] == ["id", "text", "n", "keep", "duplicate_of", "resemblance", "cluster"]
     assert rows[2] == ["2", f'{A}, {mark} "x"', "", "false", "1", "1.0", "1"] and rows[3] == [
         "3",
@@ -244,6 +244,7 @@ def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix)
         "",
         "3",
     ]
+    assert len(la.dedup(tmp_path / "all.tsv", id="id")) == 3, "as its suffix says"
 
 
 def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
@@ -254,7 +255,7 @@ def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
     assert loaded.settings.delimiter == ";" and loaded.provenance["parameters"]["delimiter"] == ";"
-    found = texts_at(loaded._inputs, to_numpy(loaded.decisions["position"]), reading_of(loaded.settings))
+    found = loaded._inputs.texts(to_numpy(loaded.decisions["position"]), reading_of(loaded.settings))
     assert list(found.values()) == [A.encode(), B.encode()]
     (split,) = pickle.loads(pickle.dumps(open_sources([path], delimiter=";")))
     assert [row["text"] for _, row in split.records()] == [A, B]
