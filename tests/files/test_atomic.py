@@ -304,3 +304,12 @@ def test_a_folder_that_appears_meanwhile_stays(tmp_path):
             stream.write(b"mine")
         fill(tmp_path / "out", b=A)
     assert names(tmp_path / "out") == ["b.jsonl"] and [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_link_that_leads_nowhere_is_replaced(tmp_path):
+    """What a job with a description beside its output waits for is whoever writes to that name: here, nobody."""
+    path = tmp_path / "out.jsonl"
+    path.symlink_to(tmp_path / "nowhere")
+    with atomic_file(path, beside=(tmp_path / "out.json", b"{}")) as stream:
+        stream.write(b"whole")
+    assert not path.is_symlink() and path.read_bytes() == b"whole" and (tmp_path / "out.json").exists()

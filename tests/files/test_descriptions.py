@@ -96,7 +96,10 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
     assert check_trusted(Path("k"), [beside, inside], trusted) == [inside]
     assert check_trusted(Path("k"), [link, beside], None) == [link, beside], "all of one's own"
     for name in (link, beside, f"{tmp_path}/in/../secret", f"{tmp_path}/in/\0", "s3://b/x"):
-        with pytest.raises(la.InputDataError, match=r"k: you did not save it on this machine.*--trust PATH"):
+        with pytest.raises(
+            la.InputDataError,
+            match=r"k: you did not save it on this machine, or your state folder .XDG_STATE_HOME.*--trust PATH",
+        ):
             check_trusted(Path("k"), [name], trusted)
     assert check_trusted(Path("k"), [inside], places_named([tmp_path / "other", inside])) == [inside], "a file is a place"
 
@@ -117,3 +120,9 @@ def test_no_store_is_asked_about_what_nobody_named(monkeypatch):
     for name in ("s3://attacker/x", "s3://lake/pages2/x", "s3://lake/pages/../x", "s3://lakes/pages/x", "gs://lake/pages/x"):
         with pytest.raises(la.InputDataError, match="you did not save it"):
             check_trusted(Path("k"), [name], trusted)
+
+
+@pytest.mark.parametrize("given", ["", ["in", ""]])
+def test_an_empty_path_is_not_the_current_folder(given):
+    with pytest.raises(la.ParameterError, match=r"got an empty path: name '\.'"):
+        places_named(given)

@@ -84,9 +84,14 @@ def test_which_files_of_a_folder_are_read(name, patterns, reason):
 
 def test_only_names_of_accounts_are_markers():
     assert not any(
-        map(is_marker, ("my_lookalike.json", "_lookalike.jsonl", "a_SUCCESS", "_x", "__init__.py", "lookalike.json"))
+        map(
+            is_marker,
+            ("my_lookalike.json", "_lookalike.jsonl", "a_SUCCESS", "_x", "__init__.py", "lookalike.json", "_started_up.jsonl"),
+        )
     )
-    assert all(map(is_marker, ("a.json_lookalike.json", "a.jsonl.gz_lookalike.json", "_temporary", "_started_5")))
+    assert all(
+        map(is_marker, ("a.json_lookalike.json", "a.jsonl.gz_lookalike.json", "_temporary", "_started_5", "_committed_vacuum7"))
+    )
 
 
 def test_suffixes_are_listed_shortly():

@@ -17,7 +17,8 @@ def folder(bucket):
     return bucket / "jobs/one"
 
 
-def test_a_job_is_resumed_with_its_secret(folder):
+def test_a_job_is_resumed_with_its_secret(folder, caplog):
+    caplog.set_level("INFO", "lookalike")
     space = WorkspaceAt(folder, JOB, resume=False)
     assert set(held(folder)) == {"job.json", "secret"} and len(space.secret) == 16
     (space.folder / "tables/x.done").write_bytes(b"x")
@@ -29,8 +30,9 @@ def test_a_job_is_resumed_with_its_secret(folder):
     assert again.secret == space.secret and "tables/x.done" in held(folder)
     again.close()
     again.close()
-    assert held(folder.parent.parent) == {}
+    assert held(folder.parent.parent) == {} and caplog.messages == []
     assert WorkspaceAt(folder, JOB, resume=True).secret != space.secret
+    assert caplog.messages == [f"{folder}: no job to resume; starting one"]
 
 
 def test_what_belongs_to_others_is_refused(folder):

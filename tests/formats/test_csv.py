@@ -233,7 +233,7 @@ def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix)
     result.write(tmp_path / "out.csv")
     assert read(tmp_path / f"out/in{suffix}").decode() == read(tmp_path / "out.csv").decode() == raw[0] + raw[1] + raw[3]
     result.write(tmp_path / "all.tsv", annotate=True)
-    rows = list(csv.reader(io.StringIO(read(tmp_path / "all.tsv").decode(), newline=""), delimiter=mark, strict=True))
+    rows = list(csv.reader(io.StringIO(read(tmp_path / "all.tsv").decode(), newline=""), delimiter="\t", strict=True))
     assert rows[0] == ["id", "text", "n", "keep", "duplicate_of", "resemblance", "cluster"]
     assert rows[2] == ["2", f'{A}, {mark} "x"', "", "false", "1", "1.0", "1"] and rows[3] == [
         "3",
@@ -244,6 +244,7 @@ def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix)
         "",
         "3",
     ]
+    assert len(la.dedup(tmp_path / "all.tsv", id="id")) == 3, "as its suffix says"
 
 
 def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):

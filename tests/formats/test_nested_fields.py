@@ -104,3 +104,18 @@ def test_a_slice_of_a_struct_is_read_at_its_place():
     table = pa.Table.from_pylist([{"doc": None}, *({"doc": row["doc"]} for row in ROWS)])
     batch = table.combine_chunks().to_batches()[0].slice(1, 2)
     assert column_of(batch, "doc.at.n").to_pylist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["doc.t", "doc.at.n", "doc.at.other"])
+def test_a_field_that_is_there_twice_is_refused(tmp_path, name):
+    """Wherever on the way to the one that is wanted; Arrow names none of the two."""
+    texts, numbers = pa.array([A]), pa.array([1])
+    inner = pa.StructArray.from_arrays([numbers, numbers, texts], ["n", "n", "other"])
+    outer = [texts, texts, inner] if name == "doc.t" else [texts, inner, inner] if name == "doc.at.other" else [texts, inner]
+    names = {"doc.t": ["t", "t", "at"], "doc.at.other": ["t", "at", "at"], "doc.at.n": ["t", "at"]}[name]
+    table = pa.table({"doc": pa.StructArray.from_arrays(outer, names)})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    twice = name.removesuffix(".other").replace(".", r"\.")
+    for given in (tmp_path / "rows.parquet", table):
+        with pytest.raises(la.InputDataError, match=f"schema: the column '{twice}' appears 2 times; rename all but one"):
+            la.dedup(given, text=name)

@@ -11,6 +11,7 @@ import pytest
 from same_results import same
 
 import lookalike as la
+from lookalike.files.descriptions import checksum_of
 from lookalike.jobs.saved_inputs import INPUTS, inputs_of
 from lookalike.jobs.saved_job import SavedJob
 
@@ -233,3 +234,22 @@ def test_ones_own_result_rests_on_the_sketches_that_it_was_made_with(strangers):
     """Whoever trusted them for a job need not say it again."""
     la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
     assert texts_of(strangers / "own", [0])[0] == BASE
+
+
+def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strangers):
+    """Size and time of the description, which whoever owns it can keep, do not say that it is the same."""
+    la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
+    path, secret = strangers / "seen/sketches.json", strangers / "s"
+    secret.write_text("x" * len(BASE))
+    before, said = path.stat(), json.loads(path.read_bytes())
+    found = secret.stat()
+    said["inputs"][0]["files"][0] |= {"path": str(secret), "bytes": found.st_size, "modified_ns": found.st_mtime_ns}
+    said.pop("checksum")
+    data = json.dumps({"checksum": checksum_of(said), **said}, indent=1).encode()
+    path.write_bytes(data.ljust(before.st_size))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(
+        la.InputDataError, match=r"seen/sketches\.json: these sketches are not those that the result was made with"
+    ):
+        texts_of(strangers / "own", [0])

@@ -28,6 +28,23 @@ def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     assert la.dedup(inputs, work=work, resume=True).keep.tolist() == la.dedup(inputs).keep.tolist()
 
 
+def test_a_job_that_is_not_there_to_be_resumed_is_noted(inputs, tmp_path, caplog):
+    caplog.set_level("INFO", "lookalike")
+
+    def noted(work, resume=True):
+        caplog.clear()
+        la.dedup(inputs, work=work, resume=resume)
+        return [message for message in caplog.messages if "resume" in message]
+
+    work = tmp_path / "wo\nrk"
+    said = [f"{tmp_path}/wo\\nrk: no job to resume; starting one"]
+    assert noted(work) == said, "no such folder"
+    assert noted(work) == [], "an unfinished job"
+    la.dedup(inputs, work=work, resume=True).close()
+    assert noted(work) == said, "empty"
+    assert noted(tmp_path / "other", resume=False) == []
+
+
 def test_a_result_that_is_dropped_leaves_its_folder_to_others(inputs, tmp_path):
     """Without waiting for the collector of cycles: all that holds the lock goes with the result."""
     gc.disable()

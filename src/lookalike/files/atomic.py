@@ -186,6 +186,8 @@ def _replace_in_turn(temporary: Path, path: Path) -> None:
         try:
             current = locked(path)
         except FileNotFoundError:
+            if path.is_symlink():  # it leads nowhere, and no file can take its name
+                return os.replace(temporary, path)
             with suppress(FileExistsError):
                 return _take_name(temporary, path)
             continue

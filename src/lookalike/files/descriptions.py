@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta
 
 from .. import __version__
-from ..errors import InputDataError, OutputError
+from ..errors import InputDataError, OutputError, ParameterError
 from .anywhere import AnyPath, is_inside, path_of
 from .names import shown
 from .secrets import SECRET, new_secret, read_secret, write_secret
@@ -117,8 +117,17 @@ def _key(make: bool = False) -> bytes | None:
 
 
 def places_named(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[AnyPath, ...]:
-    """Return the files, folders and URLs that a user trusts: one, or several."""
-    return tuple(map(path_of, [given] if isinstance(given, str | os.PathLike) else given))
+    """Return the files, folders and URLs that a user trusts: one, or several.
+
+    Raises
+    ------
+    ParameterError
+        If one is empty, which would be the current folder, or a URL of an unknown kind.
+    """
+    named = [given] if isinstance(given, str | os.PathLike) else given
+    if "" in named:
+        raise ParameterError("trust must name files, folders or URLs; got an empty path: name '.' for the current folder")
+    return tuple(map(path_of, named))
 
 
 def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPath] | None) -> list[str]:
@@ -142,8 +151,9 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
     found = [name for name in names if trusted is None or any(_is_in(name, place) for place in trusted)]
     if not found:
         raise InputDataError(
-            f"{shown(folder)}: you did not save it on this machine, so nothing is read from where it says that its texts are "
-            f"({shown(names[0])}); if you know that place, name it, or a folder that it is in: --trust PATH (trust=)"
+            f"{shown(folder)}: you did not save it on this machine, or your state folder (XDG_STATE_HOME) is another one, so "
+            f"nothing is read from where it says that its texts are ({shown(names[0])}); if you know that place, name it, or a "
+            "folder that it is in: --trust PATH (trust=)"
         )
     return found
 

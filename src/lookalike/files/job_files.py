@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from ..errors import IndexFormatError, ParameterError
+from ..wording import printable
 from .names import shown
 
 
@@ -41,6 +42,13 @@ def check_same(name: str, held: Any, job: Any, resume: bool) -> None:
             f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
             "run with the old ones, or name another folder"
         )
+
+
+def note_none(name: str) -> None:
+    """Log that a folder holds no job that could be resumed."""
+    import logging  # here, for what is not needed to start
+
+    logging.getLogger("lookalike").info(printable(f"{name}: no job to resume; starting one"))
 
 
 def damaged(path: str | os.PathLike[str]) -> IndexFormatError:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, LookalikeError, OutputError, ParameterError
 from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .container import ArrayFile, write_arrays
-from .job_files import check_same, damaged, encoded_job, job_in
+from .job_files import check_same, damaged, encoded_job, job_in, note_none
 from .layout import Streamed
 from .names import shown
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
@@ -133,6 +133,8 @@ class Workspace:
         if held is not None:
             check_same(name, held["job"], job, resume)
             self.secret = known_secret(folder, self._token)
+        elif resume:
+            note_none(name)
         self.folder = folder
         if held is None:
             write_secret(folder, self.secret)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ParameterError
 from .anywhere import remove_tree
-from .job_files import check_same, damaged, encoded_job, job_in
+from .job_files import check_same, damaged, encoded_job, job_in, note_none
 from .names import shown
 from .outputs_at import reporting_at
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
@@ -70,6 +70,8 @@ class WorkspaceAt:
             found = secret_in((self.folder / SECRET).read_bytes()) if SECRET in names else None
             self.secret = checked(found, held["token"], self.folder)
             return
+        if resume:
+            note_none(shown(self.folder))
         (self.folder / SECRET).write_bytes(bytes_of(self.secret))
         (self.folder / JOB).write_bytes(encoded_job(job, token_of(self.secret)))
 

@@ -98,9 +98,13 @@ def column_of(batch: Any, name: str) -> pa.Array:
 def check_columns(split: Split, schema: pa.Schema, columns: Columns) -> None:
     """Raise InputDataError if a schema lacks a column that is wanted, names one twice, or has one that is reserved."""
     for name in columns.wanted:
-        if not path_of(schema, name):
+        if not (path := path_of(schema, name)):
             raise missing_column(split.name, "schema", "column", name, names_of(schema), columns)
-    refuse_twice(split.name, "schema", schema.names, outer(schema, columns.wanted))
+        fields: Any = schema
+        for end, inner in enumerate(path):
+            named = [".".join((*path[:end], field.name)) for field in fields]
+            refuse_twice(split.name, "schema", named, [".".join(path[: end + 1])])
+            fields = next(field.type for field in fields if field.name == inner)
     check_names_free(split, schema.names, columns.reserved)
 
 

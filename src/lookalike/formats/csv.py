@@ -199,10 +199,11 @@ class Csv(Format):
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write records under the header of the first split; those of CSV files with the same header as they are.
 
-        Files that were read with a delimiter of their own are written back with it.
+        CSV files that were read with a delimiter of their own are written back with it; the suffix ``.tsv`` says another.
         """
-        given = [s.split.form for s in selections if isinstance(s.split.form, Csv) and not s.split.form.suffixes]
-        (given[0] if given else self)._write(stream, selections)
+        forms = (selection.split.form for selection in selections)
+        given = (form for form in forms if isinstance(form, Csv) and form.name.startswith(f"{self.name}:"))
+        next(given, self)._write(stream, selections)
 
     def _write(self, stream: BinaryIO, selections: Sequence[Selection]) -> None:
         names: list[str] = []

@@ -199,7 +199,7 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
     return found
 
 
-def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None) -> list[Split]:
+def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str | None = None) -> list[Split]:
     """Return the documents of a folder as inputs, one for each input that they came from.
 
     Parameters
@@ -207,17 +207,25 @@ def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None) -> list[Split
     folder : Path or Url
     trusted : sequence of Path or Url, or None
         Where texts may be read if somebody else saved the folder; None: wherever it says.
+    checksum : str, optional
+        That of the description that is meant; default: any.
 
     Raises
     ------
     InputDataError
-        If a file is damaged or missing, an input that the texts will be read from has changed or is gone, or may not be read.
+        If it is another description, a file is damaged or missing, or an input that the texts will be read from has changed, is
+        gone, or may not be read.
     """
     path = folder / DESCRIPTION
     try:
         described = read_description(path, _Sketches, FORMAT, "saved sketches")
     except OSError as error:
         raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}") from None
+    if checksum not in (None, described.checksum):  # before any place that it names is looked at
+        raise InputDataError(
+            f"{shown(path)}: these sketches are not those that the result was made with, so the texts can be others; run dedup "
+            "again"
+        )
     said = described.typed
     saved = Saved(
         folder=folder.absolute(), name=shown(folder), checksum=described.checksum, token=said.secret,

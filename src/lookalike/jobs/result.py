@@ -96,7 +96,10 @@ class Result(Shown, Sketched, Written):
     def _inputs(self) -> SavedInputs:
         """The files that were read."""
         job = self._job
-        return self._noted if job is None else SavedInputs(inputs_of(job.sources, job.n_references), Path())
+        if job is None:
+            return self._noted
+        checksums = [identity.get("checksum") for identity in self.provenance["inputs"]]
+        return SavedInputs(inputs_of(job.sources, job.n_references), Path(), checksums=checksums)
 
     @property
     def _first(self) -> int:

@@ -75,11 +75,14 @@ class SavedInputs:
         That of the result, for messages.
     trusted : tuple of Path or Url, or None
         Where files are read that somebody else's result names; None: it is the result of this process's user.
+    checksums : sequence of (str or None)
+        For each input, that of the saved sketches which it was; None where it was none.
     """
 
     table: pa.Table
     folder: AnyPath
     trusted: tuple[AnyPath, ...] | None = None
+    checksums: Sequence[str | None] = ()
 
     def texts(self, positions: Int64Array, reading: Reading, most: int | None = None) -> dict[int, bytes]:
         """Read the texts of documents again, by their positions.
@@ -138,7 +141,7 @@ class SavedInputs:
         first_of_folder = pc.index(inputs["path"].combine_chunks(), inputs["path"][first]).as_py()
         number_in_folder = number - inputs["source"][first_of_folder].as_py()
         (row,) = inputs.slice(first, 1).to_pylist()
-        splits = open_saved(self._place(row).path.parent, self.trusted)
+        splits = open_saved(self._place(row).path.parent, self.trusted, self.checksums[number] or "none")
         if number_in_folder >= len(splits):
             raise InputDataError(f"{shown(self.folder)}: damaged: {row['name']} has fewer inputs than the result says")
         read = read_again([splits[number_in_folder]], reading, positions - (number << SOURCE_BITS), most)[0]

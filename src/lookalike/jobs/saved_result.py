@@ -60,6 +60,7 @@ class _Input(TypedDict, total=False):
 
     name: Required[str]
     sketches: str
+    checksum: Any  # a format of another package may have one of any type
     files: Count
     bytes: Count | None
 
@@ -195,7 +196,7 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
         inputs = collect(rows)
         _check_inputs(inputs, len(said.provenance.inputs))
     trusted = None if described.own else places_named(trust)
-    facts["inputs"] = SavedInputs(inputs, path.absolute(), trusted)
+    facts["inputs"] = SavedInputs(inputs, path.absolute(), trusted, [one.get("checksum") for one in said.provenance.inputs])
     n, second = said.summary.documents + said.summary.reference, second_columns(settings.finder)
     with _file(path, "decisions", said) as rows:
         kind = rows.schema.field("id").type
