@@ -180,7 +180,7 @@ class RowGroups:
             if fitting == rows and not is_too_large():
                 break
             sizes = self._sizes(group, {**flat, **lists}, exact)
-            if sizes is None:
+            if sizes is None or not len(sizes):
                 break
             row = int(np.argmax(sizes))
             largest = int(sizes[row])
@@ -188,7 +188,7 @@ class RowGroups:
                 fitting = _fitting(sizes, rows, max(most, largest + most // 4) if exact else most)
         if is_too_large():
             raise self._too_large(number, row, held, largest, {**flat, **lists}, exact)
-        if row is None:
+        if row is None or not alone:
             fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
         return _Group(number, max(1, fitting), streamed, alone)
 
