@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.formats import Columns, Limit, _pages, _row_groups
-from lookalike.formats._pages import TooLong, longest_value, pages_of, values_of, values_per_row
+from lookalike.formats._pages import TooLong, pages_of, values_of
+from lookalike.formats._row_sizes import longest_value, text_bytes_per_row, values_per_row
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_room
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 LARGE = 16 << 20  # bytes of a page from which on it is read as a stream
 STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "brotli"}
-WHOLE = {"SNAPPY": "snappy"}
+WHOLE = {"SNAPPY": "snappy", "LZ4": "lz4_raw"}
+PIECE = 1 << 16  # numbers that are decoded at a time
 _DEEPEST = 8  # structs within structs; a header has three
 _HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
-_DATA, DICTIONARY, _DATA2 = 0, 2, 3
+_DATA, DICTIONARY, DATA2 = 0, 2, 3
 _PLAIN, _PLAIN_DICTIONARY, _RLE_DICTIONARY = 0, 2, 8
-_DICTIONARIES = (_PLAIN_DICTIONARY, _RLE_DICTIONARY)
-_PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
+DICTIONARIES = (_PLAIN_DICTIONARY, _RLE_DICTIONARY)
 
 
 class Page(NamedTuple):
@@ -38,6 +38,7 @@ class Page(NamedTuple):
     n_values: int
     encoding: int
     level_bytes: int
+    repetition_bytes: int
     compressed: bool
 
 
@@ -50,15 +51,16 @@ def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
     while at < end:
         fields, length = _header_at(file, at)
         kind, n_bytes, n_stored = (_count(fields, number, -1) for number in (1, 2, 3))
-        inside = fields.get({_DATA: 5, DICTIONARY: 7, _DATA2: 8}.get(kind, -1), {})
+        inside = fields.get({_DATA: 5, DICTIONARY: 7, DATA2: 8}.get(kind, -1), {})
         n_values = _count(inside, 1) if isinstance(inside, dict) else -1
         most = n_bytes if kind == DICTIONARY else chunk.num_values
         if min(kind, n_bytes, n_stored, n_values) < 0 or n_values > most:
             raise OSError("the header of a page is damaged")
-        levels = _count(inside, 5) + _count(inside, 6) if kind == _DATA2 else 0
-        encoding = _count(inside, 4 if kind == _DATA2 else 2, -1)
+        definition, repetition = (_count(inside, 5), _count(inside, 6)) if kind == DATA2 else (0, 0)
+        encoding = _count(inside, 4 if kind == DATA2 else 2, -1)
         at += length
-        yield Page(kind, at, n_bytes, n_stored, n_values, encoding, levels, bool(inside.get(7, True)))
+        compressed = bool(inside.get(7, True))
+        yield Page(kind, at, n_bytes, n_stored, n_values, encoding, definition + repetition, repetition, compressed)
         at += n_stored
 
 
@@ -151,7 +153,7 @@ class _Part:
         """Leave the file open."""
 
 
-class _Stream:
+class Stream:
     """The values of a page, decompressed as they are read."""
 
     def __init__(self, file: BinaryIO, page: Page, codec: str) -> None:
@@ -194,7 +196,7 @@ class TooLong:
 class _Dictionary:
     """The values of a dictionary page, in a temporary file."""
 
-    def __init__(self, stream: _Stream, n_values: int) -> None:
+    def __init__(self, stream: Stream, n_values: int) -> None:
         import tempfile  # here, for what is not needed to start
 
         self._file = tempfile.TemporaryFile(prefix="lookalike-")
@@ -221,7 +223,7 @@ class _Dictionary:
         return TooLong(end - begin) if end - begin > most else os.pread(self._file.fileno(), end - begin, begin)
 
 
-def _runs(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[np.int64]]]:
+def runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[np.int64]]]:
     """Yield numbers of some bits in runs, each with its length: one number, or as many as were packed."""
     count, at, size = 0, 0, (width + 7) // 8
     weights = 1 << np.arange(width)
@@ -229,10 +231,13 @@ def _runs(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[
         head, at = _number(data, at)
         length = min((head >> 1) * (8 if head & 1 else 1), n - count)
         if head & 1:
-            n_bytes = (head >> 1) * width
-            bits = np.unpackbits(np.frombuffer(data, np.uint8, n_bytes, at), count=length * width, bitorder="little")
-            yield length, bits.reshape(length, width).astype(np.int64) @ weights
-            at += n_bytes
+            for begin in range(0, length, PIECE):
+                some = min(PIECE, length - begin)
+                n_bits = some * width
+                packed = np.frombuffer(data, np.uint8, (n_bits + 7) // 8, at + begin * width // 8)
+                bits = np.unpackbits(packed, count=n_bits, bitorder="little")
+                yield some, bits.reshape(some, width).astype(np.int64) @ weights
+            at += (head >> 1) * width
         else:
             yield length, int.from_bytes(data[at : at + size], "little")
             at += size
@@ -241,37 +246,8 @@ def _runs(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[
 
 def _hybrid(data: bytes, width: int, n: int) -> NDArray[np.int64]:
     """Decode numbers of some bits, in runs of equal ones or packed."""
-    runs = (np.full(length, run, np.int64) if isinstance(run, int) else run for length, run in _runs(data, width, n))
+    runs = (np.full(length, run, np.int64) if isinstance(run, int) else run for length, run in runs_in(data, width, n))
     return np.concatenate([np.zeros(0, np.int64), *runs])
-
-
-def values_per_row(file: BinaryIO, chunk: Any, deepest: int, n_rows: int) -> NDArray[np.int64]:
-    """Return how many values each row of a chunk of lists has, by its repetition levels up to ``deepest``."""
-    counts, row = np.zeros(n_rows, np.int64), -1
-    for page in pages_of(file, chunk):
-        if page.kind == DICTIONARY:
-            continue
-        if page.kind == _DATA2:
-            file.seek(page.at)
-            levels = file.read(page.level_bytes)
-        else:
-            stream = _Stream(file, page, chunk.compression)
-            levels = stream.read(min(page.n_bytes, int.from_bytes(stream.read(4), "little")))
-        for length, run in _runs(levels, deepest.bit_length(), page.n_values):
-            if isinstance(run, int):
-                before, n_starts = (length, 0) if run else (0, length)
-                each: Any = 1
-            else:
-                starts = np.flatnonzero(run == 0)
-                before, n_starts = int(starts[0]) if len(starts) else length, len(starts)
-                each = np.diff(starts, append=length)
-            if row + n_starts >= n_rows or (row < 0 < before):
-                raise OSError("the rows of a page are damaged")
-            if before:
-                counts[row] += before
-            counts[row + 1 : row + 1 + n_starts] = each
-            row += n_starts
-    return counts
 
 
 def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator[bytes | TooLong | None]:
@@ -279,7 +255,7 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
     with ExitStack() as opened:
         known: _Dictionary | None = None
         for page in pages_of(file, chunk):
-            stream = _Stream(file, page, chunk.compression)
+            stream = Stream(file, page, chunk.compression)
             if page.kind == DICTIONARY:
                 known = opened.enter_context(_Dictionary(stream, page.n_values))
             else:
@@ -287,18 +263,18 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
 
 
 def _values_in(
-    file: BinaryIO, page: Page, stream: _Stream, known: _Dictionary | None, nullable: bool, most: int
+    file: BinaryIO, page: Page, stream: Stream, known: _Dictionary | None, nullable: bool, most: int
 ) -> Iterator[bytes | TooLong | None]:
     """Yield the values of a page."""
     there, n_levels = np.ones(page.n_values, np.int64), 0
-    if nullable and page.kind == _DATA2:
+    if nullable and page.kind == DATA2:
         file.seek(page.at)
         there = _hybrid(file.read(page.level_bytes), 1, page.n_values)
     elif nullable:
         n_levels = int.from_bytes(stream.read(4), "little") + 4
         there = _hybrid(stream.read(n_levels - 4), 1, page.n_values)
     numbers: Iterator[int] | None = None
-    if page.encoding in _DICTIONARIES:
+    if page.encoding in DICTIONARIES:
         packed = stream.read(page.n_bytes - page.level_bytes - n_levels)
         numbers = iter(_hybrid(packed[1:], packed[0], int(there.sum())).tolist() if there.any() else ())
     for one in there.tolist():
@@ -319,31 +295,6 @@ def _values_in(
 
 def is_streamed(chunk: Any, pages: list[Page]) -> bool:
     """Tell whether the values of a chunk can be read as a stream."""
-    coded = all(page.encoding in (_PLAIN, *_DICTIONARIES) for page in pages)
+    coded = all(page.encoding in (_PLAIN, *DICTIONARIES) for page in pages)
     whole = chunk.compression in WHOLE and max(page.n_bytes for page in pages) <= LARGE
     return chunk.physical_type == "BYTE_ARRAY" and coded and (chunk.compression in STREAMED or whole)
-
-
-def held_of(pages: list[Page], texts: bool) -> int:
-    """Return the bytes of a column chunk that are held while it is read: its dictionary, and one page at a time."""
-    known = [page.n_stored + 2 * page.n_bytes + 24 * texts * page.n_values for page in pages if page.kind == DICTIONARY]
-    return sum(known) + max((page.n_stored + page.n_bytes for page in pages if page.kind != DICTIONARY), default=0)
-
-
-def longest_value(file: BinaryIO, chunk: Any, pages: list[Page]) -> int:
-    """Return the bytes of the longest text in a chunk; outside of a dictionary, texts of a page count as equally long."""
-    return max((_longest_in(file, chunk, page) for page in pages), default=0)
-
-
-def _longest_in(file: BinaryIO, chunk: Any, page: Page) -> int:
-    """Return the bytes of the longest value in a page."""
-    if page.encoding == _PREFIXED or (page.kind == DICTIONARY and chunk.compression not in {**STREAMED, **WHOLE}):
-        return page.n_bytes  # a value repeats what others begin with, but no more than there is
-    if page.kind != DICTIONARY:
-        return 0 if page.encoding in _DICTIONARIES else page.n_bytes // max(1, page.n_values)
-    data = _Stream(file, page, chunk.compression).read(page.n_bytes)
-    at, longest = 0, 0
-    for _ in range(page.n_values):
-        n_bytes = int.from_bytes(data[at : at + 4], "little")
-        at, longest = at + 4 + n_bytes, max(longest, n_bytes)
-    return longest

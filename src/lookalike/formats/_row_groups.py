@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ._columnar import path_of
-from ._pages import LARGE, Page, TooLong, held_of, is_streamed, longest_value, pages_of, values_of, values_per_row
+from ._pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
+from ._row_sizes import held_of, longest_value, text_bytes_per_row, values_per_row
 from ._split import ROOM, Split
 
 if TYPE_CHECKING:
@@ -156,45 +157,60 @@ class RowGroups:
             if pages is not None and largest > self._large:
                 if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
                     streamed = place
-                    rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in pages)])
+                    data = [page for page in pages if page.kind != DICTIONARY]
+                    rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in data)])
                     continue
                 if largest > 2 * self._split.limit.most:
                     raise self._too_large_a_page(field.name, number, chunk, largest)
             column = self._columns.column(leaf)
-            n_bytes = VALUE + self._each * (1 + column.path.count(".")) + self._longest(chunk, column, pages)
+            n_bytes = self._of_value(column) + self._longest(chunk, column, pages)
             (lists if column.max_repetition_level else flat)[leaf] = n_bytes
             held += READER + min(self._buffer, chunk.total_compressed_size)
             held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
         of_row = max(1, sum(flat.values()))
         total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
-        rows = min(rows, self._most_bytes // of_row)
-        largest, row, alone = of_row + total, 0, False
+        rows, most = max(1, rows), self._most_bytes
+        largest, row, exact, alone = of_row + total, None, False, total > most or of_row * min(rows, n_rows) > most
+        fitting = 0 if alone else rows
 
         def is_too_large() -> bool:
             return self._names is None and held + COPIES * largest > self._split.limit.room
 
-        sizes = self._sizes(group, lists) if total > self._most_bytes or is_too_large() else None
-        if sizes is not None:
-            sizes += of_row
+        for exact in (False, True):
+            if fitting == rows and not is_too_large():
+                break
+            sizes = self._sizes(group, {**flat, **lists}, exact)
+            if sizes is None or not len(sizes):
+                break
             row = int(np.argmax(sizes))
             largest = int(sizes[row])
+            if fitting < rows:  # how rows are cut must not depend on the memory
+                fitting = _fitting(sizes, rows, max(most, largest + most // 4) if exact else most)
         if is_too_large():
-            raise self._too_large(number, row, held, largest, {**flat, **lists})
-        if sizes is not None and total > self._most_bytes:  # how rows are cut must not depend on the memory
-            rows, alone = _fitting(sizes, max(1, rows), max(self._most_bytes, largest + self._most_bytes // 4)), True
-        else:
-            rows = min(rows, self._most_bytes * n_rows // max(1, total))
-        return _Group(number, max(1, rows), streamed, alone)
+            raise self._too_large(number, row, held, largest, {**flat, **lists}, exact)
+        if row is None or not alone:
+            fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
+        return _Group(number, max(1, fitting), streamed, alone)
 
-    def _sizes(self, group: Any, lists: dict[int, int]) -> NDArray[np.int64] | None:
-        """Return the bytes of each row in columns of lists; None if that cannot be told."""
-        if any(group.column(leaf).num_values < group.num_rows for leaf in lists):
-            return None  # each row has a value: damaged
+    def _of_value(self, column: Any) -> int:
+        """Return the bytes of a value beside those of a text."""
+        return VALUE + self._each * (1 + str(column.path).count("."))
+
+    def _sizes(self, group: Any, of_values: dict[int, int], exact: bool) -> NDArray[np.int64] | None:
+        """Return the bytes of each row; None if that cannot be told. Unless exact, a text is as long as the longest."""
         sizes = np.zeros(group.num_rows, np.int64)
         try:
-            for leaf, n_bytes in lists.items():
-                deepest = self._columns.column(leaf).max_repetition_level
-                sizes += n_bytes * values_per_row(self._raw, group.column(leaf), deepest, group.num_rows)
+            for leaf, n_bytes in of_values.items():
+                chunk, column = group.column(leaf), self._columns.column(leaf)
+                counts: int | NDArray[np.int64] = 1
+                if deepest := column.max_repetition_level:
+                    if chunk.num_values < group.num_rows:
+                        return None  # each row has a value: damaged
+                    counts = values_per_row(self._raw, chunk, deepest, group.num_rows)
+                if exact and chunk.physical_type == "BYTE_ARRAY":
+                    n_bytes = self._of_value(column)
+                    sizes += text_bytes_per_row(self._raw, chunk, column, group.num_rows)
+                sizes += n_bytes * counts
         except (OSError, IndexError, ValueError, KeyError):
             return None  # of another compression, or damaged: Arrow will say so
         return sizes
@@ -215,16 +231,21 @@ class RowGroups:
         except (OSError, IndexError, ValueError):
             return self._most_bytes
 
-    def _too_large(self, number: int, row: int, held: int, largest: int, sizes: dict[int, int]) -> InputDataError:
+    def _too_large(
+        self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int], exact: bool
+    ) -> InputDataError:
         """The error for a row group whose rows cannot be written again within the memory."""
-        group, room = self._metadata.row_group(number), self._split.limit.room
-        worst = max(sizes, key=lambda leaf: sizes[leaf] * group.column(leaf).num_values)
+        group, room, sizes = self._metadata.row_group(number), self._split.limit.room, {}
+        for leaf, n_bytes in of_values.items():
+            measured = None if row is None else self._sizes(group, {leaf: n_bytes}, exact)
+            sizes[leaf] = n_bytes * group.column(leaf).num_values if measured is None else int(measured[row])
+        worst, of_which = max(sizes, key=lambda leaf: sizes[leaf]), "a row at most" if row is None else f"its row {row + 1:,}"
         place = next(place for place, leaf in self._leaves if leaf == worst)
         name, needed = self._schema.field(place).name, held + COPIES * largest
         return InputDataError(
             f"{self._split.name}, row group {number + 1}: writing its rows takes about {needed / 1e6:,.0f} MB "
-            f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for its "
-            f"row {row + 1:,}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
+            f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for "
+            f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
             f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns"
         )
 
