@@ -18,8 +18,8 @@ PACKED = (".gz", ".zst", ".bz2", ".xz")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # What lookalike writes beside an output and in its folder, and what Spark and table formats built on it do.
 _MARKER = re.compile(
-    r"(.+\.\w+)?_lookalike(_unfinished)?\.json|_SUCCESS|_(started|committed)_(vacuum)?\d+|_(common_)?metadata|_temporary|_delta_log"
-    r"|_spark_metadata|_sketches"
+    r"(.+\.\w+)?_lookalike(_unfinished)?\.json|_sketches"
+    r"|_SUCCESS|_(started|committed)_(vacuum)?\d+|_(common_)?metadata|_temporary|_delta_log|_spark_metadata"
 )
 
 
