@@ -59,6 +59,25 @@ def test_documents_on_standard_output(capfd, corpus, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "page.html"]
 
 
+def test_the_last_line_on_standard_output_ends(capfd, tmp_path):
+    """A file without a line feed at its end is written to files as it was; other programs print to this stream, too."""
+    (tmp_path / "in.jsonl").write_text('{"text": "a b"}\n{"text": "c d"}')
+    assert run(capfd, "dedup", tmp_path / "in.jsonl", "-o", "-", "--quiet") == (0, '{"text": "a b"}\n{"text": "c d"}\n', "")
+    assert run(capfd, "dedup", tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl", "--quiet") == (0, "", "")
+    assert (tmp_path / "out.jsonl").read_text() == (tmp_path / "in.jsonl").read_text()
+    (tmp_path / "none.jsonl").write_text("")
+    assert run(capfd, "dedup", tmp_path / "none.jsonl", "-o", "-", "--quiet") == (0, "", "")
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "overlap"])
+def test_no_report_on_standard_output(capfd, corpus, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    against = ["--against", corpus] if command == "overlap" else []
+    code, out, err = run(capfd, command, corpus, *against, "--report", "-")
+    assert (code, out) == (2, "") and "--report writes one HTML file, not to standard output; got -: name a file" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
 def test_ids_cannot_steer_a_terminal(capfd, corpus):
     _, out, _ = run(capfd, "dedup", corpus, "--id", "id", "-t", "0.5")
     assert "\x1b" not in out and r"\x1b[31m1  ->  \x1b[31m0" in out

@@ -67,6 +67,8 @@ def test_a_stream_of_record_batches_is_a_table(tmp_path):
         ({"text": TEXTS}, r"got 'text': list: pass a dict of columns as a table, pyarrow.table\(columns\)"),
         ({"a/b": pa.table({"text": TEXTS})}, "a dict must be of id to text, or of name to table or data set; got 'a/b': Table"),
         ([{"text": A}, A], "row 1: a list with a dict must hold dicts only; got str"),
+        ([{"text": A}, {"text": A, 2: "x"}], "row 1: the names of fields must be str; got 2: rename the field"),
+        ([{"text": A, None: "x"}], "row 0: the names of fields must be str; got None: "),
         ([{"body": A}], r"row 0: field 'text' is missing; fields found: body; name another with --text \(text=\)"),
         ([{"text": 3}], "row 0: field 'text' must be a string or null; found 3"),
         ([[A], [B]], "row 0: a text must be a str; this one is list"),

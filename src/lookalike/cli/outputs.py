@@ -6,10 +6,23 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import ParameterError
 from ..files.outputs import check_apart
 from ..formats.writers import check_before, is_stdout
 from ..inputs.saved import files_of_saved
 from .interrupts import Leaves
+
+
+def check_page(report: str | None) -> None:
+    """Refuse standard output as the place of a report.
+
+    Raises
+    ------
+    ParameterError
+        If it is meant.
+    """
+    if is_stdout(report):
+        raise ParameterError("--report writes one HTML file, not to standard output; got -: name a file, such as report.html")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +91,7 @@ class Outputs:
         OutputError, ParameterError, MissingExtraError
             If something does, or cannot be written.
         """
+        check_page(self.report)
         read = [*sources, *references]
         places = [place for split in read for place in split.places]
         others = [path for path in also if path] + [str(path) for path in files_of_saved(references)]

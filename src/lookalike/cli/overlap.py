@@ -69,6 +69,7 @@ def overlap(
     from ..jobs.limits import limit_of
     from ..jobs.overlap import overlap as run
     from ..wording import counted
+    from .outputs import check_page
     from .progress import note_skipped, progress
 
     if annotate and output is None:
@@ -77,6 +78,7 @@ def overlap(
         raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
     if "-" in inputs and "-" in against:
         raise ParameterError("standard input ('-') cannot be both corpora: put one of them into a file")
+    check_page(report)
     if output is not None:
         check_output(output, force)
     if matches is not None:

@@ -205,9 +205,11 @@ def _plain(values: Any, source: str, name: str | None) -> Any:
 
 def _record_split(rows: Sequence[Any]) -> Split:
     """Return a list of dicts as a split."""
-    stranger = next((number for number, row in enumerate(rows) if not isinstance(row, Mapping)), None)
-    if stranger is not None:
-        raise InputDataError(f"row {stranger}: a list with a dict must hold dicts only; got {type(rows[stranger]).__name__}")
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InputDataError(f"row {number}: a list with a dict must hold dicts only; got {type(row).__name__}")
+        if others := [name for name in row if not isinstance(name, str)]:
+            raise InputDataError(f"row {number}: the names of fields must be str; got {others[0]!r:.60}: rename the field")
     return Split(form=RECORDS, name="input", relative="input", data=rows)
 
 
@@ -328,10 +330,8 @@ def as_sources(
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
             raise InputDataError(f"{path!r:.200}: no file {'matches' if is_glob(path) else 'of that name'}{hint}")
         return open_sources([path], glob=glob, format=format, delimiter=delimiter)
-    if isinstance(data, pa.RecordBatch):
-        return [table_split(pa.Table.from_batches([data]))]
-    if isinstance(data, pa.Table):
-        return [table_split(data)]
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
     frame = frame_of(data)
     if frame is not None:
         return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]

@@ -275,13 +275,28 @@ def _write_file(path: Path, form: Format, selections: Sequence[Selection], prove
         form.write(stream, selections, provenance)
 
 
+class _Lines:
+    """A stream, and whether the line that was written last is without its line feed."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self.open = stream, False
+
+    def write(self, data: bytes) -> int:
+        """Write some bytes."""
+        self.open = not data.endswith(b"\n") if data else self.open
+        return int(self._stream.write(data))
+
+
 def _print(form: Format, selections: Sequence[Selection], provenance: Record) -> None:
     """Write rows to standard output."""
     if not hasattr(sys.stdout, "buffer"):
         raise OutputError("standard output takes no bytes here: write to a file")
     try:
         sys.stdout.flush()
-        form.write(sys.stdout.buffer, selections, provenance)
+        lines: Any = _Lines(sys.stdout.buffer)
+        form.write(lines, selections, provenance)
+        if lines.open:  # as it was at the end of a file: others print to this stream, too
+            lines.write(b"\n")
         sys.stdout.buffer.flush()
     except (OutputError, BrokenPipeError):  # who reads no more wants no message
         raise
