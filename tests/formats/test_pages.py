@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, _pages, _row_groups
+from lookalike.formats import Columns, Limit, _pages, _row_groups, _row_sizes
 from lookalike.formats._pages import TooLong, pages_of, values_of
 from lookalike.formats._row_sizes import longest_value, text_bytes_per_row, values_per_row
 from lookalike.formats.sources import open_sources
@@ -88,9 +88,11 @@ def test_values_per_row_are_those_that_arrow_reads(folder, data, kind, codec, ve
 @settings(max_examples=60)
 @given(
     st.data(), st.sampled_from(["flat", "struct", "lists", "lists of structs"]), st.sampled_from([*CODECS, "lz4"]), st.booleans(),
-    st.sampled_from(["1.0", "2.0"]), st.integers(1, 40), st.booleans(),
+    st.sampled_from(["1.0", "2.0"]), st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
 )  # fmt: skip
-def test_text_bytes_per_row_are_those_that_arrow_reads(folder, data, kind, codec, dictionary, version, per_page, nullable):
+def test_text_bytes_per_row_are_those_that_arrow_reads(
+    folder, data, kind, codec, dictionary, version, per_page, nullable, piece
+):
     """Exact where texts are in a dictionary; elsewhere all texts of a page together, with the bytes of their lengths."""
     text = st.sampled_from(["", "a", "é" * 9, "x" * 3000])
     text = text | st.none() if nullable else text
@@ -113,8 +115,10 @@ def test_text_bytes_per_row_are_those_that_arrow_reads(folder, data, kind, codec
         value = list(value.values()) if isinstance(value, dict) else value
         return sum(map(bytes_of, value)) if isinstance(value, list) else len((value or "").encode())
 
-    with pq.ParquetFile(path) as file, open(path, "rb") as raw:
+    with pq.ParquetFile(path) as file, open(path, "rb") as raw, pytest.MonkeyPatch.context() as patch:
         chunk, column = file.metadata.row_group(0).column(0), file.schema.column(0)
+        for module in (_pages, _row_sizes):
+            patch.setattr(module, "PIECE", piece)
         found = text_bytes_per_row(raw, chunk, column, len(rows)).tolist()
         if dictionary:
             assert found == [bytes_of(row) for row in rows]
