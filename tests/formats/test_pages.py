@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, _pages, _row_groups
+from lookalike.formats import Columns, Limit, _pages, _row_groups, _row_sizes
 from lookalike.formats._pages import TooLong, pages_of, values_of
 from lookalike.formats._row_sizes import longest_value, text_bytes_per_row, values_per_row
 from lookalike.formats.sources import open_sources
@@ -83,6 +83,49 @@ def test_values_per_row_are_those_that_arrow_reads(folder, data, kind, codec, ve
         assert values_per_row(raw, chunk, deepest, len(rows)).tolist() == [count(row) for row in rows]
         with pytest.raises(OSError, match="the rows of a page are damaged"):
             values_per_row(raw, chunk, deepest, len(rows) - 1)
+
+
+@settings(max_examples=60)
+@given(
+    st.data(), st.sampled_from(["flat", "struct", "lists", "lists of structs"]), st.sampled_from([*CODECS, "lz4"]), st.booleans(),
+    st.sampled_from(["1.0", "2.0"]), st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
+)  # fmt: skip
+def test_text_bytes_per_row_are_those_that_arrow_reads(
+    folder, data, kind, codec, dictionary, version, per_page, nullable, piece
+):
+    """Exact where texts are in a dictionary; elsewhere all texts of a page together, with the bytes of their lengths."""
+    text = st.sampled_from(["", "a", "é" * 9, "x" * 3000])
+    text = text | st.none() if nullable else text
+    kinds = {
+        "flat": (text, pa.string()),
+        "struct": (st.fixed_dictionaries({"a": text}) | st.none(), pa.struct([("a", pa.string())])),
+        "lists": (st.lists(text, max_size=20) | st.none(), pa.list_(pa.string())),
+        "lists of structs": (st.lists(st.fixed_dictionaries({"a": text})), pa.list_(pa.struct([("a", pa.string())]))),
+    }
+    strategy, of = kinds[kind]
+    rows = data.draw(st.lists(strategy, min_size=1, max_size=60))
+    path = folder / "texts.parquet"
+    field = pa.field("x", of, nullable or kind != "flat")
+    pq.write_table(
+        pa.table({"x": pa.array(rows, of)}, pa.schema([field])), path, compression=codec, data_page_version=version,
+        use_dictionary=dictionary, write_batch_size=per_page, data_page_size=1,
+    )  # fmt: skip
+
+    def bytes_of(value):
+        value = list(value.values()) if isinstance(value, dict) else value
+        return sum(map(bytes_of, value)) if isinstance(value, list) else len((value or "").encode())
+
+    with pq.ParquetFile(path) as file, open(path, "rb") as raw, pytest.MonkeyPatch.context() as patch:
+        chunk, column = file.metadata.row_group(0).column(0), file.schema.column(0)
+        for module in (_pages, _row_sizes):
+            patch.setattr(module, "PIECE", piece)
+        found = text_bytes_per_row(raw, chunk, column, len(rows)).tolist()
+        if dictionary:
+            assert found == [bytes_of(row) for row in rows]
+        else:
+            assert len(found) == len(rows) and sum(found) >= sum(map(bytes_of, rows))
+        with pytest.raises(OSError, match="the rows of a page are damaged"):
+            text_bytes_per_row(raw, chunk, column, len(rows) - 1)
 
 
 def test_texts_that_repeat_the_one_before_are_not_taken_for_short(tmp_path):
@@ -196,6 +239,34 @@ def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, columns
     assert read.to_pylist() == table.to_pylist()
     converted = list(split.form.tables_to_convert(split))
     assert len(converted) > len(tables) and sum(map(len, converted)) == N
+
+
+RARE = ["w" * 300_000, *(f"tag {i}" for i in range(50))]
+CODES = np.arange(N * 100) % 50 + 1
+ONE = pa.DictionaryArray.from_arrays(pa.array(np.where(np.arange(N * 100) == 9950, 0, CODES), pa.int32()), RARE)
+RARELY = {
+    "in lists": pa.ListArray.from_arrays(OFFSETS, ONE.cast(pa.string())),
+    "flat": ["w" * 300_000 if i == 99 else f"m{i % 50}" for i in range(N)],
+    "flat, else missing": ["w" * 300_000 if i == 99 else None for i in range(N)],
+}
+
+
+@pytest.mark.parametrize("codec", ["snappy", "zstd", "lz4"])
+@pytest.mark.parametrize("name", RARELY)
+def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, monkeypatch, name, codec):
+    """One row has 0.3 MB, the others some bytes each: they are read together, and are within a memory that holds the one row."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}), path, compression=codec)
+    (split,) = open_sources([path])
+    monkeypatch.setattr(_row_groups, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(_row_groups, "BATCH_BYTES", 1 << 20)
+    small = dataclasses.replace(split, limit=Limit(room=4_000_000))
+    check_room(tmp_path / "out.parquet", [small], small.limit)
+    tables = list(small.form.tables(small))
+    assert len(tables) <= 4 and sum(map(len, tables)) == N
+    smaller = dataclasses.replace(split, limit=Limit(room=1_000_000))
+    with pytest.raises(la.InputDataError, match=r"for its row 100; the largest column is 'x'"):
+        check_room(tmp_path / "out.parquet", [smaller], smaller.limit)
 
 
 @pytest.mark.parametrize(("columns", "what"), [

@@ -150,6 +150,7 @@ class RowGroups:
         n_rows, rows = max(1, group.num_rows), self._rows
         flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
         lists: dict[int, int] = {}
+        texts: dict[int, int] = {}  # bytes of the longest
         for place, leaf in self._leaves:
             chunk = group.column(leaf)
             field, pages = self._schema.field(place), self._pages(chunk)
@@ -163,14 +164,19 @@ class RowGroups:
                 if largest > 2 * self._split.limit.most:
                     raise self._too_large_a_page(field.name, number, chunk, largest)
             column = self._columns.column(leaf)
-            n_bytes = self._of_value(column) + self._longest(chunk, column, pages)
+            longest = self._longest(chunk, column, pages)
+            if chunk.physical_type == "BYTE_ARRAY":
+                texts[leaf] = longest
+            n_bytes = VALUE + self._each * (1 + column.path.count(".")) + longest
             (lists if column.max_repetition_level else flat)[leaf] = n_bytes
             held += READER + min(self._buffer, chunk.total_compressed_size)
             held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
         of_row = max(1, sum(flat.values()))
         total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
         rows, most = max(1, rows), self._most_bytes
-        largest, row, exact, alone = of_row + total, None, False, total > most or of_row * min(rows, n_rows) > most
+        largest, alone = of_row + total, total > most or of_row * min(rows, n_rows) > most
+        sizes: NDArray[np.int64] | None = None
+        row: int | None = None
         fitting = 0 if alone else rows
 
         def is_too_large() -> bool:
@@ -179,25 +185,22 @@ class RowGroups:
         for exact in (False, True):
             if fitting == rows and not is_too_large():
                 break
-            sizes = self._sizes(group, {**flat, **lists}, exact)
-            if sizes is None or not len(sizes):
+            more = self._sizes(group, texts if exact else {**flat, **lists}, exact)
+            if more is None or not len(more):
                 break
+            sizes = more if sizes is None else sizes + more
             row = int(np.argmax(sizes))
             largest = int(sizes[row])
             if fitting < rows:  # how rows are cut must not depend on the memory
                 fitting = _fitting(sizes, rows, max(most, largest + most // 4) if exact else most)
         if is_too_large():
-            raise self._too_large(number, row, held, largest, {**flat, **lists}, exact)
+            raise self._too_large(number, row, held, largest, {**flat, **lists}, texts)
         if row is None or not alone:
             fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
         return _Group(number, max(1, fitting), streamed, alone)
 
-    def _of_value(self, column: Any) -> int:
-        """Return the bytes of a value beside those of a text."""
-        return VALUE + self._each * (1 + str(column.path).count("."))
-
-    def _sizes(self, group: Any, of_values: dict[int, int], exact: bool) -> NDArray[np.int64] | None:
-        """Return the bytes of each row; None if that cannot be told. Unless exact, a text is as long as the longest."""
+    def _sizes(self, group: Any, of_values: dict[int, int], exact: bool = False) -> NDArray[np.int64] | None:
+        """Return the bytes of each row by those of a value; if exact, how many more texts really have. None: cannot be told."""
         sizes = np.zeros(group.num_rows, np.int64)
         try:
             for leaf, n_bytes in of_values.items():
@@ -207,10 +210,10 @@ class RowGroups:
                     if chunk.num_values < group.num_rows:
                         return None  # each row has a value: damaged
                     counts = values_per_row(self._raw, chunk, deepest, group.num_rows)
-                if exact and chunk.physical_type == "BYTE_ARRAY":
-                    n_bytes = self._of_value(column)
-                    sizes += text_bytes_per_row(self._raw, chunk, column, group.num_rows)
-                sizes += n_bytes * counts
+                if exact:
+                    sizes += text_bytes_per_row(self._raw, chunk, column, group.num_rows) - n_bytes * counts
+                else:
+                    sizes += n_bytes * counts
         except (OSError, IndexError, ValueError, KeyError):
             return None  # of another compression, or damaged: Arrow will say so
         return sizes
@@ -232,13 +235,15 @@ class RowGroups:
             return self._most_bytes
 
     def _too_large(
-        self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int], exact: bool
+        self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int], texts: dict[int, int]
     ) -> InputDataError:
         """The error for a row group whose rows cannot be written again within the memory."""
         group, room, sizes = self._metadata.row_group(number), self._split.limit.room, {}
         for leaf, n_bytes in of_values.items():
-            measured = None if row is None else self._sizes(group, {leaf: n_bytes}, exact)
-            sizes[leaf] = n_bytes * group.column(leaf).num_values if measured is None else int(measured[row])
+            sizes[leaf] = n_bytes * group.column(leaf).num_values
+            if row is not None and (of_rows := self._sizes(group, {leaf: n_bytes})) is not None:
+                more = self._sizes(group, {leaf: texts[leaf]}, exact=True) if leaf in texts else None
+                sizes[leaf] = int(of_rows[row] + (0 if more is None else more[row]))
         worst, of_which = max(sizes, key=lambda leaf: sizes[leaf]), "a row at most" if row is None else f"its row {row + 1:,}"
         place = next(place for place, leaf in self._leaves if leaf == worst)
         name, needed = self._schema.field(place).name, held + COPIES * largest
