@@ -55,7 +55,7 @@ def stage(tmp_path_factory):
         for n, text in enumerate([*notes, notes[0] + " and more"])
     ]
     table = pa.Table.from_pylist(rows)
-    for name in ("pages", "train", "crawl", "code", "logs", "notes"):
+    for name in ("pages", "train", "crawl", "code", "logs", "notes", "site"):
         (folder / name).mkdir()
     for n in range(2):
         pq.write_table(table.rename_columns(["id", "url", "body"]).slice(5 * n, 5), folder / "pages" / f"{n}.parquet")
@@ -76,6 +76,7 @@ def stage(tmp_path_factory):
     nested = ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows)
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
+    (folder / "site/index.html").write_text(pages[0])
     for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md"):
         (folder / name).write_text(notes[0])
     return folder
