@@ -83,7 +83,7 @@ def test_crowds_are_told_however_little_recall_they_cost(vouched, crowded):
     text = str(summary(recall_vouched=vouched, crowded=crowded))
     said = crowded > 0
     assert (f"recall at the threshold: {vouched:.4f} on average, higher above it (0.9900 planned, 8 bands)" in text) == said
-    assert (f"{crowded} document" in text) == ("in crowded buckets" in text) == ("docs/how-to/checking.md" in text) == said
+    assert (f"  {crowded} document" in text) == ("in crowded buckets" in text) == ("docs/how-to/checking.md" in text) == said
     assert ("recall at the threshold: 0.9900, higher above it (8 bands);" in text) != said
 
 
