@@ -44,7 +44,7 @@ if __name__ == "__main__":
     session = spark.start_session("local-cluster[2,1,1024]", spark_ui_enabled="false", spark_driver_host="127.0.0.1")
     frame = session.createDataFrame([(0, "a b c d e f"), (1, "A b c d e f."), (2, "g h i j k l")], "place long, text string")
     with spark.dedup(frame, id="place") as result:
-        assert sorted(row["place"] for row in result.clean().collect()) == [0, 2]
+        assert sorted(row["place"] for row in result.clean(frame).collect()) == [0, 2]
     session.stop()
 """
 
