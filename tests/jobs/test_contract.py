@@ -220,7 +220,7 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_t
     summary = result.summary
     assert summary.crowded > 0.99 * n
     assert 0 < summary.recall_vouched < summary.recall_planned - 0.001
-    assert f"recall at the threshold: {summary.recall_vouched:.3f} on average" in str(summary)
+    assert f"recall at the threshold: {summary.recall_vouched:.4f} on average" in str(summary)
 
 
 @pytest.mark.parametrize(
