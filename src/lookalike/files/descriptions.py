@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -102,6 +100,9 @@ def _key(make: bool = False) -> bytes | None:
         base = os.environ.get("XDG_STATE_HOME", "")
         folder = (Path(base) if os.path.isabs(base) else Path.home() / ".local/state") / "lookalike"
         if make and not os.path.lexists(folder / SECRET):
+            import shutil  # here, for what is not needed to start
+            import tempfile
+
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             new = Path(tempfile.mkdtemp(prefix=".", dir=folder))
             try:
