@@ -5,7 +5,6 @@ import json
 import tempfile
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -126,8 +125,10 @@ def test_workers_that_do_not_see_the_output_say_so(tmp_path):
 
 
 @pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
-def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate):
+def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate, monkeypatch):
     """Twice, as if the first attempt had been lost; nothing else is left, there or on the disk."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     data, _ = inputs(tmp_path)
     splits = open_sources([str(put_folder(data, bucket / "in"))])
     with closing(la.dedup(str(bucket / "in"))) as result:
@@ -137,11 +138,11 @@ def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate):
             splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", store=bucket / "clean",
             scores=scores,
         )  # fmt: skip
-        before = sorted(Path(tempfile.gettempdir()).glob("lookalike-*"))
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # one that no neighbour uses
         for _ in range(2):
             rows = list(write_inputs(iter(batches), how))
         publish(bucket / "clean", {name: size for _, name, size in writing._files(iter(rows), len(splits))}, result.provenance)
-        assert sorted(Path(tempfile.gettempdir()).glob("lookalike-*")) == before
+        assert list(temporary.iterdir()) == []
     assert held(bucket / "clean") == files(tmp_path / "wanted")
 
 
